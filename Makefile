@@ -1,0 +1,49 @@
+# Two commands to start with: `make demo` and `make test`. They need Python 3.11 and make.
+PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v python)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+# The matrices here are small: one thread is faster than two that wait for each other.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: demo test setup lint bench campaign clean help
+
+help:  ## what can be made
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/'
+
+demo: $(VENV)/.core  ## train on a maze and draw what was learned
+	$(BIN)/tgm train --maze 8 --steps 5000 --seed 0
+
+test: setup  ## the whole test suite
+	$(BIN)/python -m pytest -n 2
+
+setup: $(VENV)/.all  ## .venv with all extras; quick when nothing changed
+
+lint: setup  ## formatting, types, imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup  ## ratios against peers, measured in one run
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+campaign: setup  ## long trials of the promises
+	@for script in campaigns/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:  ## remove what was built
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# A stamp is newer than what it was installed from; so a second call costs nothing.
+$(VENV)/.core: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "tgm needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) -e .
+	@touch $@
+
+$(VENV)/.all: $(VENV)/.core
+	$(PIP_INSTALL) -e '.[all,dev]'
+	@touch $@

@@ -1,0 +1,47 @@
+"""One small tree of errors. Each names what was seen, where, and how to mend it."""
+
+from __future__ import annotations
+
+
+class TGMError(Exception):
+    """Everything that tgm raises on purpose; the command line turns it into one line."""
+
+
+class ConfigError(TGMError, ValueError):
+    """A setting or an argument that cannot be used."""
+
+
+class DataError(TGMError, ValueError):
+    """An observation, reward, action or logged row that cannot be used."""
+
+
+class SpaceError(TGMError, TypeError):
+    """An environment whose spaces the agent cannot work with."""
+
+
+class MazeError(TGMError, ValueError):
+    """A maze that cannot be read, with the place in its file (both counted from 1)."""
+
+    def __init__(
+        self, message: str, *, source: str, line: int | None = None, column: int | None = None
+    ) -> None:
+        place = ":".join(str(part) for part in (source, line, column) if part is not None)
+        super().__init__(f"{place}: {message}")
+        self.source = source
+        self.line = line
+        self.column = column
+
+
+class RunError(TGMError):
+    """A run directory or a model file that cannot be used."""
+
+
+class MissingExtraError(TGMError, ImportError):
+    """A part of tgm that needs packages which are not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(
+            f"{what} needs the extra '{extra}'; "
+            f"install it with: pip install 'temporal-gaussian-mixture[{extra}]'"
+        )
+        self.extra = extra
