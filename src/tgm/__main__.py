@@ -1,0 +1,7 @@
+"""`python -m tgm` is `tgm`."""
+
+import sys
+
+from tgm.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,127 @@
+"""`tgm`: finds the command, reads its flags, and turns errors into one line and an exit code.
+
+Exit codes: 0 done, 2 bad input, 1 a run that failed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import io
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Protocol
+
+import tyro
+
+from tgm import __version__
+from tgm.errors import ConfigError, TGMError
+
+# Command -> (module, class, one line of help). A module is imported when its command is called.
+COMMANDS = {
+    "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
+    "train": ("tgm.cli.train", "Train", "let an agent live in a maze and keep what it learned"),
+    "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
+    "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
+}
+
+
+class Command(Protocol):
+    """A frozen dataclass whose fields are the command's flags."""
+
+    def run(self) -> int:
+        """Do it and return the exit code."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `tgm` with the arguments `argv` (those of the process by default)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()  # a closed pipe shows here, not at the interpreter's end
+        return code
+    except TGMError as error:
+        if debug:
+            raise
+        print(f"tgm: {_in_one_line(str(error))}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        if debug:
+            raise
+        print("tgm: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader went away (`tgm mazes | head`): there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if debug:
+            raise
+        message = _in_one_line(f"{type(error).__name__}: {error}")
+        print(f"tgm: {message} (--debug shows where)", file=sys.stderr)
+        return 1
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_overview())
+        return 0
+    if arguments[0] == "--version":
+        print(f"tgm {__version__}")
+        return 0
+    return _parse(arguments[0], arguments[1:]).run()
+
+
+def _overview() -> str:
+    lines = ["usage: tgm COMMAND [OPTIONS]", ""]
+    lines += [f"  {name:<10} {text}" for name, (_, _, text) in COMMANDS.items()]
+    lines += ["", "tgm COMMAND --help tells a command's options; --debug shows tracebacks."]
+    return "\n".join(lines)
+
+
+def _parse(name: str, arguments: list[str]) -> Command:
+    """The command `name` with its flags read, or a ConfigError that says what is wrong."""
+    if name not in COMMANDS:
+        close = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(COMMANDS)}"
+        raise ConfigError(f"unknown command '{name}'; {hint}")
+    module, class_name, _ = COMMANDS[name]
+    command_class = getattr(importlib.import_module(module), class_name)
+    start = {"default": command_class.defaults(arguments)} if name == "train" else {}
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            command: Command = tyro.cli(
+                command_class,
+                args=arguments,
+                prog=f"tgm {name}",
+                config=(tyro.conf.FlagCreatePairsOff,),
+                **start,
+            )
+        return command
+    except SystemExit as stop:
+        if stop.code in (0, None):
+            raise
+        raise ConfigError(_without_box(complaint.getvalue())) from None
+
+
+def _without_box(text: str) -> str:
+    """tyro's boxed complaint as one line: what is wrong, then where to read on."""
+    rows = [re.sub(r"[│╭╮╰╯─]", "", row).strip() for row in text.splitlines()[1:]]
+    parts = " ".join(row or "\n" for row in rows).split("\n")
+    what, *rest = [" ".join(part.split()) for part in parts if part.strip()]
+    hints = [part for part in rest if part.startswith(("Perhaps you meant", "For full helptext"))]
+    return "; ".join([what, *hints])
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

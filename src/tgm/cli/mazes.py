@@ -1,0 +1,143 @@
+"""`tgm mazes`: list, draw, generate and check mazes."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from tgm.envs import Maze, MazeKind, MazeWarning, load_maze, maze_names, random_maze
+from tgm.envs.render import draw_text
+from tgm.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Mazes:
+    """List the mazes that come with tgm, or draw, generate or check one.
+
+    A drawing that does not go to a terminal is the text of a maze file, so that
+    `tgm mazes 27 > mine.txt` begins a maze of your own.
+    """
+
+    name: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = None
+    """The maze to draw: a name from the list, or the path of a maze file."""
+
+    generate: Annotated[tuple[str, int, int] | None, tyro.conf.arg(metavar="KIND ROWS COLUMNS")] = (
+        None
+    )
+    """Print a new maze: its kind (perfect, open, rooms), rows and columns."""
+
+    seed: int = 0
+    """Seed of the generated maze; the same seed gives the same maze."""
+
+    check: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Check this maze file and say what is wrong with it, and where."""
+
+    json: bool = False
+    """Print one JSON object instead."""
+
+    def run(self) -> int:
+        """Do what the flags ask for and return the exit code."""
+        asked = [wish for wish in (self.name, self.generate, self.check) if wish is not None]
+        if len(asked) > 1:
+            raise ConfigError("a name, --generate and --check are three different wishes; give one")
+        if self.check is not None:
+            self._check(self.check)
+        elif self.generate is not None:
+            kind, rows, columns = self.generate
+            maze = random_maze(cast(MazeKind, kind), rows, columns, self.seed)
+            self._print(_describe(maze) | {"text": maze.to_text()}, maze.to_text)
+        elif self.name is not None:
+            maze, cautions = _load(self.name)
+            facts = _describe(maze) | {"text": maze.to_text(), "warnings": cautions}
+            self._print(facts, lambda: _drawing(maze))
+        else:
+            mazes = [load_maze(name) for name in maze_names()]
+            facts = {"mazes": [_describe(maze) for maze in mazes]}
+            self._print(facts, lambda: _listing(mazes))
+        return 0
+
+    def _check(self, path: Path) -> None:
+        maze, cautions = _load(path)
+        facts = {"file": str(path), "ok": True, **_describe(maze), "warnings": cautions}
+        self._print(facts, lambda: f"{path}: ok, {_summary(maze)}\n")
+
+    def _print(self, facts: dict[str, Any], text: Callable[[], str]) -> None:
+        sys.stdout.write(json.dumps(facts) + "\n" if self.json else text())
+
+
+def _load(name_or_path: str | Path) -> tuple[Maze, list[str]]:
+    """The maze and what there is to be said about it, which also goes to standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MazeWarning)
+        maze = load_maze(name_or_path)
+    cautions = [str(caution.message) for caution in caught]
+    for caution in cautions:
+        print(f"tgm: warning: {caution}", file=sys.stderr)
+    return maze, cautions
+
+
+def _describe(maze: Maze) -> dict[str, Any]:
+    """The facts for JSON, which has no infinity: without a way to the goal two of them are null."""
+    reachable = math.isfinite(maze.optimal_return)
+    return {
+        "name": maze.name,
+        "width": maze.width,
+        "height": maze.height,
+        "cells": len(maze.cells),
+        "shortest_path": len(maze.shortest_path) - 1 if reachable else None,
+        "optimal_return": maze.optimal_return if reachable else None,
+    }
+
+
+def _summary(maze: Maze) -> str:
+    size = f"{maze.width} x {maze.height}, {len(maze.cells)} cells"
+    if not maze.shortest_path:
+        return f"{size}, no way to the goal"
+    n_moves = len(maze.shortest_path) - 1
+    return f"{size}, shortest path {n_moves} moves, best return {maze.optimal_return:g}"
+
+
+def _drawing(maze: Maze) -> str:
+    """A picture on a terminal that can show its signs, the text of a maze file elsewhere."""
+    console = Console()
+    if not console.is_terminal or console.options.ascii_only:
+        return maze.to_text()
+    legend = "M mouse   ◆ cheese   · shortest path"
+    picture = draw_text(maze, maze.start, maze.shortest_path)
+    return f"{picture}{legend}\n{maze.name}: {_summary(maze)}\n"
+
+
+def _listing(mazes: list[Maze]) -> str:
+    """A table: drawn on a terminal, columns of plain text elsewhere."""
+    heads = ("name", "size", "cells", "shortest path", "best return")
+    rows = [
+        (
+            maze.name,
+            f"{maze.width} x {maze.height}",
+            str(len(maze.cells)),
+            str(len(maze.shortest_path) - 1),
+            f"{maze.optimal_return:g}",
+        )
+        for maze in mazes
+    ]
+    console = Console()
+    if not console.is_terminal:
+        return "".join("  ".join(f"{part:>13}" for part in row) + "\n" for row in (heads, *rows))
+    table = Table(*heads)
+    for column in table.columns:
+        column.justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    with console.capture() as capture:
+        console.print(table)
+    return capture.get()
