@@ -1,0 +1,13 @@
+"""Temporal Gaussian Mixture: agents that discover the states of their world.
+
+Importing this package registers the environment `tgm/Maze-v0` with Gymnasium.
+"""
+
+from tgm import envs, errors
+from tgm.agent import TGMAgent, TGMConfig
+
+__version__ = "0.1.0"
+
+__all__ = ["TGMAgent", "TGMConfig", "__version__", "envs", "errors"]
+
+envs.register()

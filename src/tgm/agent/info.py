@@ -1,0 +1,54 @@
+"""What leaves the agent while it learns: frozen records for callbacks, logs and viewers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tgm.perception.component_map import Move
+
+
+@dataclass(frozen=True)
+class EpisodeInfo:
+    """One finished episode: its number, the step at which it ended, its return and its end."""
+
+    episode: int
+    step: int
+    total_reward: float
+    length: int
+    terminated: bool
+
+
+@dataclass(frozen=True)
+class LearningInfo:
+    """One learning step.
+
+    Attributes:
+        step: environment steps so far.
+        episode: episodes begun so far.
+        n_states: active components.
+        n_fixed: how many of them are fixed.
+        n_kept: points in memory after forgetting.
+        n_forgotten: points folded into the priors in this learning step.
+        free_energy: of the fit, in nats.
+        free_energy_terms: the nine expectations of Appendix B by name.
+        n_iterations: sweeps until the free energy stopped falling.
+        moves: what changed in the structure, and why.
+        episodes: the episodes that ended since the last record.
+    """
+
+    step: int
+    episode: int
+    n_states: int
+    n_fixed: int
+    n_kept: int
+    n_forgotten: int
+    free_energy: float
+    free_energy_terms: dict[str, float]
+    n_iterations: int
+    moves: tuple[Move, ...]
+    episodes: tuple[EpisodeInfo, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return asdict(self)

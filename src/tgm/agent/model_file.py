@@ -1,0 +1,83 @@
+"""Model files: arrays and settings in one safetensors file, checked before anything is used."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tgm.errors import RunError
+
+FORMAT = "tgm-model"
+SCHEMA = 1
+
+Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
+
+_ALLOWED_DTYPES = (np.float64, np.int64, np.bool_)
+
+
+def write_model(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+    """Write arrays and JSON facts to `path`, whole or not at all.
+
+    The file is written under another name, synced and renamed: a reader or a crash sees the old
+    file or the new one, never a part.
+    """
+    from safetensors.numpy import save
+
+    header = {"format": FORMAT, "schema": str(SCHEMA), "facts": json.dumps(facts)}
+    data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, header)
+    write_atomically(path, data)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Put `data` at `path`, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise RunError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and facts of a model file, or a RunError that names what is wrong with it."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise RunError(f"{path}: there is no such model file")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            header = file.metadata() or {}
+            _check_header(path, header)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise RunError(f"{path}: not a readable model file ({reason})") from None
+    for name, array in arrays.items():
+        if array.dtype.type not in _ALLOWED_DTYPES:
+            raise RunError(f"{path}: array '{name}' has type {array.dtype}")
+        if not np.isfinite(array).all():
+            raise RunError(f"{path}: array '{name}' holds a value that is not finite")
+    try:
+        facts = json.loads(header["facts"])
+    except (KeyError, json.JSONDecodeError):
+        raise RunError(f"{path}: its facts are missing or are not JSON") from None
+    if not isinstance(facts, dict):
+        raise RunError(f"{path}: its facts are not a JSON object")
+    return arrays, facts
+
+
+def _check_header(path: Path, header: dict[str, str]) -> None:
+    if header.get("format") != FORMAT:
+        raise RunError(f"{path}: not a tgm model (its format is {header.get('format')!r})")
+    if header.get("schema") != str(SCHEMA):
+        raise RunError(
+            f"{path}: written with model schema {header.get('schema')}; this version reads {SCHEMA}"
+        )

@@ -1,0 +1,94 @@
+"""What the agent can see and do: flat boxes and discrete actions, checked at the door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.errors import DataError, SpaceError
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The shape of an environment's observations and actions.
+
+    Attributes:
+        n_features: length of an observation.
+        n_actions: number of actions.
+        first_action: the environment's number for action 0.
+        action_names: what a person calls the actions.
+    """
+
+    n_features: int
+    n_actions: int
+    first_action: int
+    action_names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, env: gym.Env[Any, Any]) -> Interface:
+        """The interface of an environment, or a SpaceError that names the space."""
+        observations, actions = env.observation_space, env.action_space
+        if not isinstance(observations, gym.spaces.Box) or len(observations.shape) != 1:
+            raise SpaceError(
+                f"the observation space is {observations}; wanted a flat Box, shape (n,): "
+                "gymnasium.wrappers.FlattenObservation makes one"
+            )
+        if not isinstance(actions, gym.spaces.Discrete):
+            raise SpaceError(f"the action space is {actions}; wanted Discrete(n)")
+        n_actions = int(actions.n)
+        names = getattr(env.unwrapped, "action_names", None)
+        if names is None or len(names) != n_actions:
+            names = [f"action {int(actions.start) + index}" for index in range(n_actions)]
+        return cls(observations.shape[0], n_actions, int(actions.start), tuple(names))
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Interface:
+        """What `dataclasses.asdict` wrote, checked."""
+        n_features, n_actions, first_action = (
+            int(values[key]) for key in ("n_features", "n_actions", "first_action")
+        )
+        names = tuple(str(name) for name in values["action_names"])
+        if n_features < 1 or n_actions < 1 or len(names) != n_actions:
+            raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
+        return cls(n_features, n_actions, first_action, names)
+
+    def fits(self, other: Interface) -> bool:
+        """Whether an agent for one can live in the other; names do not matter."""
+        mine = (self.n_features, self.n_actions, self.first_action)
+        return mine == (other.n_features, other.n_actions, other.first_action)
+
+    def observation(self, values: object, where: str) -> FloatArray:
+        """(n_features,) a checked observation, or a DataError that names place and feature."""
+        try:
+            observation = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"{where}: the observation {values!r} is not numeric") from None
+        if observation.shape != (self.n_features,):
+            raise DataError(
+                f"{where}: the observation has shape {observation.shape}, not ({self.n_features},)"
+            )
+        finite = np.isfinite(observation)
+        if not finite.all():
+            feature = int(np.argmin(finite))
+            raise DataError(
+                f"{where}: observation[{feature}] is {observation[feature]}; "
+                "it must be finite, and nothing was learned from it"
+            )
+        return observation
+
+    def reward(self, value: object, where: str) -> float:
+        """A checked reward, or a DataError that names the place."""
+        try:
+            reward = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise DataError(f"{where}: the reward {value!r} is not a number") from None
+        if not np.isfinite(reward):
+            raise DataError(
+                f"{where}: the reward is {reward}; it must be finite, "
+                "and nothing was learned from it"
+            )
+        return reward

@@ -1,0 +1,45 @@
+"""`tgm evaluate`: greedy episodes with a trained agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from tgm.cli.output import print_json, print_lines
+from tgm.cli.report import evaluation_facts, evaluation_line
+from tgm.errors import ConfigError
+from tgm.experiments.evaluation import evaluate
+from tgm.runs import Run
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Play greedy episodes with the agent of a run."""
+
+    run_dir: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """The run's directory."""
+
+    episodes: int = 20
+    """Number of episodes."""
+
+    seed: int = 0
+    """Seed of the episodes."""
+
+    json: bool = False
+    """Print one JSON object instead."""
+
+    def run(self) -> int:
+        """Evaluate and return the exit code."""
+        if self.episodes < 1 or self.seed < 0:
+            raise ConfigError("--episodes must be above 0 and --seed at least 0")
+        run = Run.open(self.run_dir)
+        world = run.world
+        evaluation = evaluate(run.agent(), world.make(), self.episodes, self.seed)
+        if self.json:
+            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, world.maze)})
+        else:
+            print_lines(evaluation_line(evaluation, world.maze))
+        return 0

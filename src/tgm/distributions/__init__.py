@@ -1,0 +1,8 @@
+"""Conjugate families as pure functions on arrays, batched over components."""
+
+from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
+from tgm.distributions.features import Features
+from tgm.distributions.normal_wishart import NormalWishart
+from tgm.distributions.statistics import Statistics
+
+__all__ = ["BoolArray", "Features", "FloatArray", "IntArray", "NormalWishart", "Statistics"]

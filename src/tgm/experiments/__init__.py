@@ -1,0 +1,1 @@
+"""Trials of what agents learned: evaluation, structure, and the errata at work."""

@@ -1,0 +1,120 @@
+"""Greedy episodes with a trained agent; one evaluator for every agent with `predict`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import gymnasium as gym
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.envs import Maze
+from tgm.envs.maze import EAT, N_ACTIONS
+
+SOLVED_WITHIN = 0.5  # of the best return, in mean return
+
+
+class Policy(Protocol):
+    """Anything that acts in Stable-Baselines3's protocol."""
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[Any, Any]:
+        """(action, state) for an observation or a batch of them."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Returns and lengths of some episodes."""
+
+    returns: tuple[float, ...]
+    lengths: tuple[int, ...]
+
+    @property
+    def mean_return(self) -> float:
+        """Mean undiscounted return."""
+        return float(np.mean(self.returns))
+
+    def solves(self, maze: Maze) -> bool:
+        """Whether the mean return is within 0.5 of the best there is."""
+        return self.mean_return >= maze.optimal_return - SOLVED_WITHIN
+
+
+def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int) -> Evaluation:
+    """Play greedy episodes, each from a seed of its own that follows from `seed`."""
+    returns, lengths = [], []
+    for sequence in np.random.SeedSequence(seed).spawn(n_episodes):
+        observation, _ = env.reset(seed=int(sequence.generate_state(1)[0]))
+        total, length, over, state = 0.0, 0, False, None
+        while not over:
+            action, state = policy.predict(observation, state, deterministic=True)
+            observation, reward, terminated, truncated, _ = env.step(action)
+            total += float(reward)
+            length += 1
+            over = terminated or truncated
+        returns.append(total)
+        lengths.append(length)
+    return Evaluation(tuple(returns), tuple(lengths))
+
+
+@dataclass(frozen=True)
+class MazeWorld:
+    """The maze's rules as arrays, to play many episodes side by side.
+
+    Attributes:
+        maze: the maze.
+        noise: standard deviation of the observations.
+        limit: steps after which an episode is cut off.
+        scale, shift: observations are scale * (position + noise) + shift, for other units.
+    """
+
+    maze: Maze
+    noise: float = 0.15
+    limit: int = 50
+    scale: float = 1.0
+    shift: float = 0.0
+
+    def observe(self, positions: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """(n, 2) observations of n true positions."""
+        noisy = positions + self.noise * rng.standard_normal(positions.shape)
+        return np.asarray(self.scale * noisy + self.shift)
+
+
+def evaluate_side_by_side(
+    policy: Policy, world: MazeWorld, n_episodes: int, rng: np.random.Generator
+) -> Evaluation:
+    """What `evaluate` does, with all episodes in step: one batch of observations a time.
+
+    Args:
+        policy: takes batches of observations.
+        world: the maze and how it is seen.
+        n_episodes: number of episodes.
+        rng: draws the noise.
+    """
+    maze = world.maze
+    cells = tuple(maze.moves)
+    index = {cell: number for number, cell in enumerate(cells)}
+    positions = np.array(cells, dtype=np.float64)
+    after = np.array([[index[there] for there in maze.moves[cell]] for cell in cells])
+    assert after.shape == (len(cells), N_ACTIONS)
+    goal = index[maze.goal]
+    here = np.full(n_episodes, index[maze.start])
+    returns, lengths = np.zeros(n_episodes), np.zeros(n_episodes, dtype=int)
+    playing = np.ones(n_episodes, dtype=bool)
+    state = None
+    for _ in range(world.limit):
+        observations = world.observe(positions[here], rng)
+        actions, state = policy.predict(observations, state, deterministic=True)
+        eaten = (here == goal) & (actions == EAT)
+        returns += np.where(playing, np.where(eaten, 1.0, -1.0), 0.0)
+        lengths += playing
+        here = after[here, actions]
+        playing &= ~eaten
+        if not playing.any():
+            break
+    return Evaluation(tuple(returns.tolist()), tuple(lengths.tolist()))

@@ -1,0 +1,119 @@
+"""What the agent still remembers word by word: observations, and the actions between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.errors import DataError
+
+NO_ACTION = -1
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Steps between kept points.
+
+    Attributes:
+        before, after: (n_transitions,) indices of points.
+        actions: (n_transitions,) the action between them.
+    """
+
+    before: IntArray
+    actions: IntArray
+    after: IntArray
+
+    def where(self, chosen: BoolArray) -> Transitions:
+        """Those for which `chosen` (n_transitions,) is true."""
+        return Transitions(self.before[chosen], self.actions[chosen], self.after[chosen])
+
+
+class Trajectories:
+    """Owner of the kept points, in the order of time.
+
+    `actions[n]` is the action that led from point n to point n + 1, or NO_ACTION where the next
+    point in the array is not the next one in time (a trial ended, or a neighbour was forgotten).
+    """
+
+    def __init__(self, n_features: int) -> None:
+        """Remember nothing yet."""
+        self._points = np.empty((64, n_features))
+        self._actions = np.full(64, NO_ACTION, dtype=np.intp)
+        self._n_points = 0
+        self._trial_is_open = False
+
+    def __len__(self) -> int:
+        return self._n_points
+
+    @property
+    def points(self) -> FloatArray:
+        """(n_points, n_features) kept observations."""
+        return self._points[: self._n_points]
+
+    @property
+    def actions(self) -> IntArray:
+        """(n_points,) the action after each point, or NO_ACTION."""
+        return self._actions[: self._n_points]
+
+    @property
+    def has_next(self) -> BoolArray:
+        """(n_points,) whether the next point of the array is the next one in time."""
+        return np.not_equal(self.actions, NO_ACTION)
+
+    @property
+    def transitions(self) -> Transitions:
+        """The steps between kept neighbours."""
+        before = np.flatnonzero(self.has_next)
+        return Transitions(before, self._actions[before], before + 1)
+
+    @property
+    def newest_is_open(self) -> bool:
+        """Whether the newest point still waits for the step that leaves it."""
+        return self._trial_is_open and self._n_points > 0
+
+    def begin_trial(self, observation: FloatArray) -> None:
+        """Remember the first observation of a trial."""
+        self._append(observation)
+        self._trial_is_open = True
+
+    def add_step(self, action: int, observation: FloatArray) -> None:
+        """Remember an action and the observation it led to."""
+        self._actions[self._n_points - 1] = action
+        self._append(observation)
+
+    def end_trial(self) -> None:
+        """The newest point has no successor."""
+        self._trial_is_open = False
+
+    def forget(self, chosen: BoolArray) -> None:
+        """Drop the points where `chosen` (n_points,) is true, and the steps that touch them."""
+        actions = self._actions[: self._n_points]
+        followed_by_forgotten = np.append(chosen[1:], False)
+        actions[followed_by_forgotten] = NO_ACTION
+        kept = ~chosen
+        n_kept = int(kept.sum())
+        self._points[:n_kept] = self.points[kept]
+        self._actions[:n_kept] = actions[kept]
+        self._actions[n_kept : self._n_points] = NO_ACTION
+        self._n_points = n_kept
+
+    def restore(self, points: FloatArray, actions: IntArray) -> None:
+        """Take over points (n_points, n_features) and actions (n_points,) that were saved."""
+        n_features = self._points.shape[1]
+        if points.ndim != 2 or points.shape[1] != n_features:
+            raise DataError(f"kept points have shape {points.shape}; wanted (n, {n_features})")
+        if actions.shape != (len(points),):
+            raise DataError(f"kept actions have shape {actions.shape}; wanted ({len(points)},)")
+        self._points = np.concatenate([points, np.empty((64, n_features))])
+        self._actions = np.concatenate([actions, np.full(64, NO_ACTION, dtype=np.intp)])
+        self._n_points = len(points)
+        self._trial_is_open = False
+
+    def _append(self, observation: FloatArray) -> None:
+        if self._n_points == len(self._points):
+            self._points = np.concatenate([self._points, np.empty_like(self._points)])
+            self._actions = np.concatenate([self._actions, np.full_like(self._actions, NO_ACTION)])
+        self._points[self._n_points] = observation
+        self._n_points += 1

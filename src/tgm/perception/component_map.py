@@ -1,0 +1,84 @@
+"""One value for structure change: which old components feed which new ones, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+
+MoveKind = Literal["birth", "split", "merge", "removal", "fixed"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One change of structure, accepted or refused, for the record.
+
+    Attributes:
+        kind: what was proposed.
+        ids: the ids of the components it concerns, the surviving or new one first.
+        cause: why, in words.
+        gain: nats of evidence won (lost, if negative), where the move was weighed by evidence.
+        accepted: whether it was carried out.
+    """
+
+    kind: MoveKind
+    ids: tuple[int, ...]
+    cause: str
+    gain: float | None = None
+    accepted: bool = True
+
+
+@dataclass(frozen=True)
+class ComponentMap:
+    """How the components of before become the components of after.
+
+    A link (new, old, weight) says that the share `weight` of what the old component has gathered
+    goes to the new one. An old component without links is gone; a new one without links is born.
+
+    Attributes:
+        n_old, n_new: number of components before and after.
+        new, old: (n_links,) indices.
+        weight: (n_links,) shares in [0, 1]; the shares of one old component sum to at most one.
+        moves: why.
+    """
+
+    n_old: int
+    n_new: int
+    new: IntArray
+    old: IntArray
+    weight: FloatArray
+    moves: tuple[Move, ...] = ()
+
+    @classmethod
+    def of_survivors(
+        cls, n_old: int, sources: IntArray, moves: tuple[Move, ...] = ()
+    ) -> ComponentMap:
+        """A map in which each new component continues one old one (`sources[new]`) or none (-1)."""
+        new = np.flatnonzero(sources >= 0)
+        return cls(n_old, len(sources), new, sources[new], np.ones(len(new)), moves)
+
+    def carry_counts(self, counts: FloatArray) -> FloatArray:
+        """Re-index what adds up. counts: (..., n_old) -> (..., n_new)."""
+        carried = np.zeros((self.n_new, *counts.shape[:-1]))
+        shares = counts[..., self.old] * self.weight
+        np.add.at(carried, self.new, np.moveaxis(shares, -1, 0))
+        # Contiguous, so that sums over it round the same before and after a trip through a file.
+        return np.ascontiguousarray(np.moveaxis(carried, 0, -1))
+
+    def carry_pair_counts(self, counts: FloatArray) -> FloatArray:
+        """Re-index counts of (before, after) pairs: (..., n_old, n_old) -> (..., n_new, n_new)."""
+        after = self.carry_counts(counts)
+        both = self.carry_counts(np.swapaxes(after, -1, -2))
+        return np.ascontiguousarray(np.swapaxes(both, -1, -2))
+
+    def carry_values(self, values: FloatArray, *, newborn: float) -> FloatArray:
+        """Re-index what averages, such as action values. values: (..., n_old) -> (..., n_new).
+
+        A new component takes the mean of what feeds it; one that nothing feeds takes `newborn`.
+        """
+        total = self.carry_counts(np.ones(self.n_old))
+        averages = self.carry_counts(values) / np.where(total > 0, total, 1.0)
+        return np.where(total > 0, averages, newborn)

@@ -1,0 +1,106 @@
+"""The belief about a Gaussian mixture: Dirichlet weights and Normal-Wishart components."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from tgm.distributions import (
+    BoolArray,
+    Features,
+    FloatArray,
+    IntArray,
+    NormalWishart,
+    Statistics,
+    dirichlet,
+    normal_wishart,
+)
+from tgm.errors import DataError
+
+__all__ = ["Features", "Mixture", "concatenate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A variational Gaussian mixture. Prior, folded and posterior are values of this type.
+
+    weight_concentration (K,): d, above 0. components: K Normal-Wishart distributions.
+    """
+
+    weight_concentration: FloatArray
+    components: NormalWishart
+
+    def __post_init__(self) -> None:
+        seen, wanted = self.weight_concentration.shape, (self.components.n_components,)
+        if seen != wanted:
+            raise DataError(f"weight_concentration has shape {seen}; the components want {wanted}")
+        for index in np.flatnonzero(~(self.weight_concentration > 0)):
+            value = self.weight_concentration[index]
+            raise DataError(f"weight_concentration[{index}] is {value}; it must be above 0")
+
+    @property
+    def n_components(self) -> int:
+        """K."""
+        return self.components.n_components
+
+    @property
+    def n_features(self) -> int:
+        """O."""
+        return self.components.n_features
+
+    @property
+    def expected_log_weights(self) -> FloatArray:
+        """E[ln D], of shape (K,)."""
+        return dirichlet.expected_log(self.weight_concentration)
+
+    @property
+    def covariances(self) -> FloatArray:
+        """Each component's expected precision, inverted: (K, O, O)."""
+        return normal_wishart.expected_covariance(self.components)
+
+    def shifted(self, offset: FloatArray) -> Self:
+        """The same mixture with `offset` (O,) added to every mean."""
+        return replace(self, components=self.components.shifted(offset))
+
+    def take(self, indices: IntArray | BoolArray) -> Self:
+        """Some of the components, in the order given."""
+        return type(self)(self.weight_concentration[indices], self.components.take(indices))
+
+    def update(self, statistics: Statistics) -> Self:
+        """The mixture after the data in `statistics`: knowledge is addition."""
+        return type(self)(
+            weight_concentration=self.weight_concentration + statistics.weight,
+            components=normal_wishart.update(self.components, statistics),
+        )
+
+    def log_joint(self, points: FloatArray) -> FloatArray:
+        """ln rho of points (N, O): expected log weight plus expected log density, (N, K)."""
+        density = normal_wishart.expected_log_density(self.components, points)
+        return np.asarray(self.expected_log_weights + density)
+
+    def natural_parameters(self, centre: FloatArray) -> FloatArray:
+        """theta (F, K), such that ln rho = phi @ theta for features phi about `centre`.
+
+        -(v/2) (x - m)^T W (x - m), multiplied out in x; an entry of x x^T off the diagonal
+        stands for two.
+        """
+        precision = normal_wishart.expected_precision(self.components)
+        mean = self.components.mean - centre
+        linear = np.einsum("kij,kj->ki", precision, mean)
+        constant = (
+            self.expected_log_weights
+            + normal_wishart.expected_log_density_at_mean(self.components)
+            - 0.5 * np.sum(linear * mean, axis=1)
+        )
+        rows, columns = np.triu_indices(self.n_features)
+        quadratic = -precision[:, rows, columns] * np.where(rows == columns, 0.5, 1.0)
+        return np.vstack([constant, linear.T, quadratic.T])
+
+
+def concatenate(parts: Sequence[Mixture]) -> Mixture:
+    """All components of all parts, in order, in one mixture."""
+    return Mixture(
+        weight_concentration=np.concatenate([part.weight_concentration for part in parts]),
+        components=normal_wishart.concatenate([part.components for part in parts]),
+    )

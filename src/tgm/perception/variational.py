@@ -1,0 +1,183 @@
+"""Variational inference in the mixture: responsibilities and parameters in turn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import xlogy
+
+from tgm.distributions import BoolArray, Features, FloatArray, Statistics, normal_wishart
+from tgm.errors import DataError
+from tgm.perception.free_energy import collapsed_free_energy
+from tgm.perception.mixture import Mixture
+from tgm.perception.points import as_mask, as_points, as_responsibilities
+
+# phi @ theta cancels terms as large as the farthest squared distance between data and means.
+# Up to this size the error in ln rho stays below 1e-9; beyond, differences are taken first.
+EXPANSION_LIMIT = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The outcome of a fit, and how it was reached.
+
+    prior, folded, posterior: before the data, after the forgotten points, after all of them.
+    responsibilities (N, K): of all points. free_energies (n_iterations + 1,): never rising.
+    """
+
+    prior: Mixture
+    folded: Mixture
+    posterior: Mixture
+    responsibilities: FloatArray
+    free_energies: FloatArray
+    converged: bool
+
+    @property
+    def n_iterations(self) -> int:
+        """How many times the responsibilities were recomputed after the first time."""
+        return len(self.free_energies) - 1
+
+    @property
+    def free_energy(self) -> float:
+        """F at the end."""
+        return float(self.free_energies[-1])
+
+    @property
+    def active(self) -> BoolArray:
+        """Which components (K,) are responsible for something.
+
+        More than half a point in total: with less, it is likelier than not that no point is
+        theirs. Where points are fewer than components, half of an equal share will do, so that
+        some component is always active.
+        """
+        n_samples, n_components = self.responsibilities.shape
+        threshold = min(0.5, 0.5 * n_samples / n_components)
+        return np.asarray(self.responsibilities.sum(axis=0) > threshold)
+
+
+def log_responsibilities(mixture: Mixture, points: npt.ArrayLike) -> FloatArray:
+    """ln r_nk = ln rho_nk - ln of the sum over k of rho_nk: points (N, O) to (N, K)."""
+    features = Features.of_points(as_points(points, mixture.n_features))
+    return _assign(mixture, features)[0]
+
+
+def responsibilities(mixture: Mixture, points: npt.ArrayLike) -> FloatArray:
+    """r_nk, the probability that point n belongs to component k: points (N, O) to (N, K)."""
+    features = Features.of_points(as_points(points, mixture.n_features))
+    return _assign(mixture, features)[1]
+
+
+def fit(
+    prior: Mixture,
+    points: npt.ArrayLike,
+    *,
+    forget: npt.ArrayLike | None = None,
+    initial_responsibilities: npt.ArrayLike | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 500,
+) -> Fit:
+    """Iterate responsibilities and parameters until the free energy stops falling.
+
+    points (N, O); forget (N,), the points to fold into the prior; initial_responsibilities
+    (N, K), by default those under the prior. `tolerance` is in nats per point, which no choice
+    of units changes.
+    """
+    array = as_points(points, prior.n_features)
+    # Far from the origin a mean has few digits after the point: sweep about the data's centre.
+    centre = array.mean(axis=0)
+    data, local = _Data.of(array - centre, forget), prior.shifted(-centre)
+    if initial_responsibilities is None:
+        sweep = _sweep(local, data, local)
+    else:
+        resp = as_responsibilities(initial_responsibilities, len(array), prior.n_components)
+        sweep = _absorb(local, data, resp, xlogy(resp, resp).sum(axis=0))
+    energies, converged = [sweep.free_energy], False
+    while not converged and len(energies) <= max_iterations:
+        sweep = _sweep(local, data, sweep.posterior)
+        converged = energies[-1] - sweep.free_energy <= tolerance * len(array)
+        energies.append(sweep.free_energy)
+    folded = prior.update(sweep.forgotten.shifted(centre))
+    posterior = folded.update(sweep.kept.shifted(centre))
+    return Fit(prior, folded, posterior, sweep.resp, np.array(energies), converged)
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """The features of all points, and of both sides of the mask."""
+
+    features: Features
+    forget: BoolArray
+    forgotten: Features
+    kept: Features
+
+    @classmethod
+    def of(cls, points: FloatArray, forget: npt.ArrayLike | None) -> "_Data":
+        features = Features.of_points(points)
+        if forget is None:
+            nothing = np.zeros(len(points), dtype=np.bool_)
+            return cls(features, nothing, features.take(nothing), features)
+        mask = as_mask(forget, len(points))
+        return cls(features, mask, features.take(mask), features.take(~mask))
+
+    def statistics(self, resp: FloatArray) -> tuple[Statistics, Statistics]:
+        """The statistics of the forgotten and of the kept points."""
+        if not self.forget.any():
+            none = Statistics.zeros(resp.shape[1], self.features.points.shape[1])
+            return none, Statistics.of_features(self.kept, resp)
+        return (
+            Statistics.of_features(self.forgotten, resp[self.forget]),
+            Statistics.of_features(self.kept, resp[~self.forget]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sweep:
+    """Responsibilities, and the statistics, posterior and free energy that follow from them."""
+
+    resp: FloatArray
+    forgotten: Statistics
+    kept: Statistics
+    posterior: Mixture
+    free_energy: float
+
+
+def _sweep(prior: Mixture, data: _Data, belief: Mixture) -> _Sweep:
+    """Responsibilities under `belief`, then the prior's update by the data they weigh."""
+    log_resp, resp = _assign(belief, data.features)
+    # From the logarithms at hand: a responsibility of zero has none of its own.
+    return _absorb(prior, data, resp, np.einsum("nk,nk->k", resp, log_resp))
+
+
+def _absorb(prior: Mixture, data: _Data, resp: FloatArray, log_q: FloatArray) -> _Sweep:
+    forgotten, kept = data.statistics(resp)
+    together = forgotten + kept
+    energy = collapsed_free_energy(prior, together, log_q)
+    if not np.isfinite(energy):
+        spread = np.ptp(data.features.points, axis=0)
+        raise DataError(
+            f"the free energy is {energy}: points that span {spread.tolist()} are too far from "
+            f"the prior's scale for double precision; rescale them or set the prior from them"
+        )
+    return _Sweep(resp, forgotten, kept, prior.update(together), energy)
+
+
+def _assign(mixture: Mixture, features: Features) -> tuple[FloatArray, FloatArray]:
+    """Log responsibilities and responsibilities, both (N, K) and stored component by component."""
+    if _expansion_is_safe(mixture, features):
+        log_joint = mixture.natural_parameters(features.centre).T @ features.values.T
+    else:
+        log_joint = mixture.log_joint(features.points + features.centre).T.copy()
+    log_joint -= log_joint.max(axis=0)
+    resp = np.exp(log_joint)
+    total = resp.sum(axis=0)
+    resp /= total
+    log_joint -= np.log(total)
+    return log_joint.T, resp.T
+
+
+def _expansion_is_safe(mixture: Mixture, features: Features) -> bool:
+    reach = np.abs(features.points).max(axis=0)
+    span = np.maximum(reach, np.abs(mixture.components.mean - features.centre))
+    precision = np.abs(normal_wishart.expected_precision(mixture.components))
+    farthest = np.einsum("ki,kij,kj->k", span, precision, span)
+    return bool(np.all(farthest < EXPANSION_LIMIT))

@@ -1,0 +1,121 @@
+"""The command line's habits: exit codes, one line of error, JSON alone on standard output."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tgm.cli.main import main
+
+
+def lines_of(capsys) -> tuple[str, list[str]]:
+    captured = capsys.readouterr()
+    return captured.out, captured.err.strip().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["maize"], "unknown command 'maize'; did you mean 'mazes'?"),
+        (["train", "--maze", "72"], "unknown maze '72'"),
+        (["train", "--gamma", "1.5"], "gamma is 1.5; it must be a number from 0 to 1"),
+        (["train", "--gamma", "nan"], "gamma is nan"),
+        (["train", "--learning-rate", "0"], "learning_rate is 0"),
+        (["train", "--seed", "-1"], "seed is -1"),
+        (["train", "--steps", "0"], "--steps is 0"),
+        (["train", "--steps", "many"], "--steps"),
+        (["train", "--stepz", "5"], "--stepz"),
+        (["train", "--preset", "best"], "best"),
+        (["train", "--env", "Nowhere-v0"], "Nowhere-v0"),
+        (["train", "--env", "CartPole-v1", "--maze", "8"], "give one"),
+        (["train", "--env", "Pendulum-v1", "--steps", "9"], "the action space is Box"),
+        (["evaluate", "nowhere"], "nowhere: not a run"),
+        (["structure", "nowhere"], "nowhere: not a run"),
+        (["evaluate"], "RUN"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    out, err = lines_of(capsys)
+    assert out == ""
+    assert len(err) == 1
+    assert err[0].startswith("tgm: ")
+    assert message in err[0]
+    assert not list(tmp_path.iterdir())  # nothing is left behind
+
+
+def test_debug_shows_the_traceback():
+    with pytest.raises(ValueError, match="unknown command"):
+        main(["maize", "--debug"])
+
+
+def test_the_overview_names_every_command(capsys):
+    assert main([]) == 0
+    out, _ = lines_of(capsys)
+    assert re.findall(r"^  (\w+)", out, re.MULTILINE) == ["mazes", "train", "evaluate", "structure"]
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"tgm \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_train_then_evaluate_then_structure(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = ["--maze", "25", "--steps", "2000", "--seed", "1", "--preset", "paper"]
+    assert main(["train", *settings, "--out", "run", "--json"]) == 0
+    trained = json.loads(capsys.readouterr().out)
+    assert trained["steps"] == 2000
+    assert trained["structure"]["cells"]["missing"] == 0
+    assert main(["evaluate", "run", "--json", "--seed", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["returns"] == trained["returns"]
+    assert main(["structure", "run", "--json"]) == 0
+    structure = json.loads(capsys.readouterr().out)
+    assert structure["cells"] == trained["structure"]["cells"]
+    assert [then["step"] for then in structure["over_time"]] == list(range(100, 2001, 100))
+    assert main(["structure", "run"]) == 0
+    assert "states found for 9 cells" in capsys.readouterr().out
+    assert main(["train", *settings, "--out", "run"]) == 2
+    assert "exists already" in capsys.readouterr().err
+
+
+def test_the_drawing_shows_the_way(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "--maze", "8", "--preset", "paper", "--seed", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "maze 8 is solved: mean return -5.00" in out
+    drawing = out.splitlines()
+    # The row of the start, at the bottom: three steps to the right, then up.
+    assert re.search(r"██→.→.→.↑.██", drawing[4])
+    assert (tmp_path / "runs").is_dir()
+
+
+def test_another_environment_is_trained_too(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--env", "CartPole-v1", "--steps", "200", "--out", "run", "--json"]
+    assert main(["train", *arguments, "--preset", "paper"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["states"] > 0
+    assert "solved" not in facts
+    assert main(["structure", "run"]) == 2
+    assert "only a maze" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error():
+    code = "import sys; from tgm.cli.main import main; sys.exit(main(['mazes', '--json']))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    _, err = process.communicate(timeout=60)
+    assert err == b""
+    assert process.returncode == 0
+
+
+def test_settings_start_from_the_preset(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    settings = ["--preset", "paper", "--gamma", "0.9", "--steps", "5"]
+    assert main(["train", *settings, "--out", "run"]) == 0
+    config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
+    assert config["gamma"] == 0.9
+    assert config["learn_every"] == 100

@@ -1,0 +1,345 @@
+"""Slow and obvious versions of the equations, to hold the fast ones against.
+
+Straight from the paper with its errata mended: loops over points and components, mpmath at
+50 digits. Nothing here imports the code under test. Numbers go in as float arrays and come out
+as mpmath numbers in lists, one per component, or one row per point.
+"""
+
+from dataclasses import dataclass
+
+import mpmath as mp
+import numpy as np
+import numpy.typing as npt
+
+mp.mp.dps = 50
+
+Array = npt.NDArray[np.float64]
+Numbers = list[mp.mpf]
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The parameters of a mixture as plain arrays: d, m, beta, v and W^-1, one per component."""
+
+    d: Array
+    m: Array
+    beta: Array
+    v: Array
+    inverse_w: Array
+
+
+def random_covariance(rng: np.random.Generator, n_features: int) -> Array:
+    """A positive definite matrix in uneven units, its condition number moderate."""
+    root = rng.normal(size=(n_features, n_features))
+    units = np.exp(rng.normal(size=n_features))
+    return (root @ root.T + 0.3 * np.eye(n_features)) * np.outer(units, units)
+
+
+def random_belief(rng: np.random.Generator, n_components: int, n_features: int) -> Belief:
+    """A valid belief with nothing special about it."""
+    return Belief(
+        d=rng.gamma(2.0, 2.0, size=n_components) + 0.05,
+        m=rng.normal(scale=2.0, size=(n_components, n_features)),
+        beta=rng.gamma(2.0, 1.0, size=n_components) + 0.05,
+        v=n_features - 1 + rng.gamma(2.0, 2.0, size=n_components) + 0.1,
+        inverse_w=np.array([random_covariance(rng, n_features) for _ in range(n_components)]),
+    )
+
+
+def column(vector: Array) -> mp.matrix:
+    return mp.matrix([mp.mpf(float(x)) for x in vector])
+
+
+def square(matrix: Array) -> mp.matrix:
+    return mp.matrix([[mp.mpf(float(x)) for x in row] for row in matrix])
+
+
+def trace(matrix: mp.matrix) -> mp.mpf:
+    return mp.fsum(matrix[i, i] for i in range(matrix.rows))
+
+
+def quadratic(vector: mp.matrix, matrix: mp.matrix) -> mp.mpf:
+    return (vector.T * matrix * vector)[0]
+
+
+# Dirichlet ---------------------------------------------------------------------------------
+
+
+def dirichlet_expected_log(d: Array) -> Numbers:
+    """psi(d_k) - psi(sum of d)."""
+    total = mp.fsum(mp.mpf(float(x)) for x in d)
+    return [mp.psi(0, mp.mpf(float(x))) - mp.psi(0, total) for x in d]
+
+
+def dirichlet_log_normaliser(d: Array) -> mp.mpf:
+    """ln B(d)."""
+    values = [mp.mpf(float(x)) for x in d]
+    return mp.fsum(mp.loggamma(x) for x in values) - mp.loggamma(mp.fsum(values))
+
+
+def dirichlet_expected_log_density(d: Array, log_weights: Numbers) -> mp.mpf:
+    """E[ln Dir(D; d)] given E[ln D]."""
+    products = ((mp.mpf(float(x)) - 1) * log for x, log in zip(d, log_weights, strict=True))
+    return mp.fsum(products) - dirichlet_log_normaliser(d)
+
+
+def dirichlet_kl(p: Array, q: Array) -> mp.mpf:
+    """E_p[ln p - ln q]."""
+    log_weights = dirichlet_expected_log(p)
+    return dirichlet_expected_log_density(p, log_weights) - dirichlet_expected_log_density(
+        q, log_weights
+    )
+
+
+# Gaussian ----------------------------------------------------------------------------------
+
+
+def gaussian_log_density(x: Array, mean: Array, covariance: Array) -> mp.mpf:
+    """ln N(x; mean, covariance)."""
+    sigma = square(covariance)
+    distance = quadratic(column(x) - column(mean), sigma**-1)
+    return -(len(mean) * mp.log(2 * mp.pi) + mp.log(mp.det(sigma)) + distance) / 2
+
+
+def gaussian_kl(mean_p: Array, cov_p: Array, mean_q: Array, cov_q: Array) -> mp.mpf:
+    """KL(p || q)."""
+    sigma_p, sigma_q = square(cov_p), square(cov_q)
+    precision_q = sigma_q**-1
+    distance = quadratic(column(mean_p) - column(mean_q), precision_q)
+    log_ratio = mp.log(mp.det(sigma_q) / mp.det(sigma_p))
+    return (trace(precision_q * sigma_p) + distance - len(mean_p) + log_ratio) / 2
+
+
+# Normal-Wishart ----------------------------------------------------------------------------
+
+
+def log_multigamma(a: mp.mpf, dimension: int) -> mp.mpf:
+    """ln Gamma_O(a)."""
+    constant = mp.mpf(dimension * (dimension - 1)) / 4 * mp.log(mp.pi)
+    return constant + mp.fsum(mp.loggamma(a + mp.mpf(1 - i) / 2) for i in range(1, dimension + 1))
+
+
+def expected_log_det(belief: Belief, k: int) -> mp.mpf:
+    """O ln 2 + ln |W| + the sum of psi((v + 1 - i) / 2) over i = 1..O."""
+    dimension = belief.m.shape[1]
+    v = mp.mpf(float(belief.v[k]))
+    psi = mp.fsum(mp.psi(0, (v + 1 - i) / 2) for i in range(1, dimension + 1))
+    return dimension * mp.log(2) - mp.log(mp.det(square(belief.inverse_w[k]))) + psi
+
+
+def wishart_log_density_constant(belief: Belief, k: int) -> mp.mpf:
+    """ln of the factor in front of |Lambda|^((v - O - 1) / 2) exp(...), equation (A.1)."""
+    dimension = belief.m.shape[1]
+    v = mp.mpf(float(belief.v[k]))
+    log_det_w = -mp.log(mp.det(square(belief.inverse_w[k])))
+    return -v * dimension / 2 * mp.log(2) - v / 2 * log_det_w - log_multigamma(v / 2, dimension)
+
+
+def normal_wishart_log_normaliser(belief: Belief, k: int) -> mp.mpf:
+    """ln of the integral over mu and Lambda of the density without its constant."""
+    beta = mp.mpf(float(belief.beta[k]))
+    mean_part = mp.mpf(belief.m.shape[1]) / 2 * mp.log(2 * mp.pi / beta)
+    return mean_part - wishart_log_density_constant(belief, k)
+
+
+def expected_log_mean_density(own: Belief, q: Belief, k: int) -> mp.mpf:
+    """E_q[ln N(mu; m, (beta Lambda)^-1)] for own's m and beta: B.2 and B.6."""
+    dimension = own.m.shape[1]
+    beta, beta_q, v_q = (mp.mpf(float(x)) for x in (own.beta[k], q.beta[k], q.v[k]))
+    gap = column(own.m[k]) - column(q.m[k])
+    distance = v_q * quadratic(gap, square(q.inverse_w[k]) ** -1)
+    return (
+        dimension * mp.log(beta / (2 * mp.pi))
+        + expected_log_det(q, k)
+        - beta * dimension / beta_q
+        - beta * distance
+    ) / 2
+
+
+def expected_log_wishart_density(own: Belief, q: Belief, k: int) -> mp.mpf:
+    """E_q[ln Wishart(Lambda; W, v)] for own's W and v: B.3 and B.7."""
+    dimension = own.m.shape[1]
+    v, v_q = mp.mpf(float(own.v[k])), mp.mpf(float(q.v[k]))
+    overlap = trace(square(own.inverse_w[k]) * square(q.inverse_w[k]) ** -1)
+    return (
+        wishart_log_density_constant(own, k)
+        + (v - dimension - 1) / 2 * expected_log_det(q, k)
+        - v_q / 2 * overlap
+    )
+
+
+def normal_wishart_kl(p: Belief, q: Belief, k: int) -> mp.mpf:
+    """E_p[ln p - ln q]."""
+    return (
+        expected_log_mean_density(p, p, k)
+        + expected_log_wishart_density(p, p, k)
+        - expected_log_mean_density(q, p, k)
+        - expected_log_wishart_density(q, p, k)
+    )
+
+
+def student_t_log_density(
+    x: mp.matrix, mean: mp.matrix, beta: mp.mpf, v: mp.mpf, inverse_w: mp.matrix
+) -> mp.mpf:
+    """ln of the predictive density of one component (Bishop 10.81 and 10.82)."""
+    dimension = x.rows
+    dof = v + 1 - dimension
+    precision = dof * beta / (1 + beta) * inverse_w**-1
+    distance = quadratic(x - mean, precision)
+    return (
+        mp.loggamma((dof + dimension) / 2)
+        - mp.loggamma(dof / 2)
+        + mp.log(mp.det(precision)) / 2
+        - mp.mpf(dimension) / 2 * mp.log(mp.pi * dof)
+        - (dof + dimension) / 2 * mp.log(1 + distance / dof)
+    )
+
+
+def predictive_log_density(belief: Belief, k: int, x: Array) -> mp.mpf:
+    """The same for component k of a belief."""
+    return student_t_log_density(
+        column(x),
+        column(belief.m[k]),
+        mp.mpf(float(belief.beta[k])),
+        mp.mpf(float(belief.v[k])),
+        square(belief.inverse_w[k]),
+    )
+
+
+def log_evidence(belief: Belief, k: int, points: Array) -> mp.mpf:
+    """ln p(points | component k) by the chain rule: predict each point, then learn it."""
+    mean, inverse_w = column(belief.m[k]), square(belief.inverse_w[k])
+    beta, v = mp.mpf(float(belief.beta[k])), mp.mpf(float(belief.v[k]))
+    total = mp.mpf(0)
+    for point in points:
+        x = column(point)
+        total += student_t_log_density(x, mean, beta, v, inverse_w)
+        inverse_w = inverse_w + beta / (beta + 1) * (x - mean) * (x - mean).T
+        mean = (beta * mean + x) / (beta + 1)
+        beta, v = beta + 1, v + 1
+    return total
+
+
+# The mixture -------------------------------------------------------------------------------
+
+
+def weighted_moments(points: Array, resp: Array, k: int) -> tuple[mp.mpf, mp.matrix, mp.matrix]:
+    """N_k, the mean of component k's points and N_k S_k, point by point."""
+    dimension = points.shape[1]
+    weight = mp.fsum(mp.mpf(float(r)) for r in resp[:, k])
+    mean, scatter = mp.zeros(dimension, 1), mp.zeros(dimension, dimension)
+    if weight == 0:
+        return weight, mean, scatter
+    for x, r in zip(points, resp[:, k], strict=True):
+        mean += mp.mpf(float(r)) * column(x) / weight
+    for x, r in zip(points, resp[:, k], strict=True):
+        gap = column(x) - mean
+        scatter += mp.mpf(float(r)) * gap * gap.T
+    return weight, mean, scatter
+
+
+def updated(belief: Belief, points: Array, resp: Array) -> Belief:
+    """The posterior of section 2, rounded to floats at the end."""
+    d, m, beta, v, inverse_w = [], [], [], [], []
+    for k in range(len(belief.d)):
+        weight, mean, scatter = weighted_moments(points, resp, k)
+        beta_k, m_k = mp.mpf(float(belief.beta[k])), column(belief.m[k])
+        gap = mean - m_k
+        inverse = square(belief.inverse_w[k]) + scatter
+        inverse += beta_k * weight / (beta_k + weight) * gap * gap.T
+        d.append(float(mp.mpf(float(belief.d[k])) + weight))
+        beta.append(float(beta_k + weight))
+        v.append(float(mp.mpf(float(belief.v[k])) + weight))
+        m.append(as_floats((beta_k * m_k + weight * mean) / (beta_k + weight)).ravel())
+        inverse_w.append(as_floats(inverse))
+    return Belief(np.array(d), np.array(m), np.array(beta), np.array(v), np.array(inverse_w))
+
+
+def as_floats(matrix: mp.matrix) -> Array:
+    return np.array([[float(x) for x in row] for row in matrix.tolist()])
+
+
+def expected_log_density(belief: Belief, k: int, x: Array) -> mp.mpf:
+    """The Gaussian part of ln rho."""
+    dimension = belief.m.shape[1]
+    beta, v = mp.mpf(float(belief.beta[k])), mp.mpf(float(belief.v[k]))
+    distance = quadratic(column(x) - column(belief.m[k]), square(belief.inverse_w[k]) ** -1)
+    return (
+        expected_log_det(belief, k)
+        - dimension * mp.log(2 * mp.pi)
+        - dimension / beta
+        - v * distance
+    ) / 2
+
+
+def log_responsibilities(belief: Belief, points: Array) -> list[Numbers]:
+    """ln r_nk, one list per point."""
+    log_weights = dirichlet_expected_log(belief.d)
+    rows = []
+    for x in points:
+        log_rho = [log + expected_log_density(belief, k, x) for k, log in enumerate(log_weights)]
+        normaliser = mp.log(mp.fsum(mp.exp(value) for value in log_rho))
+        rows.append([value - normaliser for value in log_rho])
+    return rows
+
+
+def free_energy_terms(
+    prior: Belief, posterior: Belief, points: Array, resp: Array
+) -> dict[str, mp.mpf]:
+    """The nine expectations of Appendix B, each summed over the components."""
+    n_components = len(prior.d)
+    log_weights = dirichlet_expected_log(posterior.d)
+    pairs = [(n, k) for n in range(len(points)) for k in range(n_components)]
+    r = {pair: mp.mpf(float(resp[pair])) for pair in pairs}
+    each = range(n_components)
+    return {
+        "log_q_weights": dirichlet_expected_log_density(posterior.d, log_weights),
+        "log_q_mean": mp.fsum(expected_log_mean_density(posterior, posterior, k) for k in each),
+        "log_q_precision": mp.fsum(
+            expected_log_wishart_density(posterior, posterior, k) for k in each
+        ),
+        "log_q_assignments": mp.fsum(x * mp.log(x) for x in r.values() if x > 0),
+        "log_p_weights": dirichlet_expected_log_density(prior.d, log_weights),
+        "log_p_mean": mp.fsum(expected_log_mean_density(prior, posterior, k) for k in each),
+        "log_p_precision": mp.fsum(expected_log_wishart_density(prior, posterior, k) for k in each),
+        "log_p_assignments": mp.fsum(r[n, k] * log_weights[k] for n, k in pairs),
+        "log_p_points": mp.fsum(
+            r[n, k] * expected_log_density(posterior, k, points[n]) for n, k in pairs
+        ),
+    }
+
+
+def free_energy(terms: dict[str, mp.mpf]) -> mp.mpf:
+    """F = the ln Q terms less the ln P terms."""
+    return mp.fsum(x if name.startswith("log_q_") else -x for name, x in terms.items())
+
+
+# --- transitions and planning ------------------------------------------------------------------
+
+
+def transition_counts_by_loops(
+    before: Array, actions: np.ndarray, after: Array, n_actions: int
+) -> Array:
+    """counts[a, k, j] = sum over n of [a = a_n] r0_nk r1_nj, one product at a time."""
+    n_states = before.shape[1]
+    counts = np.zeros((n_actions, n_states, n_states))
+    for n, action in enumerate(actions):
+        for k in range(n_states):
+            for j in range(n_states):
+                counts[action, k, j] += before[n, k] * after[n, j]
+    return counts
+
+
+def tabular_q_learning(
+    steps: list[tuple[int, int, float, int, bool]],
+    n_states: int,
+    n_actions: int,
+    learning_rate: float,
+    gamma: float,
+) -> Array:
+    """Watkins' Q-learning on (state, action, reward, next state, terminated); q[state, action]."""
+    q = np.zeros((n_states, n_actions))
+    for state, action, reward, after, terminated in steps:
+        target = reward if terminated else reward + gamma * max(q[after])
+        q[state, action] = (1 - learning_rate) * q[state, action] + learning_rate * target
+    return q
