@@ -101,9 +101,10 @@ class Learner:
         self.planner.apply(found.change)
         # Erratum 13: what to forget is chosen after the fit, with the new responsibilities.
         forget = self._forgettable(found)
-        self._recount(found.responsibilities, forget)
+        settled = _among_fixed(found)
+        self._recount(found.responsibilities, settled, forget)
         if forget.any():
-            self.components = found.components.fold(points[forget], found.responsibilities[forget])
+            self.components = found.components.fold(points[forget], settled[forget])
             self.memory.forget(forget)
         terms = free_energy(
             found.fit.prior, found.fit.posterior, points, found.fit.responsibilities
@@ -126,11 +127,11 @@ class Learner:
             forget[-1] = False  # the step that leaves it is still to come
         return forget
 
-    def _recount(self, resp: FloatArray, forget: BoolArray) -> None:
+    def _recount(self, resp: FloatArray, settled: FloatArray, forget: BoolArray) -> None:
         """Fold the transitions that lose an end, count the others."""
         steps = self.memory.transitions
         lost = forget[steps.before] | forget[steps.after]
-        self.transitions.fold(self._count(resp, steps.where(lost)))
+        self.transitions.fold(self._count(settled, steps.where(lost)))
         self.transitions.keep(self._count(resp, steps.where(~lost)))
         self.transition_matrix = self.transitions.probabilities()
 
@@ -194,6 +195,17 @@ class Learner:
         self.transitions.restore(arrays["transition.folded"], arrays["transition.kept"])
         self.transition_matrix = self.transitions.probabilities()
         self.planner.q = q
+
+
+def _among_fixed(found: Discovery) -> FloatArray:
+    """(n_points, n_components) responsibilities shared among the fixed components only.
+
+    Departs from the print: what is forgotten goes to components that stay. A flexible one is
+    proposed anew at the next search, and its share of the forgotten data would be lost with it.
+    """
+    resp = found.responsibilities * found.components.is_fixed
+    total = resp.sum(axis=1, keepdims=True)
+    return np.asarray(resp / np.where(total > 0, total, 1.0))
 
 
 def check_shapes(arrays: Arrays, wanted: dict[str, tuple[int, ...]]) -> None:
