@@ -343,3 +343,87 @@ def tabular_q_learning(
         target = reward if terminated else reward + gamma * max(q[after])
         q[state, action] = (1 - learning_rate) * q[state, action] + learning_rate * target
     return q
+
+
+def value_iteration(
+    successors: list[list[dict[int, float]]],
+    reward: Array,
+    end: Array,
+    set_values: dict[tuple[int, int], float],
+    gamma: float,
+) -> Array:
+    """q[state, action] by loops until nothing moves.
+
+    `successors[state][action]` gives the probability of each next state, `end` that the episode
+    ends instead; the rows in `set_values` have that value, whatever happens in them.
+    """
+    n_states, n_actions = reward.shape
+    q = np.zeros((n_states, n_actions))
+    for _ in range(100_000):
+        new = np.zeros((n_states, n_actions))
+        for state in range(n_states):
+            for action in range(n_actions):
+                if (state, action) in set_values:
+                    new[state, action] = set_values[state, action]
+                    continue
+                future = sum(p * max(q[after]) for after, p in successors[state][action].items())
+                going_on = 1 - end[state, action]
+                new[state, action] = reward[state, action] + gamma * going_on * future
+        if np.abs(new - q).max() < 1e-11:
+            return new
+        q = new
+    raise AssertionError("no convergence")
+
+
+def polya_urn_log_probability(draws: list[int], concentration: Array) -> float:
+    """ln probability of a sequence of outcomes: each drawn from what is in the urn, then added."""
+    urn = [float(c) for c in concentration]
+    log = 0.0
+    for outcome in draws:
+        log += float(mp.log(urn[outcome] / sum(urn)))
+        urn[outcome] += 1
+    return log
+
+
+# --- one step explained ------------------------------------------------------------------------
+
+
+def joint_posterior(
+    likelihood: Array,
+    before: list[tuple[int, float]],
+    rows: dict[int, Array],
+    start_row: Array,
+    elsewhere: Array,
+    new_density: float,
+    row_prior: float,
+) -> tuple[dict[tuple[int | None, int | None], float], float]:
+    """Every way in which a step can have gone, and the density of its observation.
+
+    The keys are (state before, state after); before is None where it is not known, after is None
+    for a new state. A row of tries is a Dirichlet whose base, worth `row_prior` tries, is: a third
+    stay, a third `elsewhere` (n,) among the known states, a third new. Where the state before is
+    not known there is no staying, and `elsewhere` has two thirds.
+
+    Args:
+        likelihood: (n,) density of the observation in each known state.
+        before: (state, probability).
+        rows: (n,) tries of the action in each state of `before`.
+        start_row: (n,) how often an unknown whereabouts turned out to be each state.
+        elsewhere: (n,) probabilities.
+        new_density: of the observation in a state never seen.
+    """
+    weights: dict[tuple[int | None, int | None], float] = {}
+    sources: list[tuple[int | None, float, Array]] = [(s, p, rows[s]) for s, p in before]
+    sources.append((None, 1 - sum(p for _, p in before), start_row))
+    for state, probability, row in sources:
+        tries = sum(row)
+        for after in range(len(likelihood)):
+            if state is None:
+                base = 2 / 3 * elsewhere[after]
+            else:
+                base = (1 / 3 if after == state else 0) + 1 / 3 * elsewhere[after]
+            predicted = (row[after] + row_prior * base) / (tries + row_prior)
+            weights[state, after] = probability * predicted * likelihood[after]
+        weights[state, None] = probability * row_prior / 3 / (tries + row_prior) * new_density
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}, total

@@ -63,9 +63,8 @@ def test_the_same_seed_gives_the_same_agent_and_another_does_not():
 
 def test_predict_changes_nothing_and_takes_batches(trained):
     before = trained.q_values([1.0, 1.0]), trained.n_steps
-    single, state = trained.predict([1.0, 1.0], deterministic=True)
+    single, _ = trained.predict([1.0, 1.0], deterministic=True)
     batch, _ = trained.predict(np.array([[1.0, 1.0], [4.0, 3.0]]), deterministic=True)
-    assert state is None
     assert batch.shape == (2,)
     assert batch[0] == single
     np.testing.assert_array_equal(before[0], trained.q_values([1.0, 1.0]))

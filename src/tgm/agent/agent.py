@@ -13,14 +13,17 @@ import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.explanation import Explanation
+from tgm.agent.explore import draw
 from tgm.agent.info import EpisodeInfo, LearningInfo
-from tgm.agent.learner import Learner
+from tgm.agent.learner import Learner, Lesson
+from tgm.agent.mean_shift_learner import MeanShiftLearner
 from tgm.agent.model_file import read_model, write_model
+from tgm.agent.online_learner import OnlineLearner
 from tgm.agent.progress import progress
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError, RunError, TGMError
-from tgm.planning import epsilon_greedy, greedy, published_epsilon, softmax
+from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
 
@@ -62,11 +65,11 @@ class TGMAgent:
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
-        self._learner = Learner(self.interface.n_features, self.interface.n_actions, self.config)
+        make_learner = MeanShiftLearner if config.structure == "mean_shift" else OnlineLearner
+        self._learner: Learner = make_learner(interface.n_features, interface.n_actions, config)
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
-        self._observation: FloatArray | None = None  # None between episodes
-        self._belief: FloatArray | None = None  # of the current observation; None when it is stale
+        self._is_between_episodes = True
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
@@ -90,21 +93,21 @@ class TGMAgent:
         with progress(int(n_steps), progress_bar) as advance:
             for _ in range(n_steps):
                 self._step()
-                advance(self._learner.n_states)
+                advance(self)
                 if self.n_steps % self.config.learn_every == 0:
-                    info = self._learn()
-                    if callback is not None and callback(info) is False:
+                    lesson = self._learner.learn()
+                    episodes, self._finished = tuple(self._finished), []
+                    if callback is not None and callback(self._info(lesson, episodes)) is False:
                         break
         return self
 
     def _step(self) -> None:
         """One step of the environment; bad data raises before anything is learned from it."""
-        if self._observation is None:
+        if self._is_between_episodes:
             self._begin_episode()
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
-        belief = self._current_belief()
-        action = self._explore(belief)
+        action = self._learner.choose(self.n_steps, self._rng)
         try:
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
@@ -114,12 +117,10 @@ class TGMAgent:
         except DataError:
             self._abandon_episode()
             raise
-        self._learner.observe(belief, action, reward, terminated=bool(terminated))
-        self._learner.memory.add_step(action, observation)
+        self._learner.observe(action, reward, observation, terminated=bool(terminated))
         self.n_steps += 1
         self._episode_return += reward
         self._episode_length += 1
-        self._observation, self._belief = observation, None
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
@@ -129,8 +130,8 @@ class TGMAgent:
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        self._learner.memory.begin_trial(observation)
-        self._observation, self._belief = observation, None
+        self._learner.begin(observation)
+        self._is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
 
@@ -148,20 +149,16 @@ class TGMAgent:
 
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
-        self._learner.memory.end_trial()
-        self._observation = self._belief = None
+        self._learner.end_episode()
+        self._is_between_episodes = True
 
-    def _learn(self) -> LearningInfo:
-        lesson = self._learner.learn()
-        self._belief = None  # the components have changed
-        episodes, self._finished = tuple(self._finished), []
-        components = self._learner.components
+    def _info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
         return LearningInfo(
             step=self.n_steps,
             episode=self.n_episodes,
-            n_states=self._learner.n_states,
-            n_fixed=0 if components is None else int(components.is_fixed.sum()),
-            n_kept=len(self._learner.memory),
+            n_states=self.n_states,
+            n_fixed=self._learner.n_fixed,
+            n_kept=self._learner.n_kept,
             n_forgotten=lesson.n_forgotten,
             free_energy=lesson.free_energy,
             free_energy_terms=lesson.free_energy_terms,
@@ -169,29 +166,6 @@ class TGMAgent:
             moves=lesson.moves,
             episodes=episodes,
         )
-
-    def _current_belief(self) -> FloatArray:
-        if self._belief is None:
-            assert self._observation is not None
-            self._belief = np.asarray(self._learner.belief(self._observation[None])[0])
-        return self._belief
-
-    def _explore(self, belief: FloatArray) -> int:
-        """The index of the action to try."""
-        values = self._learner.action_values(belief)
-        if self.config.exploration == "epsilon_greedy":
-            epsilon = published_epsilon(self.n_steps, self.config.epsilon_decay)
-            probabilities = epsilon_greedy(values, epsilon)
-        elif self.config.exploration == "softmax":
-            probabilities = softmax(values, self.config.temperature)
-        else:
-            probabilities = greedy(values)
-        return self._draw(probabilities, self._rng)
-
-    @staticmethod
-    def _draw(probabilities: FloatArray, rng: np.random.Generator) -> int:
-        chosen = np.searchsorted(np.cumsum(probabilities), rng.random(), side="right")
-        return min(int(chosen), len(probabilities) - 1)
 
     # --- acting and asking: nothing below changes what the agent knows -----------------------
 
@@ -208,21 +182,35 @@ class TGMAgent:
 
         Args:
             observation: (n_features,) or (n_observations, n_features).
-            state: passed through; the agent carries none between steps.
-            episode_start: ignored.
+            state: what this returned for the observation before, or None: then the observation is
+                judged by itself. With it, and `filtering`, the belief expects what the action did.
+            episode_start: (n_observations,) where an episode begins, nothing is expected.
             deterministic: the greedy action (the first of several equals); otherwise a best
                 action at random.
 
         Returns:
-            the action or (n_observations,) actions, and `state`.
+            the action or (n_observations,) actions, and the state for the next call.
         """
-        values, is_batch = self._values(observation)
+        points, is_batch = self._points(observation)
+        belief = self._learner.belief(points, self._expected(state, episode_start, len(points)))
+        values = self._learner.action_values(belief)
         if deterministic:
-            actions = values.argmax(axis=1)
+            chosen = values.argmax(axis=1)
         else:
-            actions = np.array([self._draw(greedy(row), self._predict_rng) for row in values])
-        actions = actions + self.interface.first_action
+            chosen = np.array([draw(greedy(row), self._predict_rng) for row in values])
+        state = None
+        if belief.shape[1]:
+            state = (self._learner.state_ids[belief.argmax(axis=1)], chosen)
+        actions = chosen + self.interface.first_action
         return (actions if is_batch else actions[0]), state
+
+    def _expected(self, state: Any, episode_start: Any, n: int) -> FloatArray | None:
+        if state is None or len(state[0]) != n:
+            return None
+        is_start = np.zeros(n, dtype=bool)
+        if episode_start is not None:
+            is_start = np.broadcast_to(np.asarray(episode_start, dtype=bool), (n,))
+        return self._learner.expected(state[0], state[1], is_start)
 
     def belief(self, observation: Any) -> FloatArray:
         """(n_states,) probability of each state given one observation."""
@@ -244,18 +232,18 @@ class TGMAgent:
             belief=belief,
             q_values=values,
             expected_next=np.einsum("k,akj->aj", belief, self.transition_matrix),
-            evidence=self._learner.transitions.evidence.sum(axis=-1) @ belief,
+            evidence=self.transition_counts.sum(axis=-1) @ belief,
         )
 
     @property
     def n_states(self) -> int:
         """Number of active components."""
-        return self._learner.n_states
+        return len(self._learner.state_ids)
 
     @property
     def state_ids(self) -> IntArray:
         """(n_states,) a name for life for each state, never reused."""
-        return self._learner.state_ids.copy()
+        return np.array(self._learner.state_ids)
 
     @property
     def means(self) -> FloatArray:
@@ -270,12 +258,12 @@ class TGMAgent:
     @property
     def transition_matrix(self) -> FloatArray:
         """(n_actions, n_states, n_states) transition[action, state, next_state]; rows sum to 1."""
-        return self._learner.transition_matrix.copy()
+        return np.array(self._learner.transition_matrix)
 
     @property
     def transition_counts(self) -> FloatArray:
         """(n_actions, n_states, n_states) expected number of times each transition was seen."""
-        return self._learner.transitions.evidence
+        return np.array(self._learner.transition_counts)
 
     # --- files --------------------------------------------------------------------------------
 
@@ -316,15 +304,15 @@ class TGMAgent:
             raise RunError(f"{path}: {error}") from None
         return agent
 
-    def _values(self, observation: Any) -> tuple[FloatArray, bool]:
-        """(n_observations, n_actions) action values, and whether a batch was asked for."""
+    def _points(self, observation: Any) -> tuple[FloatArray, bool]:
+        """(n_observations, n_features) checked, and whether a batch was given."""
         is_batch = np.ndim(observation) == 2
         rows = observation if is_batch else [observation]
         points = [
             self.interface.observation(row, f"predict, row {index}" if is_batch else "predict")
             for index, row in enumerate(rows)
         ]
-        return self._learner.action_values(self._learner.belief(np.array(points))), is_batch
+        return np.array(points), is_batch
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

@@ -3,44 +3,62 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
 
 from tgm.errors import ConfigError
+from tgm.planning.model_planner import Exploration
 
-Exploration = Literal["epsilon_greedy", "softmax", "greedy"]
+Structure = Literal["evidence", "mean_shift"]
 Preset = Literal["default", "paper"]
+
+MODEL_BASED = ("optimism", "information_gain", "posterior_sampling")
 
 
 @dataclass(frozen=True)
 class TGMConfig:
     """Settings of a TGMAgent. Every field is also a flag of `tgm train`."""
 
-    learn_every: int = 100
-    """Steps between two searches for structure."""
+    structure: Structure = "evidence"
+    """How states are found: moves weighed by evidence at every step, or mean shift now and then."""
 
-    bandwidth: float = 0.5
-    """Radius within which observations count as one place: the window of mean shift (theta_b)."""
+    bandwidth: float | Literal["auto"] = 0.5
+    """Radius within which observations count as one place (theta_b); "auto" learns it."""
+
+    kept_per_state: int = 20
+    """Steps into each state that are remembered word by word; older ones stay in the counts."""
+
+    row_prior: float = 0.5
+    """Tries that the general belief about an action is worth in a state where it was not tried."""
+
+    filtering: bool = True
+    """Expect what the transitions predict; without it each observation is explained by itself."""
+
+    half_life: float | None = None
+    """Steps after which what was seen counts half, for worlds that change; None: never."""
+
+    learn_every: int = 1
+    """Steps between two learning steps; with mean shift each is a search for structure."""
 
     kl_threshold: float = 0.5
-    """Two components whose KL divergence is below this are the same (theta_kl)."""
+    """With mean shift: components whose KL divergence is below this are the same (theta_kl)."""
 
     fix_after: int = 4
-    """A component found more often than this in a row becomes fixed (theta_counts)."""
+    """With mean shift: a component found more often than this in a row is fixed (theta_counts)."""
 
     forget: bool = True
-    """Fold what fixed components have explained into the priors and forget it."""
+    """With mean shift: fold what fixed components have explained into the priors, and forget it."""
 
     transition_prior: float | None = None
-    """Pseudo-count b0 of every transition; None means one divided by the number of states."""
+    """With mean shift: pseudo-count b0 of every transition; None: 1 / number of states."""
 
     gamma: float = 0.99
     """Discount: what a reward is worth one step later."""
 
     learning_rate: float = 0.1
-    """Step size of Q-learning (alpha)."""
+    """With mean shift: step size of Q-learning (alpha)."""
 
-    exploration: Exploration = "epsilon_greedy"
+    exploration: Exploration = "optimism"
     """How actions are chosen while learning."""
 
     epsilon_decay: float = 2000.0
@@ -50,24 +68,43 @@ class TGMConfig:
     """Temperature of softmax exploration, in units of reward."""
 
     def __post_init__(self) -> None:
-        for name in ("learn_every", "fix_after"):
+        for name in ("learn_every", "fix_after", "kept_per_state"):
             _check(self, name, _is_count(getattr(self, name)), "a whole number above 0")
-        for name in ("bandwidth", "kl_threshold", "epsilon_decay", "temperature"):
+        if self.bandwidth != "auto":
+            _check(self, "bandwidth", _is_positive(self.bandwidth), "above 0, or 'auto'")
+        for name in ("row_prior", "kl_threshold", "epsilon_decay", "temperature"):
             _check(self, name, _is_positive(getattr(self, name)), "a finite number above 0")
-        if self.transition_prior is not None:
-            _check(
-                self, "transition_prior", _is_positive(self.transition_prior), "above 0, or None"
-            )
+        for name in ("transition_prior", "half_life"):
+            value = getattr(self, name)
+            _check(self, name, value is None or _is_positive(value), "above 0, or None")
         _check(self, "gamma", _is_number(self.gamma, 0.0, 1.0), "a number from 0 to 1")
         rate_is_right = _is_positive(self.learning_rate) and self.learning_rate <= 1.0
         _check(self, "learning_rate", rate_is_right, "above 0 and at most 1")
-        known = Exploration.__args__  # type: ignore[attr-defined]
-        _check(self, "exploration", self.exploration in known, f"one of {', '.join(known)}")
+        for name, kinds in (("exploration", Exploration), ("structure", Structure)):
+            known = get_args(kinds)
+            _check(self, name, getattr(self, name) in known, f"one of {', '.join(known)}")
+        self._check_combination()
+
+    def _check_combination(self) -> None:
+        if self.structure == "evidence":
+            # Planning for ever needs a future that is worth less and less.
+            _check(self, "gamma", self.gamma < 1.0, "below 1 for planning with a model")
+            return
+        _check(self, "bandwidth", self.bandwidth != "auto", "a number with mean shift")
+        if self.exploration in MODEL_BASED:
+            simple = [kind for kind in get_args(Exploration) if kind not in MODEL_BASED]
+            wanted = f"one of {', '.join(simple)} with mean shift and Q-learning"
+            _check(self, "exploration", False, wanted)
 
     @classmethod
     def paper(cls, **changes: Any) -> TGMConfig:
         """The published procedure with its equations mended, and the published constants."""
-        return replace(cls(), **changes)
+        published: dict[str, Any] = {
+            "structure": "mean_shift",
+            "learn_every": 100,
+            "exploration": "epsilon_greedy",
+        }
+        return cls(**(published | changes))
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> TGMConfig:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
-Advance = Callable[[int], None]
+
+class HasStates(Protocol):
+    """Something that knows some states."""
+
+    @property
+    def n_states(self) -> int:
+        """How many."""
+
+
+Advance = Callable[[HasStates], None]
 
 PLAIN_LINES = 10  # lines in all where there is no terminal
 
 
 @contextlib.contextmanager
 def progress(n_steps: int, wanted: bool) -> Iterator[Advance]:
-    """Yields a function to call after every step with the number of known states."""
+    """Yields a function to call after every step with the agent."""
     if not wanted:
-        yield lambda n_states: None
+        yield lambda agent: None
     elif sys.stderr.isatty():
         with _bar(n_steps) as advance:
             yield advance
@@ -47,11 +57,11 @@ def _bar(n_steps: int) -> Iterator[Advance]:
         task = bar.add_task("learn", total=n_steps, states=0)
         done = 0
 
-        def advance(n_states: int) -> None:
+        def advance(agent: HasStates) -> None:
             nonlocal done
             done += 1
             if done % refresh_every == 0 or done == n_steps:
-                bar.update(task, completed=done, states=n_states)
+                bar.update(task, completed=done, states=agent.n_states)
 
         yield advance
 
@@ -60,10 +70,10 @@ def _plain(n_steps: int) -> Advance:
     done = 0
     every = max(1, n_steps // PLAIN_LINES)
 
-    def advance(n_states: int) -> None:
+    def advance(agent: HasStates) -> None:
         nonlocal done
         done += 1
         if done % every == 0:
-            print(f"learning: step {done} of {n_steps}, {n_states} states", file=sys.stderr)
+            print(f"learning: step {done} of {n_steps}, {agent.n_states} states", file=sys.stderr)
 
     return advance

@@ -9,7 +9,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 
-MoveKind = Literal["birth", "split", "merge", "removal", "fixed"]
+MoveKind = Literal["birth", "split", "merge", "removal", "fixed", "change"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,18 @@ class ComponentMap:
         """A map in which each new component continues one old one (`sources[new]`) or none (-1)."""
         new = np.flatnonzero(sources >= 0)
         return cls(n_old, len(sources), new, sources[new], np.ones(len(new)), moves)
+
+    def changed(self) -> dict[int, list[tuple[int, float]]]:
+        """The old components that do not simply go on in their place.
+
+        For each the new ones that it feeds and their shares; none for one that is gone.
+        """
+        shares: dict[int, list[tuple[int, float]]] = {old: [] for old in range(self.n_old)}
+        for new, old, weight in zip(
+            self.new.tolist(), self.old.tolist(), self.weight.tolist(), strict=True
+        ):
+            shares[old].append((new, weight))
+        return {old: links for old, links in shares.items() if links != [(old, 1.0)]}
 
     def carry_counts(self, counts: FloatArray) -> FloatArray:
         """Re-index what adds up. counts: (..., n_old) -> (..., n_new)."""

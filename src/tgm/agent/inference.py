@@ -1,0 +1,215 @@
+"""One step explained: which state was left, which was reached, or whether it is a new one.
+
+The posterior of (state before, state after) given an observation, under Dirichlet rows whose base
+says what an action does that was not tried: stay, lead to another known state, or to a new one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.memory.step_memory import Belief
+from tgm.perception.online_components import OnlineComponents
+from tgm.transition.displacements import Displacements
+from tgm.transition.state_actions import NO_ACTION, START, StateActionModel
+
+STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
+DROPPED = 0.01  # smaller probabilities are not carried along
+DEEPEST = -700.0  # logarithms below this are all zero
+
+# The ordinary step: a row tried at least this often that leads where it always leads, seen within
+# three standard deviations, with all else e^-7 as likely. It is explained without more ado.
+ORDINARY_CERTAINTY = 2.0
+ORDINARY_SHARE = 0.9
+ORDINARY_DEPTH = 4.5
+ORDINARY_MARGIN = 7.0
+
+
+@dataclass(slots=True)
+class Inference:
+    """What one observation says.
+
+    Attributes:
+        entries: (state before, state after, probability).
+        after: belief in the known states.
+        newness: probability of none of them.
+        new_from: (state before, probability) that it was left for a new state.
+        log_density: ln predictive density of the observation.
+    """
+
+    entries: list[tuple[int, int, float]]
+    after: Belief
+    newness: float
+    new_from: list[tuple[int, float]]
+    log_density: float
+
+
+class Explainer:
+    """Explains steps with what is known of states, transitions and displacements."""
+
+    def __init__(
+        self,
+        components: OnlineComponents,
+        model: StateActionModel,
+        displacements: Displacements,
+        row_prior: float,
+        *,
+        filtering: bool,
+    ) -> None:
+        """Hold on to the parts; `row_prior` is what the base of a row is worth in tries."""
+        self._components = components
+        self._model = model
+        self._displacements = displacements
+        self._row_prior = row_prior
+        self._filtering = filtering
+
+    def infer(
+        self, point: FloatArray, before: Belief, action: int | None, departure: FloatArray | None
+    ) -> Inference:
+        """Explain the observation `point` after `action` in the belief `before`.
+
+        Args:
+            point: (n_features,) the observation.
+            before: the belief in which the action was taken; empty at the start of an episode.
+            action: None at the start of an episode.
+            departure: (n_features,) the observation before, where there is one.
+        """
+        log_likelihood = self._components.log_densities(point)
+        if action is not None and len(before) == 1 and self._filtering:
+            ordinary = self._ordinary(log_likelihood, before[0], action)
+            if ordinary is not None:
+                return ordinary
+        return self._joint(point, log_likelihood, before, action, departure)
+
+    def _ordinary(
+        self, log_likelihood: FloatArray, before: tuple[int, float], action: int
+    ) -> Inference | None:
+        state, probability = before
+        model = self._model
+        if model.certainty[state, action] < ORDINARY_CERTAINTY or probability < 0.9:
+            return None
+        after = int(model.successor[state, action, 0])
+        share = float(model.probability[state, action, 0])
+        here = float(log_likelihood[after])
+        depth = float(self._components.peak[after]) - here
+        if share < ORDINARY_SHARE or depth > ORDINARY_DEPTH or model.end_sum[state, action] > 0:
+            return None
+        log_likelihood[after] = -math.inf
+        other = float(log_likelihood.max())
+        log_likelihood[after] = here
+        if here - other < ORDINARY_MARGIN:
+            return None
+        entries = [(state, after, probability)]
+        return Inference(entries, [(after, 1.0)], 0.0, [], here + math.log(share))
+
+    def _joint(
+        self,
+        point: FloatArray,
+        log_likelihood: FloatArray,
+        before: Belief,
+        action: int | None,
+        departure: FloatArray | None,
+    ) -> Inference:
+        top = max(float(log_likelihood.max()), DEEPEST)
+        likelihood = np.exp(log_likelihood - top)
+        origin = self._components.mean[before[0][0]] if before else departure
+        new = math.exp(min(self._log_new(point, origin, action) - top, -DEEPEST))
+        nearest = int(log_likelihood.argmax())
+        new *= math.exp(
+            self._components.prior.log_repulsion(point - self._components.mean[nearest])
+        )
+        elsewhere = likelihood * (ELSEWHERE * self._elsewhere(origin, action))
+
+        sources = self._sources(before, action, likelihood)
+        mass = np.zeros(len(likelihood))
+        new_from = []
+        for state, probability, base, extra in sources:
+            mass += elsewhere * (probability * base)
+            for after, weight in extra.items():
+                mass[after] += probability * weight
+            # An unknown whereabouts has no "stay": its share goes to the other known states.
+            fresh = base / 2 if state == START else base
+            new_from.append((state, probability * fresh * NEW * new))
+        total = float(mass.sum()) + sum(weight for _, weight in new_from)
+        mass /= total
+        after_belief = [(int(j), float(mass[j])) for j in np.flatnonzero(mass > DROPPED)]
+        after_belief.sort(key=lambda item: -item[1])
+        entries = [
+            (state, after, weight)
+            for state, probability, base, extra in sources
+            if state != START
+            for after, _ in after_belief
+            if (
+                weight := probability
+                * (base * float(elsewhere[after]) + extra.get(after, 0.0))
+                / total
+            )
+            > DROPPED
+        ]
+        # What was lost before stays lost: only what was believed can be counted.
+        believed, found = sum(p for _, p in before), sum(weight for _, _, weight in entries)
+        if found > believed:
+            entries = [(s, t, weight * believed / found) for s, t, weight in entries]
+        newness = sum(weight for _, weight in new_from) / total
+        known_from = [(state, weight / total) for state, weight in new_from if state != START]
+        return Inference(entries, after_belief, newness, known_from, math.log(total) + top)
+
+    def _sources(
+        self, before: Belief, action: int | None, likelihood: FloatArray
+    ) -> list[tuple[int, float, float, dict[int, float]]]:
+        """(state before, its probability, weight of the base, weight of each known successor)."""
+        sources = []
+        for state, probability in before:
+            assert action is not None
+            row = self._model.row(state, action) if self._filtering else {}
+            tries = sum(row.values())
+            base = self._row_prior / (tries + self._row_prior)
+            extra = {state: base * STAY * float(likelihood[state])}
+            for after, count in row.items():
+                extra[after] = extra.get(after, 0.0) + (
+                    count / (tries + self._row_prior) * float(likelihood[after])
+                )
+            sources.append((state, probability, base, extra))
+        unknown = 1.0 - sum(probability for _, probability in before)
+        if unknown > 1e-6:
+            row = self._model.row(START, NO_ACTION) if action is None and self._filtering else {}
+            tries = sum(row.values())
+            base = 2 * self._row_prior / (tries + self._row_prior)
+            extra = {
+                after: count / (tries + self._row_prior) * float(likelihood[after])
+                for after, count in row.items()
+            }
+            sources.append((START, unknown, base, extra))
+        return sources
+
+    def _log_new(self, point: FloatArray, origin: FloatArray | None, action: int | None) -> float:
+        """ln density of a state never seen, at `point`."""
+        if origin is None or action is None:
+            return self._log_anywhere(point)
+        return self._displacements.log_density(point - origin, action)
+
+    def _elsewhere(self, origin: FloatArray | None, action: int | None) -> FloatArray:
+        """(n_slots,) where an untried action leads among the known states; sums to one."""
+        components = self._components
+        n_slots = components.n_slots
+        if origin is None or action is None or self._displacements.weight[action] < 0.5:
+            weights = components.is_alive[:n_slots].astype(np.float64)
+        else:
+            offsets = components.mean[:n_slots] - origin
+            weights = self._displacements.densities(offsets, action)
+            weights[~components.is_alive[:n_slots]] = 0.0
+        return np.asarray(weights / weights.sum())
+
+    def _log_anywhere(self, point: FloatArray) -> float:
+        """ln density of a state of which nothing is known but that there are others."""
+        components = self._components
+        slots = components.alive
+        means = components.mean[slots]
+        low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
+        spread = np.maximum((high - low) ** 2, 9.0 * np.diag(components.prior.covariance))
+        square = (point - (low + high) / 2) ** 2 / spread
+        return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))

@@ -1,0 +1,254 @@
+"""The published learner: mean shift now and then, forgetting, and Q-learning over beliefs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.agent.config import TGMConfig
+from tgm.agent.explore import explore
+from tgm.agent.learner import Lesson, check_shapes
+from tgm.agent.model_file import Arrays
+from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
+from tgm.distributions.normal_wishart import NormalWishart
+from tgm.memory import Trajectories, Transitions, forgettable_points
+from tgm.perception.free_energy import free_energy
+from tgm.perception.mean_shift_structure import Components, Discovery, discover
+from tgm.perception.mixture import Mixture
+from tgm.perception.variational import responsibilities
+from tgm.planning import BeliefQLearning
+from tgm.transition import TransitionModel, transition_counts
+
+
+class MeanShiftLearner:
+    """Everything the agent knows: components, transitions, values, and the memory behind them."""
+
+    def __init__(self, n_features: int, n_actions: int, config: TGMConfig) -> None:
+        """Know nothing."""
+        self._config = config
+        self._n_features = n_features
+        self.components: Components | None = None
+        self.memory = Trajectories(n_features)
+        self.transitions = TransitionModel(n_actions, config.transition_prior)
+        self.planner = BeliefQLearning(n_actions, config.learning_rate, config.gamma)
+        self.transition_matrix = self.transitions.probabilities()
+        self._belief: FloatArray | None = None  # of the current observation; None when it is stale
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names for life."""
+        return np.empty(0, dtype=np.intp) if self.components is None else self.components.ids
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features)"""
+        if self.components is None:
+            return np.empty((0, self._n_features))
+        return self.components.posterior.components.mean
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features)"""
+        if self.components is None:
+            return np.empty((0, self._n_features, self._n_features))
+        return normal_wishart.expected_covariance(self.components.posterior.components)
+
+    def expected(
+        self, state_ids: IntArray, actions: IntArray, is_start: BoolArray
+    ) -> FloatArray | None:
+        """Nothing: each observation is explained by itself, as published."""
+        return None
+
+    def belief(self, observations: FloatArray, expected: FloatArray | None = None) -> FloatArray:
+        """(n_observations, n_states) probability of each state given each observation."""
+        if self.components is None:
+            return np.empty((len(observations), 0))
+        return responsibilities(self.components.posterior, observations)
+
+    def action_values(self, belief: FloatArray) -> FloatArray:
+        """(..., n_actions) belief-weighted sum of q; belief is (..., n_states)."""
+        return np.asarray(belief @ self.planner.q.T)
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected counts, without the prior."""
+        return self.transitions.evidence
+
+    @property
+    def n_kept(self) -> int:
+        """Points in memory."""
+        return len(self.memory)
+
+    @property
+    def n_fixed(self) -> int:
+        """Components that are fixed."""
+        return 0 if self.components is None else int(self.components.is_fixed.sum())
+
+    def begin(self, observation: FloatArray) -> None:
+        """The first observation of an episode."""
+        self.memory.begin_trial(observation)
+        self._belief = None
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try in the current belief."""
+        values = self.action_values(self._current_belief())
+        return explore(self._config, values, n_steps, rng)
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> None:
+        """Learn the value of one step; structure waits for `learn`."""
+        if self.components is not None:
+            belief = self._current_belief()
+            self.planner.observe(
+                belief, action, reward, self.transition_matrix, terminated=terminated
+            )
+        self.memory.add_step(action, observation)
+        self._belief = None
+
+    def end_episode(self) -> None:
+        """The newest point has no successor."""
+        self.memory.end_trial()
+
+    def _current_belief(self) -> FloatArray:
+        if self._belief is None:
+            self._belief = np.asarray(self.belief(self.memory.points[-1:])[0])
+        return self._belief
+
+    def learn(self) -> Lesson:
+        """Search for structure in the kept data, recount the transitions, forget what is safe."""
+        points = self.memory.points.copy()
+        found = discover(
+            self.components,
+            points,
+            bandwidth=float(self._config.bandwidth),
+            kl_threshold=self._config.kl_threshold,
+            fix_after=self._config.fix_after,
+        )
+        self.components, self._belief = found.components, None
+        self.transitions.apply(found.change)
+        self.planner.apply(found.change)
+        # Erratum 13: what to forget is chosen after the fit, with the new responsibilities.
+        forget = self._forgettable(found)
+        settled = _among_fixed(found)
+        self._recount(found.responsibilities, settled, forget)
+        if forget.any():
+            self.components = found.components.fold(points[forget], settled[forget])
+            self.memory.forget(forget)
+        terms = free_energy(
+            found.fit.prior, found.fit.posterior, points, found.fit.responsibilities
+        )
+        return Lesson(
+            int(forget.sum()),
+            found.fit.free_energy,
+            terms.by_term(),
+            found.fit.n_iterations,
+            found.change.moves,
+        )
+
+    def _forgettable(self, found: Discovery) -> BoolArray:
+        """(n_points,) what can be folded into the priors now."""
+        if not self._config.forget:
+            return np.zeros(len(self.memory), dtype=bool)
+        belongs_to_fixed = found.components.is_fixed[found.responsibilities.argmax(axis=1)]
+        forget = forgettable_points(belongs_to_fixed, self.memory.has_next)
+        if self.memory.newest_is_open:
+            forget[-1] = False  # the step that leaves it is still to come
+        return forget
+
+    def _recount(self, resp: FloatArray, settled: FloatArray, forget: BoolArray) -> None:
+        """Fold the transitions that lose an end, count the others."""
+        steps = self.memory.transitions
+        lost = forget[steps.before] | forget[steps.after]
+        self.transitions.fold(self._count(settled, steps.where(lost)))
+        self.transitions.keep(self._count(resp, steps.where(~lost)))
+        self.transition_matrix = self.transitions.probabilities()
+
+    def _count(self, resp: FloatArray, steps: Transitions) -> FloatArray:
+        return transition_counts(
+            resp[steps.before], steps.actions, resp[steps.after], self.transitions.n_actions
+        )
+
+    # --- to and from plain arrays, for model files --------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """Everything known, as named arrays."""
+        arrays: Arrays = {
+            "memory.points": self.memory.points,
+            "memory.actions": self.memory.actions,
+        }
+        if self.components is None:
+            return arrays
+        known = self.components
+        arrays |= {
+            "ids": known.ids,
+            "persistence": known.persistence,
+            "is_fixed": known.is_fixed,
+            "next_id": np.array([known.next_id]),
+            "transition.folded": self.transitions.folded_evidence,
+            "transition.kept": self.transitions.kept_evidence,
+            "q": self.planner.q,
+        }
+        for name, mixture in (("prior", known.prior), ("posterior", known.posterior)):
+            arrays |= {f"{name}.{key}": value for key, value in _mixture_arrays(mixture).items()}
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave; a KeyError or DataError tells what does not fit."""
+        self.memory.restore(arrays["memory.points"], arrays["memory.actions"])
+        if "ids" not in arrays:
+            return
+        ids, q = arrays["ids"], arrays["q"]
+        n_states, n_actions = len(ids), self.transitions.n_actions
+        check_shapes(
+            arrays,
+            {
+                "persistence": (n_states,),
+                "is_fixed": (n_states,),
+                "next_id": (1,),
+                "transition.folded": (n_actions, n_states, n_states),
+                "transition.kept": (n_actions, n_states, n_states),
+                "q": (n_actions, n_states),
+                "prior.mean": (n_states, self._n_features),
+                "posterior.mean": (n_states, self._n_features),
+            },
+        )
+        self.components = Components(
+            _mixture_of(arrays, "prior"),
+            _mixture_of(arrays, "posterior"),
+            ids,
+            arrays["persistence"],
+            arrays["is_fixed"],
+            int(arrays["next_id"][0]),
+        )
+        self.transitions.restore(arrays["transition.folded"], arrays["transition.kept"])
+        self.transition_matrix = self.transitions.probabilities()
+        self.planner.q = q
+
+
+def _among_fixed(found: Discovery) -> FloatArray:
+    """(n_points, n_components) responsibilities shared among the fixed components only.
+
+    Departs from the print: what is forgotten goes to components that stay. A flexible one is
+    proposed anew at the next search, and its share of the forgotten data would be lost with it.
+    """
+    resp = found.responsibilities * found.components.is_fixed
+    total = resp.sum(axis=1, keepdims=True)
+    return np.asarray(resp / np.where(total > 0, total, 1.0))
+
+
+def _mixture_arrays(mixture: Mixture) -> Arrays:
+    return {
+        "weight_concentration": mixture.weight_concentration,
+        "mean": mixture.components.mean,
+        "mean_precision": mixture.components.mean_precision,
+        "dof": mixture.components.dof,
+        "inverse_scale": mixture.components.inverse_scale,
+    }
+
+
+def _mixture_of(arrays: Arrays, name: str) -> Mixture:
+    components = NormalWishart(
+        *(arrays[f"{name}.{key}"] for key in ("mean", "mean_precision", "dof", "inverse_scale"))
+    )
+    _ = components.factor  # not positive definite: refused here, not at the first belief
+    return Mixture(arrays[f"{name}.weight_concentration"], components)

@@ -1,0 +1,192 @@
+"""The recommended learner: learns at every step, in coordinates of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.agent.config import MODEL_BASED, TGMConfig
+from tgm.agent.explore import explore
+from tgm.agent.learner import Lesson, check_shapes
+from tgm.agent.model_file import Arrays
+from tgm.agent.online_model import OnlineModel
+from tgm.agent.scale import Scale
+from tgm.agent.scale_search import Event, ScaleSearch
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.transition.state_actions import dense
+
+CONFIRMED = 1.5  # points that make a state more than an outlier
+UNFORESEEN = 0.05  # share of an expectation that is kept for surprises
+TIES = 1e-9  # of the range of values: nearer ones are equally good
+
+
+class OnlineLearner:
+    """Holds the model, and keeps it near the origin so that no digits are lost far from it."""
+
+    def __init__(self, n_features: int, n_actions: int, config: TGMConfig) -> None:
+        """Know nothing."""
+        self._config = config
+        self._n_features = n_features
+        self._n_actions = n_actions
+        self._origin: FloatArray | None = None
+        self._search: ScaleSearch | None = None
+        if config.bandwidth == "auto":
+            self._search = ScaleSearch(self._make_model, n_features)
+            self.model = self._search.best
+        else:
+            self.model = self._make_model(Scale.of_bandwidth(config.bandwidth, n_features))
+
+    def _make_model(self, scale: Scale) -> OnlineModel:
+        return OnlineModel(self._n_features, self._n_actions, self._config, scale)
+
+    # --- living -----------------------------------------------------------------------------------
+
+    def begin(self, observation: FloatArray) -> None:
+        """The first observation of an episode."""
+        if self._origin is None:
+            self._origin = observation.copy()
+        self._live(Event(observation - self._origin))
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try in the current belief."""
+        values = self.model.exploring_values(rng)
+        if self._config.exploration not in MODEL_BASED:
+            return explore(self._config, values, n_steps, rng)
+        options = values.tolist()
+        planner = self.model.planner
+        least = max(options) - TIES * (planner.highest - planner.lowest)
+        best = [action for action, value in enumerate(options) if value >= least]
+        return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> None:
+        """Learn from one step."""
+        assert self._origin is not None
+        self._live(Event(observation - self._origin, action, reward, terminated))
+
+    def _live(self, event: Event) -> None:
+        if self._search is None:
+            event.show(self.model)
+            return
+        self._search.show(event)
+        self.model = self._search.best
+        if self._search.is_over:
+            self._search = None
+            self.model.settle_scale()
+
+    def end_episode(self) -> None:
+        """Nothing to do: the next `begin` says so."""
+
+    def learn(self) -> Lesson:
+        """What was learned since the last time; the learning is done at every step."""
+        moves, self.model.moves = tuple(self.model.moves), []
+        return Lesson(
+            n_forgotten=0,
+            free_energy=-self.model.log_evidence,
+            free_energy_terms={},
+            n_iterations=0,
+            moves=moves,
+        )
+
+    # --- knowing ----------------------------------------------------------------------------------
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names for life."""
+        return self.model.components.ids[self.model.components.alive]
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features)"""
+        if self._origin is None:
+            return np.empty((0, self._n_features))
+        return np.asarray(self.model.components.mean[self.model.components.alive] + self._origin)
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features)"""
+        return self.model.components.covariances(self.model.components.alive)
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected counts, without the prior."""
+        return dense(self.model.model, self.model.components.alive)
+
+    @property
+    def transition_matrix(self) -> FloatArray:
+        """(n_actions, n_states, n_states): the counts, and the prior spread over all states."""
+        counts = self.transition_counts
+        concentration = counts + self._config.row_prior / max(1, counts.shape[1])
+        return np.asarray(concentration / concentration.sum(axis=-1, keepdims=True))
+
+    @property
+    def n_kept(self) -> int:
+        """Points in memory."""
+        return len(self.model.memory)
+
+    @property
+    def n_fixed(self) -> int:
+        """No state is ever fixed: each goes on as long as the evidence is for it."""
+        return 0
+
+    def belief(self, observations: FloatArray, expected: FloatArray | None = None) -> FloatArray:
+        """(n_observations, n_states) probability of each state given each observation."""
+        if self._origin is None:
+            return np.empty((len(observations), 0))
+        return self.model.beliefs(observations - self._origin, expected)
+
+    def action_values(self, belief: FloatArray) -> FloatArray:
+        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
+        if self._origin is None:
+            return np.zeros((*belief.shape[:-1], self._n_actions))
+        # A state that was seen only once may be an outlier, and must not decide.
+        weight = self.model.components.weight[self.model.components.alive]
+        confirmed = weight >= min(CONFIRMED, float(weight.max()))
+        shares = np.where(confirmed, np.maximum(belief, 1e-300), 0.0)
+        shares /= shares.sum(axis=-1, keepdims=True)
+        return np.asarray(shares @ self.model.greedy_values())
+
+    def expected(
+        self, state_ids: IntArray, actions: IntArray, is_start: BoolArray
+    ) -> FloatArray | None:
+        """(n, n_states) what the transitions predict after actions in states, for `belief`.
+
+        Some of it is spread over all states, for what is not foreseen; all of it at a start, or
+        where a state is no longer known.
+        """
+        if not self._config.filtering or self._origin is None:
+            return None
+        ids = self.state_ids
+        n_states = len(ids)
+        slots = self.model.components.alive
+        position = np.full(self.model.components.n_slots, -1)
+        position[slots] = np.arange(n_states)
+        index = {int(id_): int(slot) for id_, slot in zip(ids, slots, strict=True)}
+        expected = np.full((len(state_ids), n_states), 1.0 / n_states)
+        model = self.model.model
+        for row, (id_, action) in enumerate(zip(state_ids.tolist(), actions.tolist(), strict=True)):
+            slot = index.get(id_)
+            if is_start[row] or slot is None or model.visits[slot, action] <= 0:
+                continue
+            expected[row] *= UNFORESEEN
+            after = position[model.successor[slot, action]]
+            np.add.at(expected[row], after, (1.0 - UNFORESEEN) * model.probability[slot, action])
+        return expected
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """What is known, as named arrays; the kept steps are not part of it."""
+        if self._origin is None:
+            return {}
+        return {"origin": self._origin} | self.model.to_arrays()
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `to_arrays` gave."""
+        if not arrays:
+            return
+        check_shapes(arrays, {"origin": (self._n_features,)})
+        self._search = None
+        self.model = self._make_model(Scale.of_bandwidth(1.0, self._n_features))
+        self.model.restore(arrays)
+        self._origin = arrays["origin"]

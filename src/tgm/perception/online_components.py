@@ -1,0 +1,192 @@
+"""Components that learn point by point: what a point adds can be taken back again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.perception.component_prior import ComponentPrior
+
+NOWHERE = -1e300  # the log density of a slot without a component
+LEAST_WEIGHT = 0.05  # a component with less data than this is empty
+
+Moments = tuple[float, FloatArray, FloatArray]
+"""Weight, mean (n_features,) and centred scatter (n_features, n_features) of some points."""
+
+
+def pooled(one: Moments, other: Moments) -> Moments:
+    """The moments of two sets of points together (erratum 4: with the term between the means)."""
+    weight = one[0] + other[0]
+    difference = other[1] - one[1]
+    between = np.outer(difference, difference) * (one[0] * other[0] / weight)
+    return weight, one[1] + difference * (other[0] / weight), one[2] + other[2] + between
+
+
+def moments_of(points: FloatArray) -> Moments:
+    """The moments of points (n, n_features)."""
+    mean = points.mean(axis=0)
+    centred = points - mean
+    return float(len(points)), mean, centred.T @ centred
+
+
+class OnlineComponents:
+    """Owner of the components' statistics, in slots.
+
+    A slot holds one component or none; a free slot is used again, an id never. The log densities
+    of all slots are one product of the features (1, x, upper triangle of x x^T) with `theta`, as in
+    the batch mixture. Each is the Gaussian with the covariance of the component's predictive
+    Student t, whose degrees of freedom are at least those of the prior.
+    """
+
+    def __init__(self, prior: ComponentPrior) -> None:
+        """No components yet."""
+        n_features, capacity = prior.n_features, 16
+        self.prior = prior
+        self.weight = np.zeros(capacity)
+        self.mean = np.zeros((capacity, n_features))
+        self.scatter = np.zeros((capacity, n_features, n_features))
+        self.is_alive = np.zeros(capacity, dtype=bool)
+        self.ids = np.full(capacity, -1, dtype=np.intp)
+        self.peak = np.zeros(capacity)  # log density at the mean
+        self.n_slots = 0  # slots used so far, free ones between them included
+        self.n_alive = 0
+        self.next_id = 0
+        rows, columns = np.triu_indices(n_features)
+        self._rows, self._columns = rows, columns
+        self._doubled = np.where(rows == columns, 1.0, 2.0)
+        self._theta = np.zeros((1 + n_features + len(rows), capacity))
+        self._theta[0] = NOWHERE
+        self._refresh_at = np.zeros(capacity)  # weight at which theta is due again
+        self._free: list[int] = []
+
+    @property
+    def n_features(self) -> int:
+        """Length of an observation."""
+        return self.mean.shape[1]
+
+    @property
+    def alive(self) -> IntArray:
+        """(n_alive,) slots that hold a component, in order."""
+        return np.flatnonzero(self.is_alive[: self.n_slots])
+
+    def moments(self, slot: int) -> Moments:
+        """Weight, mean and scatter of one component."""
+        return float(self.weight[slot]), self.mean[slot].copy(), self.scatter[slot].copy()
+
+    def log_densities(self, point: FloatArray) -> FloatArray:
+        """(n_slots,) log predictive density of one point (n_features,) under each component."""
+        return self._features(point) @ self._theta[:, : self.n_slots]
+
+    def log_densities_of(self, points: FloatArray) -> FloatArray:
+        """(n_points, n_slots) the same for points (n_points, n_features)."""
+        features = np.concatenate(
+            [np.ones((len(points), 1)), points, points[:, self._rows] * points[:, self._columns]],
+            axis=1,
+        )
+        return np.asarray(features @ self._theta[:, : self.n_slots])
+
+    def birth(self) -> int:
+        """The slot of a new component without points."""
+        if self._free:
+            slot = self._free.pop()
+        else:
+            if self.n_slots == len(self.weight):
+                self._grow()
+            slot = self.n_slots
+            self.n_slots += 1
+        self.is_alive[slot] = True
+        self.ids[slot] = self.next_id
+        self.weight[slot] = self._refresh_at[slot] = 0.0
+        self.next_id += 1
+        self.n_alive += 1
+        return slot
+
+    def remove(self, slot: int) -> None:
+        """Empty a slot."""
+        self.is_alive[slot] = False
+        self.ids[slot] = -1
+        self.weight[slot] = 0.0
+        self._theta[:, slot] = 0.0
+        self._theta[0, slot] = NOWHERE
+        self._free.append(slot)
+        self.n_alive -= 1
+
+    def add(self, slot: int, point: FloatArray, weight: float) -> None:
+        """Add a weighted point (n_features,): knowledge is addition."""
+        before = self.weight[slot]
+        after = before + weight
+        if before == 0.0:
+            self.mean[slot] = point
+            self.scatter[slot] = 0.0
+        else:
+            difference = point - self.mean[slot]
+            self.scatter[slot] += (weight * before / after) * (difference[:, None] * difference)
+            self.mean[slot] += difference * (weight / after)
+        self.weight[slot] = after
+        # A component is looked at anew when it has a twentieth more data, not at every point.
+        if after >= self._refresh_at[slot]:
+            self.refresh(slot)
+
+    def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
+        """The inverse of `add`; a component that is left with next to nothing keeps its place."""
+        before = self.weight[slot]
+        after = before - weight
+        if after < LEAST_WEIGHT:
+            self.weight[slot] = LEAST_WEIGHT
+            self.scatter[slot] = 0.0
+        else:
+            difference = point - self.mean[slot]
+            self.scatter[slot] -= (weight * before / after) * (difference[:, None] * difference)
+            self.mean[slot] -= difference * (weight / after)
+            self.weight[slot] = after
+        self.refresh(slot)
+
+    def set_moments(self, slot: int, moments: Moments) -> None:
+        """Replace what a component knows."""
+        self.weight[slot], self.mean[slot], self.scatter[slot] = moments
+        self.refresh(slot)
+
+    def set_prior(self, prior: ComponentPrior) -> None:
+        """Take another prior; every component is seen in its light."""
+        self.prior = prior
+        for slot in self.alive:
+            self.refresh(int(slot))
+
+    def refresh(self, slot: int) -> None:
+        """Bring the column of theta up to date with the statistics."""
+        n_features, weight = self.n_features, float(self.weight[slot])
+        covariance = self.prior.predictive_covariance(weight, self.scatter[slot])
+        precision = np.linalg.inv(covariance)
+        mean = self.mean[slot]
+        linear = precision @ mean
+        peak = -0.5 * (n_features * math.log(2 * math.pi) + float(np.linalg.slogdet(covariance)[1]))
+        self.peak[slot] = peak
+        self._theta[0, slot] = peak - 0.5 * float(mean @ linear)
+        self._theta[1 : 1 + n_features, slot] = linear
+        self._theta[1 + n_features :, slot] = (
+            -0.5 * precision[self._rows, self._columns] * self._doubled
+        )
+        self._refresh_at[slot] = weight + max(0.5, 0.05 * weight)
+
+    def covariances(self, slots: IntArray | BoolArray) -> FloatArray:
+        """(n, n_features, n_features) expected covariances of components."""
+        dof = self.prior.dof + self.weight[slots] - self.n_features
+        total = self.prior.inverse_scale + self.scatter[slots]
+        return np.asarray(total / dof[:, None, None])
+
+    def _features(self, point: FloatArray) -> FloatArray:
+        if len(point) == 2:  # the common case, without six small arrays
+            x, y = point.tolist()
+            return np.array((1.0, x, y, x * x, x * y, y * y))
+        return np.concatenate(([1.0], point, point[self._rows] * point[self._columns]))
+
+    def _grow(self) -> None:
+        for name in ("weight", "mean", "scatter", "is_alive", "peak", "_refresh_at"):
+            values = getattr(self, name)
+            setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
+        self.ids = np.concatenate([self.ids, np.full_like(self.ids, -1)])
+        room = np.zeros_like(self._theta)
+        room[0] = NOWHERE
+        self._theta = np.concatenate([self._theta, room], axis=1)

@@ -1,0 +1,232 @@
+"""Planning with a learned model: greedy values, and values that make the agent explore."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.perception.component_map import ComponentMap
+from tgm.planning.sweeping import Sweeper, solve
+from tgm.transition.information import expected_information_gain, sampled_rows
+from tgm.transition.state_actions import StateActionModel
+
+Exploration = Literal[
+    "optimism", "information_gain", "posterior_sampling", "epsilon_greedy", "softmax", "greedy"
+]
+
+FIRST_TRY = 0.5  # certainty that makes an action tried: one try, most of it beyond doubt
+DOUBT_GROWTH = 1.2  # what is least certain is tried again whenever the run has grown by a fifth
+DOUBT_SHARE = 10  # one in so many rows
+PATIENCE = 10  # steps between two looks at what is left to try
+OPTIMISM = 100.0  # how far the unknown outshines the best known reward, in ranges of reward: it is
+# worth a way of ln(OPTIMISM) / (1 - gamma) steps
+TRIED = 0.3  # expected tries that make an action known to the greedy policy
+TOLERANCE = 0.02  # of the values, in steps
+
+
+class ModelPlanner:
+    """Owner of the values of a learned model, kept up to date as the model changes."""
+
+    def __init__(
+        self, model: StateActionModel, gamma: float, exploration: Exploration, row_prior: float
+    ) -> None:
+        """Value nothing yet."""
+        self._model = model
+        self._gamma = gamma
+        self._exploration = exploration
+        self._row_prior = row_prior
+        self._sweeper = Sweeper(model)
+        self._greedy: FloatArray | None = None
+        self._best_reward = -math.inf
+        self._worst_reward = math.inf
+        self._need = 0.0
+        self._doubt = 0.0  # certainty asked for, when first tries are not enough
+        self._doubt_at = 0.0  # step at which known rows are doubted again
+        self._is_due = True
+        self._look_at = 0.0  # step of the next look
+        self._is_stuck = False
+        self._sampled: FloatArray | None = None
+
+    # --- what the planner is told ---------------------------------------------------------------
+
+    def see_reward(self, reward: float) -> None:
+        """A reward was received; the range of rewards decides what can be hoped for."""
+        if reward > self._best_reward or reward < self._worst_reward:
+            self._best_reward = max(self._best_reward, reward)
+            self._worst_reward = min(self._worst_reward, reward)
+            self._is_due, self._greedy = True, None
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The worst and the best reward so far; (0, 0) before the first."""
+        if self._best_reward == -math.inf:
+            return 0.0, 0.0
+        return self._worst_reward, self._best_reward
+
+    def restore_range(self, worst: float, best: float) -> None:
+        """Take over a range of rewards that was saved."""
+        self.see_reward(worst)
+        self.see_reward(best)
+
+    def birth(self, state: int) -> None:
+        """A state was born: nothing was tried in it, so it is worth the best."""
+        self._sweeper.make_room(state + 1, self.highest)
+        self._sweeper.start_state(state, self.highest)
+        if self._doubt > 0:
+            self._doubt, self._is_due = 0.0, True  # news: back to first tries
+        self._greedy = self._sampled = None
+
+    def apply(self, change: ComponentMap) -> None:
+        """Follow a change of components; the values are found again from the model."""
+        self._sweeper.make_room(change.n_new, self.highest)
+        for links in change.changed().values():
+            self._sweeper.active.update(new for new, _ in links)
+        self._is_due, self._greedy, self._sampled = True, None, None
+
+    def begin_episode(self) -> None:
+        """A new episode: posterior sampling draws a new world."""
+        self._sampled = None
+
+    def forget_certainty(self) -> None:
+        """Certainties have faded; look at them again."""
+        self._is_due, self._greedy = True, None
+
+    # --- what can be hoped for ------------------------------------------------------------------
+
+    @property
+    def highest(self) -> float:
+        """The value of what is unknown: far more than the best reward for ever."""
+        if self._best_reward == -math.inf:
+            return 0.0
+        return (self._best_reward + OPTIMISM * self._spread) / (1.0 - self._gamma)
+
+    @property
+    def _spread(self) -> float:
+        """The best reward less the worst; one while all are the same."""
+        spread = self._best_reward - self._worst_reward
+        return spread if 0.0 < spread < math.inf else 1.0
+
+    @property
+    def lowest(self) -> float:
+        """The worst that can go on for ever."""
+        return 0.0 if self._worst_reward == math.inf else self._worst_reward / (1.0 - self._gamma)
+
+    @property
+    def _step_worth(self) -> float:
+        """What one step more or less makes: much, as long as there is something to hope for."""
+        if self._sweeper.is_set.any():
+            return (1.0 - self._gamma) * (self.highest - self.lowest)
+        return self._spread
+
+    # --- values ---------------------------------------------------------------------------------
+
+    def exploring_values(
+        self, states: list[int], n_steps: int, alive: IntArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """(len(states), n_actions) values by which to act while learning."""
+        if self._exploration == "posterior_sampling":
+            return self._sampled_values(alive, rng)[states]
+        if self._exploration in ("epsilon_greedy", "softmax", "greedy"):
+            return self.greedy_values(alive)[states]
+        self._update(n_steps, alive)
+        values = self._sweeper.q[states]
+        is_settled = not self._sweeper.active and not self._nothing_stands_out
+        if is_settled and values.max() <= self.lowest + 1e-6:
+            self._is_stuck = self._is_due = True  # neither a goal nor an unknown is within reach
+        return values
+
+    def greedy_values(self, alive: IntArray) -> FloatArray:
+        """(n_slots, n_actions) values of the model as it is known; what is untried is worst."""
+        model = self._model
+        if model.changed:
+            self._greedy = None
+            self._sweeper.active.update(model.changed)
+            model.changed.clear()
+        if self._greedy is None:
+            n_slots = int(alive.max(initial=-1)) + 1
+            untried = model.visits[:n_slots] <= TRIED
+            self._greedy = solve(
+                model.discounted[:n_slots],
+                model.successor[:n_slots],
+                model.reward[:n_slots],
+                untried,
+                np.full(untried.shape, self.lowest - 1.0),
+                self.lowest,
+            )
+        return self._greedy
+
+    def _update(self, n_steps: int, alive: IntArray) -> None:
+        """Bring the exploring values up to date, at a cost that depends on what changed."""
+        model, sweeper = self._model, self._sweeper
+        if model.changed:
+            self._greedy = None
+            sweeper.active.update(model.changed)
+            model.changed.clear()
+        if model.touched:
+            self._note_known()
+            model.touched.clear()
+        if self._is_due or n_steps >= self._look_at:
+            self._look_again(n_steps, alive)
+        if sweeper.active:
+            sweeper.sweep(alive, TOLERANCE * self._step_worth, self.lowest)
+
+    def _note_known(self) -> None:
+        """Rows that have become known, or doubtful, by what was counted."""
+        for state, action in self._model.touched:
+            unknown = self._model.certainty[state, action] < self._need
+            if unknown != self._sweeper.is_set[state, action]:
+                self._sweeper.is_set[state, action] = unknown
+                self._sweeper.set_to[state, action] = self.highest
+                self._sweeper.active.add(state)
+                self._is_due = self._is_due or self._nothing_stands_out  # was that the last one?
+
+    @property
+    def _nothing_stands_out(self) -> bool:
+        return self._best_reward == self._worst_reward
+
+    def _look_again(self, n_steps: int, alive: IntArray) -> None:
+        """Which rows are not trusted yet: those with fewer sure tries than are asked for."""
+        self._is_due = False
+        self._look_at = max(self._doubt_at, n_steps + PATIENCE)
+        n_slots = int(alive.max(initial=-1)) + 1
+        certainty = self._model.certainty[:n_slots]
+        is_alive = np.zeros((n_slots, 1), dtype=bool)
+        is_alive[alive] = True
+        self._need = max(FIRST_TRY, self._doubt)
+        unknown = (certainty < self._need) & is_alive
+        is_over = self._is_stuck or not unknown.any()
+        may_doubt = self._is_stuck or self._nothing_stands_out or n_steps >= self._doubt_at
+        if is_over and may_doubt and n_steps > 0:
+            # Nothing is left to try: doubt the least certain again. At once, if nothing was gained.
+            known = np.sort(certainty[(certainty >= self._need) & is_alive])
+            if len(known):
+                self._doubt = self._need = float(known[len(known) // DOUBT_SHARE]) + 1e-9
+            self._doubt_at = n_steps * DOUBT_GROWTH
+            self._is_stuck = False
+            unknown = (certainty < self._need) & is_alive
+        self._sweeper.set_rows(unknown, np.full(unknown.shape, self.highest))
+        if self._exploration == "information_gain":
+            gain = expected_information_gain(self._model, n_slots, self._row_prior)
+            self._sweeper.bonus = gain * self._spread
+            self._sweeper.active.update(alive.tolist())
+
+    def _sampled_values(self, alive: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Values of one world drawn from what is believed about it; kept for an episode."""
+        if self._sampled is None:
+            n_slots = int(alive.max(initial=-1)) + 1
+            weights, unknown = sampled_rows(self._model, n_slots, self._row_prior, rng)
+            goes_on = self._gamma * (1.0 - self._model.end[:n_slots])
+            # What none of the known successors accounts for is hoped to be the best.
+            reward = self._model.reward[:n_slots] + goes_on * unknown * self.highest
+            self._sampled = solve(
+                weights * goes_on[..., None],
+                self._model.successor[:n_slots],
+                reward,
+                self._model.visits[:n_slots] <= TRIED,
+                np.full(reward.shape, self.highest),
+                self.lowest,
+            )
+        return self._sampled

@@ -1,0 +1,128 @@
+"""Values of a learned model by prioritised sweeping: only what changed is looked at again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.transition.state_actions import START, StateActionModel
+
+ROUNDS_PER_STEP = 15  # what is left waits for the next step
+MANY = 4  # a quarter of all states: then all are swept, in one array operation
+CONVERGED = 1e-4
+
+
+class Sweeper:
+    """Owner of action values q (n_slots, n_actions) of a model in which some rows are set by hand.
+
+    `set_values` marks rows whose value is not the model's (unknown actions under optimism);
+    `sweep` backs up the states whose rows changed, then their predecessors, and so on.
+    """
+
+    def __init__(self, model: StateActionModel) -> None:
+        """No values yet."""
+        self._model = model
+        self.q = np.zeros((0, model.n_actions))
+        self.value = np.zeros(0)
+        self.is_set = np.zeros((0, model.n_actions), dtype=bool)
+        self.set_to = np.zeros((0, model.n_actions))
+        self.bonus: FloatArray | None = None
+        self.active: set[int] = set()
+
+    def make_room(self, n_slots: int, value: float) -> None:
+        """Have values for at least so many states; new ones start at `value`."""
+        missing = n_slots - len(self.value)
+        if missing > 0:
+            missing = max(missing, len(self.value))
+            shape = (missing, self._model.n_actions)
+            self.q = np.concatenate([self.q, np.full(shape, value)])
+            self.value = np.concatenate([self.value, np.full(missing, value)])
+            self.is_set = np.concatenate([self.is_set, np.ones(shape, dtype=bool)])
+            self.set_to = np.concatenate([self.set_to, np.full(shape, value)])
+
+    def start_state(self, state: int, value: float) -> None:
+        """A newborn state has this value until more is known."""
+        self.q[state] = self.value[state] = value
+        self.is_set[state] = True
+        self.set_to[state] = value
+        self.active.add(state)
+
+    def set_rows(self, is_set: BoolArray, set_to: FloatArray) -> None:
+        """Say which rows (n, n_actions) have which value, whatever the model says."""
+        n = len(is_set)
+        moved = (is_set != self.is_set[:n]) | (is_set & (set_to != self.set_to[:n]))
+        self.is_set[:n] = is_set
+        self.set_to[:n] = set_to
+        self.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+    def sweep(self, alive: IntArray, tolerance: float, lowest: float) -> None:
+        """Back up what changed, until nothing moves by more than `tolerance` or time is up.
+
+        Values that prop each other up fall slowly. When much is still moving after the rounds of
+        one step, everything starts again from `lowest`, the worst that can go on for ever: from
+        there a plan takes as many sweeps as it has steps.
+        """
+        self._sweep(alive, tolerance, ROUNDS_PER_STEP)
+        if MANY * len(self.active) > len(alive):
+            self.value[alive] = lowest
+            self.active = set(alive.tolist())
+            self._sweep(alive, tolerance, rounds=100_000)
+
+    def _sweep(self, alive: IntArray, tolerance: float, rounds: int) -> None:
+        into = self._model.into
+        for _ in range(rounds):
+            if not self.active:
+                return
+            everything = MANY * len(self.active) > len(alive)
+            states = alive if everything else np.fromiter(self.active, np.intp, len(self.active))
+            moved = self._back_up(states, tolerance)
+            if MANY * len(moved) > len(alive):
+                self.active = set(alive.tolist())
+            else:
+                self.active = {state for after in moved for state, _ in into[after]}
+                self.active.discard(START)
+
+    def _back_up(self, states: IntArray, tolerance: float) -> list[int]:
+        """One Bellman update of some states; returns those whose value moved."""
+        model = self._model
+        q = np.einsum("sab,sab->sa", model.discounted[states], self.value[model.successor[states]])
+        q += model.reward[states]
+        if self.bonus is not None:
+            q += self.bonus[states]
+        q = np.where(self.is_set[states], self.set_to[states], q)
+        self.q[states] = q
+        value = q.max(axis=1)
+        moved = np.abs(value - self.value[states]) > tolerance
+        self.value[states] = value
+        return [int(state) for state in states[moved]]
+
+
+def solve(
+    discounted: FloatArray,
+    successor: IntArray,
+    reward: FloatArray,
+    is_set: BoolArray,
+    set_to: FloatArray,
+    lowest: float,
+    max_sweeps: int = 10_000,
+) -> FloatArray:
+    """Action values (n, n_actions) of a whole model, by value iteration from below.
+
+    Args:
+        discounted: (n, n_actions, width) gamma P(goes on) P(successor).
+        successor: (n, n_actions, width) indices.
+        reward: (n, n_actions) expected rewards.
+        is_set, set_to: (n, n_actions) rows whose value is given.
+        lowest: the worst that can go on for ever; no value is below it.
+    """
+    value = np.full(len(reward), lowest)
+    q = np.zeros_like(reward)
+    for _ in range(max_sweeps):
+        q = np.einsum("sab,sab->sa", discounted, value[successor]) + reward
+        q = np.where(is_set, set_to, q)
+        new = np.maximum(q.max(axis=1, initial=lowest), lowest)
+        moved = np.abs(new - value).max(initial=0.0)
+        value = new
+        if moved < CONVERGED:
+            break
+    return q

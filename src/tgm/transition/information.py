@@ -1,0 +1,44 @@
+"""What one more try would teach, and worlds drawn from what is believed."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import digamma
+
+from tgm.distributions import FloatArray
+from tgm.transition.state_actions import StateActionModel
+
+
+def expected_information_gain(
+    model: StateActionModel, n_slots: int, row_prior: float
+) -> FloatArray:
+    """(n_slots, n_actions) nats that one more try of each action is expected to teach.
+
+    The outcomes of a row are its known successors, with their counts, and "something else" with
+    `row_prior`. The gain is the expected KL divergence of the row's Dirichlet after the try from
+    the one before: sum over j of p_j [ ln (a0 / a_j) + psi(a_j + 1) - psi(a0 + 1) ].
+    """
+    counts = model.probability[:n_slots] * model.visits[:n_slots, :, None]
+    other = np.full((*counts.shape[:2], 1), row_prior)
+    concentration = np.concatenate([counts, other], axis=2)
+    total = concentration.sum(axis=2, keepdims=True)
+    share = concentration / total
+    safe = np.where(concentration > 0, concentration, 1.0)
+    gain = np.log(total / safe) + digamma(safe + 1) - digamma(total + 1)
+    return np.asarray(np.sum(share * gain, axis=2))
+
+
+def sampled_rows(
+    model: StateActionModel, n_slots: int, row_prior: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """One draw of every row from its Dirichlet.
+
+    Returns:
+        (n_slots, n_actions, width) probabilities of the successors, and (n_slots, n_actions) the
+        probability of something else.
+    """
+    counts = model.probability[:n_slots] * model.visits[:n_slots, :, None]
+    draws = np.where(counts > 0, rng.standard_gamma(np.maximum(counts, 1e-12)), 0.0)
+    other = rng.standard_gamma(np.full(counts.shape[:2], row_prior))
+    total = draws.sum(axis=2) + other
+    return np.asarray(draws / total[..., None]), np.asarray(other / total)

@@ -1,0 +1,315 @@
+"""What each action does in each state: successors, reward and end, stored sparse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.perception.component_map import ComponentMap
+
+START = -1  # the state before an episode's first one
+NO_ACTION = 0  # and what is done in it
+
+Row = dict[int, float]
+"""Expected number of times that each next state was seen."""
+
+SURE_VISITS = 3.0  # tries after which a row can surprise
+CHANGED = 0.01  # a row whose numbers move by less than this need not be planned with again
+LEAST_COUNT = 0.5
+LEAST_SHARE = 0.02
+CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
+
+
+class StateActionModel:
+    """Owner of the counts of (state, action, next state), of rewards and of terminations.
+
+    States are slots of the mixture. Rows are dictionaries: a thousand states would fill a dense
+    tensor with zeros. Beside them stand arrays of fixed width for the planner, (n_slots, n_actions)
+    and (n_slots, n_actions, width), brought up to date row by row. `touched` holds the rows that
+    were counted since the planner looked, `changed` the states whose numbers have moved by it.
+
+    Certainty is what a row is worth as knowledge: the expected tries on its most likely successor
+    less those on the second, so that one try which may have come from either of two states is
+    worth nothing. A row may be random, so a third of the tries counts in any case.
+    """
+
+    def __init__(self, n_actions: int, gamma: float) -> None:
+        """Know of no state."""
+        self.n_actions = n_actions
+        self._gamma = gamma
+        self.rows: dict[tuple[int, int], Row] = {}
+        self.into: list[set[tuple[int, int]]] = []  # the rows that lead to each state
+        self.visits = np.zeros((0, n_actions))
+        self.reward_sum = np.zeros((0, n_actions))
+        self.end_sum = np.zeros((0, n_actions))
+        self.successor = np.zeros((0, n_actions, 2), dtype=np.intp)
+        self.probability = np.zeros((0, n_actions, 2))
+        self.discounted = np.zeros((0, n_actions, 2))  # gamma P(goes on) P(successor)
+        self.reward = np.zeros((0, n_actions))
+        self.end = np.zeros((0, n_actions))
+        self.certainty = np.zeros((0, n_actions))
+        self.changed: set[int] = set()
+        self.touched: set[tuple[int, int]] = set()
+        self._written: dict[tuple[int, int], tuple[int, ...]] = {}  # successors in the arrays
+        self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
+
+    def make_room(self, n_slots: int) -> None:
+        """Have arrays for at least so many states."""
+        missing = n_slots - len(self.visits)
+        if missing <= 0:
+            return
+        missing = max(missing, len(self.visits))
+        for name in (
+            "visits",
+            "reward_sum",
+            "end_sum",
+            "successor",
+            "probability",
+            "discounted",
+            "reward",
+            "end",
+            "certainty",
+        ):
+            values = getattr(self, name)
+            room = np.zeros((missing, *values.shape[1:]), dtype=values.dtype)
+            setattr(self, name, np.concatenate([values, room]))
+        self.into.extend(set() for _ in range(missing))
+
+    def add(
+        self, state: int, action: int, after: int, weight: float, reward: float, end: float
+    ) -> None:
+        """Count a step (or, with negative weight, take it back).
+
+        Args:
+            state, action, after: where it began (START before an episode), what was done, where
+                it led.
+            weight: how much it is believed that it was this step.
+            reward: what it brought.
+            end: 1 if the episode terminated, 0 if not; a time limit is not an end.
+        """
+        row = self.rows.setdefault((state, action), {})
+        count = row.get(after, 0.0) + weight
+        if count > 1e-9:
+            row[after] = count
+            self.into[after].add((state, action))
+        else:
+            row.pop(after, None)
+            self.into[after].discard((state, action))
+        if state == START:
+            return
+        self.visits[state, action] += weight
+        self.reward_sum[state, action] += weight * reward
+        self.end_sum[state, action] += weight * end
+        self._refresh(state, action)
+
+    def row(self, state: int, action: int) -> Row:
+        """The counts of one row; empty if it was never tried."""
+        return self.rows.get((state, action), {})
+
+    def apply(self, change: ComponentMap) -> None:
+        """Follow a change of components (of slots); costs what is concerned, not what is known."""
+        self.make_room(change.n_new)
+        changed = change.changed()
+        concerned = {key for old in changed for key in self.into[old]}
+        concerned |= {(old, action) for old in changed for action in range(self.n_actions)}
+        rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
+        for key, row in rows.items():
+            self.surprises.pop(key, None)
+            for after in row:
+                self.into[after].discard(key)
+        self._share_sums(changed)
+        touched = set(concerned)
+        for (state, action), row in rows.items():
+            for new_state, share in changed.get(state, [(state, 1.0)]):
+                new_row = self.rows.setdefault((new_state, action), {})
+                touched.add((new_state, action))
+                for after, count in row.items():
+                    for new_after, part in changed.get(after, [(after, 1.0)]):
+                        new_row[new_after] = new_row.get(new_after, 0.0) + count * share * part
+                        self.into[new_after].add((new_state, action))
+        for state, action in sorted(touched):
+            if state != START:
+                self._refresh(state, action)
+
+    def _share_sums(self, changed: dict[int, list[tuple[int, float]]]) -> None:
+        """Visits, rewards and ends go with their states."""
+        for values in (self.visits, self.reward_sum, self.end_sum):
+            taken = {old: values[old].copy() for old in changed}
+            for old in changed:
+                values[old] = 0.0
+            for old, links in changed.items():
+                for new, share in links:
+                    values[new] += share * taken[old]
+
+    def restore(
+        self,
+        index: IntArray,
+        counts: FloatArray,
+        visits: FloatArray,
+        reward_sum: FloatArray,
+        end_sum: FloatArray,
+    ) -> None:
+        """Take over counts that were saved: index is (n, 3) state, action and next state."""
+        for (state, action, after), count in zip(index.tolist(), counts.tolist(), strict=True):
+            self.rows.setdefault((state, action), {})[after] = count
+            self.into[after].add((state, action))
+        n_states = len(visits)
+        self.visits[:n_states] = visits
+        self.reward_sum[:n_states] = reward_sum
+        self.end_sum[:n_states] = end_sum
+        self._refresh_all()
+
+    def surprise(self, state: int, action: int, after: int) -> float | None:
+        """Compare a sure step, before it is counted, with what its row has always done.
+
+        Returns:
+            None if it is as expected or if nothing was expected; otherwise the probability that
+            a row that is as it was fails so many times in a row.
+        """
+        row, visits = self.rows.get((state, action)), float(self.visits[state, action])
+        if not row or visits < SURE_VISITS:
+            return None
+        usual = max(row, key=row.__getitem__)
+        if after == usual:
+            self.surprises.pop((state, action), None)
+            return None
+        times = self.surprises.get((state, action), 0) + 1
+        self.surprises[state, action] = times
+        failure = (visits - row[usual] + 0.25) / (visits + 0.5)
+        return float(failure**times)
+
+    def forget_row(self, state: int, action: int) -> None:
+        """Forget all about one action in one state."""
+        self.surprises.pop((state, action), None)
+        for after in self.rows.pop((state, action), {}):
+            self.into[after].discard((state, action))
+        for values in (self.visits, self.reward_sum, self.end_sum):
+            values[state, action] = 0.0
+        self._refresh(state, action)
+
+    def doubt_all(self) -> None:
+        """Ask for one more try of everything; what is known stays known."""
+        self.certainty[:] = 0.0
+
+    def fade(self, factor: float) -> None:
+        """Count everything seen so far `factor` times: for worlds that change."""
+        for row in self.rows.values():
+            for after in row:
+                row[after] *= factor
+        for values in (self.visits, self.reward_sum, self.end_sum, self.certainty):
+            values *= factor
+
+    def _refresh_all(self) -> None:
+        for name in ("certainty", "successor", "probability", "discounted", "reward", "end"):
+            getattr(self, name)[:] = 0
+        self._written.clear()
+        for state, action in self.rows:
+            if state != START:
+                self._refresh(state, action)
+        self.changed.update(range(len(self.visits)))
+
+    def _refresh(self, state: int, action: int) -> None:
+        """Bring the planner's arrays up to date with one row."""
+        self.touched.add((state, action))
+        visits = float(self.visits[state, action])
+        row = self.rows.get((state, action))
+        if visits <= 1e-9 or not row:
+            self.certainty[state, action] = 0.0
+            self._written.pop((state, action), None)
+            self.successor[state, action] = 0
+            self.probability[state, action] = self.discounted[state, action] = 0.0
+            self.changed.add(state)
+            return
+        end = min(1.0, float(self.end_sum[state, action]) / visits)
+        reward = float(self.reward_sum[state, action]) / visits
+        if (state, action) in self.surprises:
+            self.certainty[state, action] = 0.0  # it failed just now: try again
+        else:
+            self.certainty[state, action] = visits if end > CERTAIN_END else _certainty(row, visits)
+        items = _outcomes(row, visits)
+        share = items[0][1]
+        successors = tuple(after for after, _ in items)
+        moved = (
+            successors != self._written.get((state, action))
+            or abs(share - self.probability[state, action, 0]) >= CHANGED
+            or abs(reward - self.reward[state, action]) >= CHANGED
+            or abs(end - self.end[state, action]) >= CHANGED
+        )
+        if moved:
+            self.reward[state, action] = reward
+            self.end[state, action] = end
+            self._write(state, action, items)
+            self._written[state, action] = successors
+            self.changed.add(state)
+
+    def _write(self, state: int, action: int, items: list[tuple[int, float]]) -> None:
+        if len(items) > self.successor.shape[2]:
+            self._widen(len(items))
+        successor, probability = self.successor[state, action], self.probability[state, action]
+        successor[:] = items[0][0]
+        probability[:] = 0.0
+        for index, (after, share) in enumerate(items):
+            successor[index], probability[index] = after, share
+        goes_on = self._gamma * (1.0 - self.end[state, action])
+        self.discounted[state, action] = probability * goes_on
+
+    def _widen(self, width: int) -> None:
+        """Room for rows with more successors."""
+        now = self.successor.shape[2]
+        extra = ((0, 0), (0, 0), (0, max(width, 2 * now) - now))
+        self.successor = np.pad(self.successor, extra)
+        self.probability = np.pad(self.probability, extra)
+        self.discounted = np.pad(self.discounted, extra)
+
+
+def _outcomes(row: Row, visits: float) -> list[tuple[int, float]]:
+    """(next state, probability) of the outcomes to plan with, the most likely first.
+
+    Less than half an observation, or than one in fifty, is a mistake rather than an outcome to hope
+    for.
+    """
+    if len(row) == 1:
+        return [(next(iter(row)), 1.0)]
+    items = sorted(row.items(), key=lambda item: (-item[1], item[0]))
+    least = min(items[0][1], max(LEAST_COUNT, LEAST_SHARE * visits))
+    items = [(after, count) for after, count in items if count >= least]
+    total = sum(count for _, count in items)
+    return [(after, count / total) for after, count in items]
+
+
+def _certainty(row: Row, visits: float) -> float:
+    if len(row) == 1:
+        return next(iter(row.values()))
+    first, second = sorted(row.values(), reverse=True)[:2]
+    return max(first - second, visits / 3 if visits >= 3 else 0.0)
+
+
+def row_log_evidence(
+    counts: Iterable[float], concentrations: Iterable[float], total: float
+) -> float:
+    """ln evidence of counts under a Dirichlet.
+
+    Args:
+        counts: of some outcomes; those not named were not seen.
+        concentrations: of these outcomes, before the counts.
+        total: concentration of all outcomes.
+    """
+    evidence, seen = math.lgamma(total), 0.0
+    for count, concentration in zip(counts, concentrations, strict=True):
+        evidence += math.lgamma(concentration + count) - math.lgamma(concentration)
+        seen += count
+    return evidence - math.lgamma(total + seen)
+
+
+def dense(model: StateActionModel, slots: IntArray) -> FloatArray:
+    """(n_actions, n_states, n_states) counts between the states in `slots`."""
+    index = {int(slot): position for position, slot in enumerate(slots)}
+    counts = np.zeros((model.n_actions, len(slots), len(slots)))
+    for (state, action), row in model.rows.items():
+        if state in index:
+            for after, count in row.items():
+                counts[action, index[state], index[after]] = count
+    return counts

@@ -1,0 +1,191 @@
+"""Values of sparse models against value iteration by loops."""
+
+import numpy as np
+import pytest
+from tests.oracles import value_iteration
+
+from tgm.planning.sweeping import Sweeper, solve
+from tgm.transition.state_actions import StateActionModel
+
+GAMMA = 0.9
+LOWEST = -2.0 / (1 - GAMMA)
+
+
+def random_row(rng: np.random.Generator, model: StateActionModel, state: int, action: int) -> None:
+    """Tries of one action: few successors, some reward, sometimes an end."""
+    reward = rng.uniform(-2, 1)
+    end = float(rng.random() < 0.15)
+    for after in rng.integers(len(model.visits), size=rng.integers(1, 4)):
+        model.add(state, action, int(after), float(rng.integers(1, 5)), reward, end)
+
+
+def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 3) -> StateActionModel:
+    model = StateActionModel(n_actions, GAMMA)
+    model.make_room(n_states)
+    for state in range(n_states):
+        for action in range(n_actions):
+            random_row(rng, model, state, action)
+    return model
+
+
+def by_loops(model: StateActionModel, set_values: dict[tuple[int, int], float]) -> np.ndarray:
+    """The oracle, from the rows themselves."""
+    n_states, n_actions = model.visits.shape
+    successors = [
+        [
+            {after: count / sum(row.values()) for after, count in row.items()}
+            for row in (model.row(state, action) for action in range(n_actions))
+        ]
+        for state in range(n_states)
+    ]
+    reward = np.divide(model.reward_sum, model.visits)
+    end = np.divide(model.end_sum, model.visits)
+    return value_iteration(successors, reward, end, set_values, GAMMA)
+
+
+def random_settings(rng: np.random.Generator, model: StateActionModel, share: float = 0.1):
+    is_set = rng.random(model.visits.shape) < share
+    set_to = rng.uniform(-5, 5, size=is_set.shape)
+    chosen = {(int(s), int(a)): set_to[s, a] for s, a in np.argwhere(is_set)}
+    return is_set, set_to, chosen
+
+
+def settle(sweeper: Sweeper, n_states: int, tolerance: float = 1e-10) -> None:
+    """What is left after one step's rounds waits for the next one."""
+    for _ in range(10_000):
+        sweeper.sweep(np.arange(n_states), tolerance, LOWEST)
+        if not sweeper.active:
+            return
+    raise AssertionError("the sweeps do not come to an end")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_solving_a_whole_model(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, int(rng.integers(2, 9)))
+    is_set, set_to, chosen = random_settings(rng, model)
+    q = solve(model.discounted, model.successor, model.reward, is_set, set_to, LOWEST)
+    np.testing.assert_allclose(q, by_loops(model, chosen), atol=2e-3)
+
+
+def test_no_value_is_below_the_lowest():
+    model = random_model(np.random.default_rng(0), 3)
+    everything = np.ones(model.visits.shape, dtype=bool)
+    everything[0] = False  # the others are set far below
+    q = solve(
+        model.discounted,
+        model.successor,
+        model.reward,
+        everything,
+        np.full(everything.shape, -1e6),
+        LOWEST,
+    )
+    assert (q[0] >= LOWEST - 2).all()
+    assert (q[1:] == -1e6).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("n_states", [3, 12])
+def test_sweeping_gives_the_same_values(seed, n_states):
+    rng = np.random.default_rng((seed, n_states))
+    model = random_model(rng, n_states)
+    is_set, set_to, chosen = random_settings(rng, model)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n_states, 7.0)
+    sweeper.set_rows(is_set, set_to)
+    sweeper.active.update(range(n_states))
+    settle(sweeper, n_states)
+    np.testing.assert_allclose(sweeper.q, by_loops(model, chosen), atol=1e-6)
+    np.testing.assert_allclose(sweeper.value, sweeper.q.max(axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_a_change_the_sweep_goes_on_from_where_it_was(seed):
+    rng = np.random.default_rng(seed)
+    n_states = 20
+    model = random_model(rng, n_states)
+    is_set, set_to, chosen = random_settings(rng, model)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n_states, 0.0)
+    sweeper.set_rows(is_set, set_to)
+    sweeper.active.update(range(n_states))
+    settle(sweeper, n_states)
+    for _ in range(4):
+        state, action = int(rng.integers(n_states)), int(rng.integers(3))
+        model.changed.clear()
+        model.forget_row(state, action)
+        random_row(rng, model, state, action)
+        assert model.changed == {state}
+        sweeper.active.update(model.changed)
+        settle(sweeper, n_states)
+        np.testing.assert_allclose(sweeper.q, by_loops(model, chosen), atol=1e-6)
+
+
+def test_a_row_that_is_set_anew_is_seen():
+    rng = np.random.default_rng(1)
+    model = random_model(rng, 10)
+    sweeper = Sweeper(model)
+    sweeper.make_room(10, 0.0)
+    nothing = np.zeros((10, 3), dtype=bool)
+    sweeper.set_rows(nothing, np.zeros((10, 3)))
+    settle(sweeper, 10)
+    np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
+    one = nothing.copy()
+    one[4, 2] = True
+    sweeper.set_rows(one, np.full((10, 3), 30.0))
+    assert sweeper.active == {4}
+    settle(sweeper, 10)
+    np.testing.assert_allclose(sweeper.q, by_loops(model, {(4, 2): 30.0}), atol=1e-6)
+    sweeper.set_rows(one, np.full((10, 3), 40.0))  # the same row, worth more
+    settle(sweeper, 10)
+    np.testing.assert_allclose(sweeper.q, by_loops(model, {(4, 2): 40.0}), atol=1e-6)
+    sweeper.set_rows(nothing, np.zeros((10, 3)))
+    settle(sweeper, 10)
+    np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
+
+
+def test_a_bonus_is_a_reward():
+    rng = np.random.default_rng(2)
+    model = random_model(rng, 6)
+    sweeper = Sweeper(model)
+    sweeper.make_room(6, 0.0)
+    sweeper.set_rows(np.zeros((6, 3), dtype=bool), np.zeros((6, 3)))
+    sweeper.bonus = rng.uniform(0, 2, size=(6, 3))
+    sweeper.active.update(range(6))
+    settle(sweeper, 6)
+    model.reward_sum += sweeper.bonus * model.visits  # for the oracle
+    np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
+
+
+def test_states_without_a_component_are_left_alone():
+    model = random_model(np.random.default_rng(3), 5)
+    sweeper = Sweeper(model)
+    sweeper.make_room(5, 3.0)
+    sweeper.set_rows(np.zeros((5, 3), dtype=bool), np.zeros((5, 3)))
+    sweeper.sweep(np.array([0, 1, 2, 3]), 1e-8, LOWEST)
+    assert sweeper.value[4] == 3.0
+    assert not (sweeper.value[:4] == 3.0).any()
+
+
+def test_a_newborn_is_worth_what_it_is_said_to_be():
+    model = random_model(np.random.default_rng(4), 4)
+    sweeper = Sweeper(model)
+    sweeper.make_room(4, 1.0)
+    sweeper.start_state(2, 9.0)
+    assert (sweeper.q[2] == 9).all()
+    assert sweeper.value[2] == 9
+    assert sweeper.active == {2}
+    # Every row of it is set, until the model says otherwise.
+    settle(sweeper, 4)
+    assert (sweeper.q[2] == 9).all()
+
+
+def test_bigger_tables_keep_what_they_had():
+    model = random_model(np.random.default_rng(5), 4)
+    sweeper = Sweeper(model)
+    sweeper.make_room(2, 1.0)
+    sweeper.q[:] = 5.0
+    sweeper.make_room(3, 2.0)
+    assert (sweeper.q[:2] == 5).all()
+    assert (sweeper.q[2:] == 2).all()
+    assert len(sweeper.value) == len(sweeper.is_set) == len(sweeper.set_to) >= 3

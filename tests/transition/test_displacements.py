@@ -1,0 +1,149 @@
+"""What actions do in observation space: moments, densities, units."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_t
+
+from tgm.transition.displacements import BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT, Displacements
+
+SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]])
+STATE = np.array([[0.02, 0.0], [0.0, 0.05]])
+
+
+def moved(factor: float = 1.0) -> Displacements:
+    """Action 0 goes right, action 1 goes up; action 2 was never tried."""
+    rng = np.random.default_rng(0)
+    displacements = Displacements(3, SQUARE * factor**2, STATE * factor**2)
+    for _ in range(8):
+        for action, step in enumerate(np.eye(2)):
+            noise = 0.1 * rng.normal(size=2)
+            displacements.add(action, (step + noise) * factor, rng.uniform(0.5, 1))
+    return displacements
+
+
+def test_moments_are_those_of_the_points():
+    rng = np.random.default_rng(1)
+    displacements = Displacements(2, SQUARE, STATE)
+    points, weights = rng.normal(size=(20, 2)), rng.uniform(0.5, 1, size=20)
+    for point, weight in zip(points, weights, strict=True):
+        displacements.add(1, point, weight)
+    mean = np.average(points, axis=0, weights=weights)
+    scatter = sum(
+        w * np.outer(x - mean, x - mean) for w, x in zip(weights, points, strict=True)
+    )
+    assert displacements.weight.tolist() == [0, pytest.approx(weights.sum())]
+    np.testing.assert_allclose(displacements.mean, [[0, 0], mean], atol=1e-12)
+    np.testing.assert_allclose(displacements.scatter, [np.zeros((2, 2)), scatter], atol=1e-12)
+
+
+def broad_law(displacements: Displacements) -> multivariate_t:
+    """E[d d^T] over all actions, with the first guess as one step more."""
+    total, n = SQUARE.copy(), 1.0
+    for weight, mean, scatter in zip(
+        displacements.weight, displacements.mean, displacements.scatter, strict=True
+    ):
+        total += scatter + weight * np.outer(mean, mean)
+        n += weight
+    return multivariate_t(np.zeros(2), total / n, df=BROAD_DOF)
+
+
+def test_an_unseen_action_uses_the_broad_law():
+    displacements = moved()
+    displacements.refresh()
+    points = np.random.default_rng(2).normal(size=(6, 2))
+    expected = broad_law(displacements).pdf(points)
+    np.testing.assert_allclose(displacements.densities(points, 2), expected, rtol=1e-10)
+    log = displacements.log_density(points[0], 2)
+    assert log == pytest.approx(math.log(expected[0]))
+
+
+def test_an_action_has_a_law_of_its_own():
+    displacements = moved()
+    displacements.refresh()
+    broad = broad_law(displacements)
+    weight, mean, scatter = (getattr(displacements, k)[0] for k in ("weight", "mean", "scatter"))
+    known = PRIOR_WEIGHT + weight
+    spread = (PRIOR_WEIGHT * broad.shape + scatter) / known
+    covariance = spread * (1 + 1 / known) + FLOOR * STATE
+    points = np.random.default_rng(3).normal(size=(6, 2))
+    off = points - mean
+    square = np.einsum("ni,ij,nj->n", off, np.linalg.inv(covariance), off)
+    own = np.exp(-0.5 * square) / (2 * math.pi * math.sqrt(np.linalg.det(covariance)))
+    expected = OWN_SHARE * own + (1 - OWN_SHARE) * broad.pdf(points)
+    np.testing.assert_allclose(displacements.densities(points, 0), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("action", [0, 2])
+def test_densities_integrate_to_one(action):
+    # A grid that is fine at the centre and reaches far, for the heavy tails.
+    line = np.sinh(np.linspace(-9, 9, 901)) * 0.02
+    width = np.gradient(line)
+    x, y = np.meshgrid(line, line, indexing="ij")
+    points = np.column_stack([x.ravel(), y.ravel()])
+    densities = moved().densities(points, action).reshape(x.shape)
+    assert width @ densities @ width == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 50.0])
+def test_units_do_not_matter(factor):
+    plain, scaled = moved(), moved(factor)
+    points = np.random.default_rng(4).normal(size=(5, 2))
+    for action in (0, 1, 2):
+        np.testing.assert_allclose(
+            scaled.densities(points * factor, action) * factor**2,
+            plain.densities(points, action),
+            rtol=1e-8,
+        )
+    change = scaled.log_state_density - plain.log_state_density
+    assert change == pytest.approx(-2 * math.log(factor))
+
+
+def test_the_density_of_states_is_one_within_a_typical_step():
+    displacements = Displacements(1, np.diag([4.0, 9.0]), STATE)
+    assert displacements.log_state_density == pytest.approx(-math.log(2 * math.pi * 6))
+
+
+def test_an_actions_own_moves_outweigh_those_of_others():
+    displacements = moved()
+    right, up = np.eye(2)
+    assert displacements.log_density(right, 0) > displacements.log_density(up, 0) + 2
+    assert displacements.log_density(up, 1) > displacements.log_density(right, 1) + 2
+    # And the more often, the surer.
+    young = Displacements(3, SQUARE, STATE)
+    young.add(0, right, 1.0)
+    assert displacements.log_density(right, 0) > young.log_density(right, 0) + 0.5
+
+
+def test_a_half_believed_move_is_not_a_law_yet():
+    displacements = Displacements(1, SQUARE, STATE)
+    displacements.add(0, np.ones(2), 0.4)
+    displacements.refresh()
+    point = np.array([[1.0, 1.0]])
+    expected = broad_law(displacements).pdf(point)
+    np.testing.assert_allclose(displacements.densities(point, 0), expected)
+
+
+def test_exact_moves_stay_finite():
+    displacements = Displacements(1, SQUARE, STATE)
+    for _ in range(1000):
+        displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    log = displacements.log_density(np.array([1.0, 0.0]), 0)
+    # No sharper than the floor allows.
+    sharpest = -0.5 * np.linalg.slogdet(2 * math.pi * FLOOR * STATE)[1]
+    assert np.isfinite(log)
+    assert log < sharpest
+
+
+def test_restored_moments_give_the_same_densities():
+    first = moved()
+    first.refresh()
+    second = Displacements(3, np.eye(2), STATE)
+    second.restore(first.weight, first.mean, first.scatter, first.typical_square)
+    points = np.random.default_rng(5).normal(size=(5, 2))
+    for action in range(3):
+        np.testing.assert_array_equal(
+            first.densities(points, action), second.densities(points, action)
+        )
+    assert first.log_state_density == second.log_state_density
