@@ -37,6 +37,18 @@ class TGMConfig:
     half_life: float | None = None
     """Steps after which what was seen counts half, for worlds that change; None: never."""
 
+    moves: bool = True
+    """Merge and split states when the evidence asks for it."""
+
+    second_thoughts: bool = True
+    """Explain a kept step anew when it lies far from its state."""
+
+    displacement_prior: bool = True
+    """Expect of an action that was not tried here what it did to the observation elsewhere."""
+
+    max_states: int | None = None
+    """At most so many states, finite Dirichlet weights; None: a Dirichlet process, no limit."""
+
     learn_every: int = 1
     """Steps between two learning steps; with mean shift each is a search for structure."""
 
@@ -77,6 +89,8 @@ class TGMConfig:
         for name in ("transition_prior", "half_life"):
             value = getattr(self, name)
             _check(self, name, value is None or _is_positive(value), "above 0, or None")
+        limit = self.max_states
+        _check(self, "max_states", limit is None or _is_count(limit), "above 0, or None")
         _check(self, "gamma", _is_number(self.gamma, 0.0, 1.0), "a number from 0 to 1")
         rate_is_right = _is_positive(self.learning_rate) and self.learning_rate <= 1.0
         _check(self, "learning_rate", rate_is_right, "above 0 and at most 1")

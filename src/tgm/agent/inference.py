@@ -59,8 +59,10 @@ class Explainer:
         row_prior: float,
         *,
         filtering: bool,
+        max_states: int | None = None,
     ) -> None:
         """Hold on to the parts; `row_prior` is what the base of a row is worth in tries."""
+        self._max_states = max_states
         self._components = components
         self._model = model
         self._displacements = displacements
@@ -122,6 +124,7 @@ class Explainer:
         new *= math.exp(
             self._components.prior.log_repulsion(point - self._components.mean[nearest])
         )
+        new *= self._room_for_more
         elsewhere = likelihood * (ELSEWHERE * self._elsewhere(origin, action))
 
         sources = self._sources(before, action, likelihood)
@@ -186,6 +189,13 @@ class Explainer:
             sources.append((START, unknown, base, extra))
         return sources
 
+    @property
+    def _room_for_more(self) -> float:
+        """Share of the possible states not seen yet; all of them in a Dirichlet process."""
+        if self._max_states is None:
+            return 1.0
+        return max(0.0, 1.0 - self._components.n_alive / self._max_states)
+
     def _log_new(self, point: FloatArray, origin: FloatArray | None, action: int | None) -> float:
         """ln density of a state never seen, at `point`."""
         if origin is None or action is None:
@@ -196,7 +206,7 @@ class Explainer:
         """(n_slots,) where an untried action leads among the known states; sums to one."""
         components = self._components
         n_slots = components.n_slots
-        if origin is None or action is None or self._displacements.weight[action] < 0.5:
+        if origin is None or action is None or not self._displacements.knows(action):
             weights = components.is_alive[:n_slots].astype(np.float64)
         else:
             offsets = components.mean[:n_slots] - origin

@@ -53,7 +53,12 @@ class OnlineModel:
         self._config = config
         self.n_actions = n_actions
         self._first_covariance = scale.covariance
-        self.displacements = Displacements(n_actions, scale.step_square, scale.covariance)
+        self.displacements = Displacements(
+            n_actions,
+            scale.step_square,
+            scale.covariance,
+            tells_actions_apart=config.displacement_prior,
+        )
         prior = ComponentPrior(
             scale.covariance,
             PRIOR_DOF + n_features,
@@ -70,6 +75,7 @@ class OnlineModel:
             self.displacements,
             config.row_prior,
             filtering=config.filtering,
+            max_states=config.max_states,
         )
         self.belief: Belief = []
         self.log_evidence = 0.0
@@ -275,7 +281,10 @@ class OnlineModel:
         if not states:
             return
         self._checked[states] = components.weight[states]
-        self._doubt(states)
+        if self._config.second_thoughts:
+            self._doubt(states)
+        if not self._config.moves:
+            return
         self._refresh_prior()
         states = sorted(s for s in self._touched.union(states) if components.is_alive[s])
         self._young |= {state for state in states if components.weight[state] < YOUNG}
@@ -355,6 +364,8 @@ class OnlineModel:
 
     def _try_split(self, state: int) -> None:
         prior = self.components.prior
+        if self.components.n_alive == self._config.max_states:
+            return
         if spread_ratio(prior, self.components.moments(state)) <= WIDE:
             return
         steps = self.memory.into(state)

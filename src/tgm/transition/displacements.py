@@ -23,14 +23,23 @@ class Displacements:
     state outweighs it at once.
     """
 
-    def __init__(self, n_actions: int, typical_square: FloatArray, state_covariance: FloatArray):
+    def __init__(
+        self,
+        n_actions: int,
+        typical_square: FloatArray,
+        state_covariance: FloatArray,
+        *,
+        tells_actions_apart: bool = True,
+    ) -> None:
         """Nothing moved yet.
 
         Args:
             n_actions: number of actions.
             typical_square: (n_features, n_features) first guess of E[d d^T], worth one step.
             state_covariance: (n_features, n_features) of a state's observations.
+            tells_actions_apart: whether each action has a law of its own beside the broad one.
         """
+        self._tells_actions_apart = tells_actions_apart
         n_features = len(typical_square)
         self.typical_square = typical_square
         self._floor = FLOOR * state_covariance
@@ -54,6 +63,10 @@ class Displacements:
             self._refresh_broad()
             self._refresh_own(action)
 
+    def knows(self, action: int) -> bool:
+        """Whether the action has moved anything yet, so that it has a law of its own."""
+        return self._tells_actions_apart and bool(self.weight[action] >= 0.5)
+
     def log_density(self, displacement: FloatArray, action: int) -> float:
         """ln density of a displacement (n_features,) under `action`, if it changes the state."""
         return float(np.log(self.densities(displacement[None], action)[0]))
@@ -64,7 +77,7 @@ class Displacements:
         square = np.sum(displacements @ self._broad_precision * displacements, axis=1)
         exponent = -0.5 * (BROAD_DOF + n_features)
         broad = np.exp(self._broad_log_peak + exponent * np.log1p(square / BROAD_DOF))
-        if self.weight[action] < 0.5:
+        if not self.knows(action):
             return np.asarray(broad)
         off = displacements - self.mean[action]
         square = np.sum(off @ self._own_precision[action] * off, axis=1)
