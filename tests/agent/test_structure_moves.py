@@ -67,8 +67,7 @@ def test_the_gain_does_not_depend_on_who_is_named_first(seed):
         state, after = (int(x) for x in rng.integers(6, size=2))
         model.add(state, int(rng.integers(4)), after, 1.0, 0.0, float(rng.random() < 0.2))
     one, other = (
-        merge_gain(components, model, *pair, row_prior=0.5, missed=0.0)
-        for pair in ((0, 1), (1, 0))
+        merge_gain(components, model, *pair, row_prior=0.5, missed=0.0) for pair in ((0, 1), (1, 0))
     )
     assert one == pytest.approx(other, abs=1e-8)
 
@@ -203,6 +202,9 @@ def test_two_sides_by_hand():
     # Along the longest axis, whichever that is.
     upright = two_sides(points[:, ::-1])
     assert (upright == upright[0]).tolist() == [True, True, False, False, False]
+    # A cut across the shorter axis would stand as well, once made; it is not the best one.
+    side = two_sides(np.array([[-2.0, -1], [-2, 1], [2, -1], [2, 1]]))
+    assert (side == side[0]).tolist() == [True, True, False, False]
 
 
 def test_there_are_no_two_sides_to_one_place():

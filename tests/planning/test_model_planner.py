@@ -247,3 +247,17 @@ def test_the_values_are_exact_when_nothing_is_left_to_try_for_any_number_of_stat
     model.add(8, 1, 8, 1.0, 1.0, 1.0)
     greedy = planner.greedy_values(np.arange(9))
     np.testing.assert_allclose(exploring(planner, 9), greedy, atol=0.04 / (1 - GAMMA))
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=IndexError,
+    reason="BUG: Sweeper.bonus has the length of the last _look_again; a state that was born since "
+    "is swept and is beyond its end",
+)
+def test_information_gain_goes_on_when_a_state_is_born():
+    model, planner = corridor(4, exploration="information_gain")
+    exploring(planner, 4)
+    model.make_room(5)
+    planner.birth(4)
+    assert np.isfinite(planner.exploring_values([4], 1, np.arange(5), RNG)).all()

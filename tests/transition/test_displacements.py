@@ -30,9 +30,7 @@ def test_moments_are_those_of_the_points():
     for point, weight in zip(points, weights, strict=True):
         displacements.add(1, point, weight)
     mean = np.average(points, axis=0, weights=weights)
-    scatter = sum(
-        w * np.outer(x - mean, x - mean) for w, x in zip(weights, points, strict=True)
-    )
+    scatter = sum(w * np.outer(x - mean, x - mean) for w, x in zip(weights, points, strict=True))
     assert displacements.weight.tolist() == [0, pytest.approx(weights.sum())]
     np.testing.assert_allclose(displacements.mean, [[0, 0], mean], atol=1e-12)
     np.testing.assert_allclose(displacements.scatter, [np.zeros((2, 2)), scatter], atol=1e-12)
@@ -147,3 +145,17 @@ def test_restored_moments_give_the_same_densities():
             first.densities(points, action), second.densities(points, action)
         )
     assert first.log_state_density == second.log_state_density
+
+
+def test_actions_need_not_be_told_apart():
+    displacements = Displacements(2, SQUARE, STATE, tells_actions_apart=False)
+    for _ in range(5):
+        displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    displacements.refresh()
+    assert not displacements.knows(0)
+    point = np.array([[1.0, 0.0]])
+    np.testing.assert_allclose(
+        displacements.densities(point, 0), broad_law(displacements).pdf(point)
+    )
+    told_apart = moved()
+    assert [told_apart.knows(action) for action in range(3)] == [True, True, False]

@@ -259,7 +259,9 @@ def test_a_split_shares_the_counts():
 
 def test_restored_counts_are_the_same_model():
     model = random_model(np.random.default_rng(4), 5)
-    entries = [(*key, after, count) for key, row in model.rows.items() for after, count in row.items()]
+    entries = [
+        (*key, after, count) for key, row in model.rows.items() for after, count in row.items()
+    ]
     table = np.array(entries)
     copy = make(5)
     copy.restore(
@@ -370,8 +372,8 @@ def test_small_rewards_are_seen_by_the_planner_too():
 
 @pytest.mark.xfail(
     strict=True,
-    reason="BUG: _refresh looks only at the share of the most likely successor; the others can move "
-    "by a quarter (as long as their order stays) without being written again",
+    reason="BUG: _refresh looks only at the share of the most likely successor; the others can "
+    "move by a quarter (as long as their order stays) without being written again",
 )
 def test_a_change_of_the_less_likely_successors_is_seen_by_the_planner():
     model = make()

@@ -12,6 +12,7 @@ from tgm.agent.learner import check_shapes
 from tgm.agent.model_file import Arrays
 from tgm.agent.scale import Scale
 from tgm.agent.structure_moves import (
+    HARDLY_KNOWN,
     merge_gain,
     missed_chances,
     split_gain,
@@ -337,12 +338,17 @@ class OnlineModel:
     def _merge(self, one: int, other: int) -> None:
         """The second state becomes part of the first."""
         components = self.components
+        rarer = one if components.weight[one] < components.weight[other] else other
+        doubtful = self.model.into[rarer] if components.weight[rarer] < HARDLY_KNOWN else set()
+        doubtful = {(one if state == other else state, action) for state, action in doubtful}
         merged = pooled(components.moments(one), components.moments(other))
         components.set_moments(one, merged)
         sources = np.arange(components.n_slots)
         targets = np.where(sources == other, one, sources)
         self._follow(targets, sources)
         components.remove(other)
+        # What was hardly seen may have been a place after all: a way there is tried again.
+        self.model.try_again(doubtful)
         self._whole_until[one] = NO_SPLIT_UNTIL * float(components.weight[one])
 
     def _remove(self, state: int) -> None:

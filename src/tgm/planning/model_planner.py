@@ -133,8 +133,7 @@ class ModelPlanner:
             return self.greedy_values(alive)[states]
         self._update(n_steps, alive)
         values = self._sweeper.q[states]
-        is_settled = not self._sweeper.active and not self._nothing_stands_out
-        if is_settled and values.max() <= self.lowest + 1e-6:
+        if not self._sweeper.active and values.max() <= self.lowest + 1e-6:
             self._is_stuck = self._is_due = True  # neither a goal nor an unknown is within reach
         return values
 
@@ -210,7 +209,7 @@ class ModelPlanner:
         self._sweeper.set_rows(unknown, np.full(unknown.shape, self.highest))
         if self._exploration == "information_gain":
             gain = expected_information_gain(self._model, n_slots, self._row_prior)
-            self._sweeper.bonus = gain * self._spread
+            self._sweeper.bonus[:n_slots] = gain * self._spread
             self._sweeper.active.update(alive.tolist())
 
     def _sampled_values(self, alive: IntArray, rng: np.random.Generator) -> FloatArray:

@@ -26,7 +26,7 @@ class Sweeper:
         self.value = np.zeros(0)
         self.is_set = np.zeros((0, model.n_actions), dtype=bool)
         self.set_to = np.zeros((0, model.n_actions))
-        self.bonus: FloatArray | None = None
+        self.bonus = np.zeros((0, model.n_actions))  # beside the reward, for curiosity
         self.active: set[int] = set()
 
     def make_room(self, n_slots: int, value: float) -> None:
@@ -39,6 +39,7 @@ class Sweeper:
             self.value = np.concatenate([self.value, np.full(missing, value)])
             self.is_set = np.concatenate([self.is_set, np.ones(shape, dtype=bool)])
             self.set_to = np.concatenate([self.set_to, np.full(shape, value)])
+            self.bonus = np.concatenate([self.bonus, np.zeros(shape)])
 
     def start_state(self, state: int, value: float) -> None:
         """A newborn state has this value until more is known."""
@@ -86,9 +87,7 @@ class Sweeper:
         """One Bellman update of some states; returns those whose value moved."""
         model = self._model
         q = np.einsum("sab,sab->sa", model.discounted[states], self.value[model.successor[states]])
-        q += model.reward[states]
-        if self.bonus is not None:
-            q += self.bonus[states]
+        q += model.reward[states] + self.bonus[states]
         q = np.where(self.is_set[states], self.set_to[states], q)
         self.q[states] = q
         value = q.max(axis=1)

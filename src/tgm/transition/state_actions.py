@@ -16,6 +16,7 @@ NO_ACTION = 0  # and what is done in it
 Row = dict[int, float]
 """Expected number of times that each next state was seen."""
 
+TRIED_ONCE = 1.5
 SURE_VISITS = 3.0  # tries after which a row can surprise
 CHANGED = 0.01  # a row whose numbers move by less than this need not be planned with again
 LEAST_COUNT = 0.5
@@ -54,6 +55,7 @@ class StateActionModel:
         self.changed: set[int] = set()
         self.touched: set[tuple[int, int]] = set()
         self._written: dict[tuple[int, int], tuple[int, ...]] = {}  # successors in the arrays
+        self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
 
     def make_room(self, n_slots: int) -> None:
@@ -100,6 +102,8 @@ class StateActionModel:
             self.into[after].discard((state, action))
         if state == START:
             return
+        if weight > 0.5:
+            self._retries.discard((state, action))
         self.visits[state, action] += weight
         self.reward_sum[state, action] += weight * reward
         self.end_sum[state, action] += weight * end
@@ -118,6 +122,7 @@ class StateActionModel:
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
         for key, row in rows.items():
             self.surprises.pop(key, None)
+            self._retries.discard(key)
             for after in row:
                 self.into[after].discard(key)
         self._share_sums(changed)
@@ -190,6 +195,13 @@ class StateActionModel:
             values[state, action] = 0.0
         self._refresh(state, action)
 
+    def try_again(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Ask for one more try of some rows, where they were tried but once."""
+        for state, action in sorted(rows):
+            if state != START and self.visits[state, action] < TRIED_ONCE:
+                self._retries.add((state, action))
+                self._refresh(state, action)
+
     def doubt_all(self) -> None:
         """Ask for one more try of everything; what is known stays known."""
         self.certainty[:] = 0.0
@@ -225,8 +237,8 @@ class StateActionModel:
             return
         end = min(1.0, float(self.end_sum[state, action]) / visits)
         reward = float(self.reward_sum[state, action]) / visits
-        if (state, action) in self.surprises:
-            self.certainty[state, action] = 0.0  # it failed just now: try again
+        if (state, action) in self.surprises or (state, action) in self._retries:
+            self.certainty[state, action] = 0.0
         else:
             self.certainty[state, action] = visits if end > CERTAIN_END else _certainty(row, visits)
         items = _outcomes(row, visits)
