@@ -129,11 +129,6 @@ def test_what_is_kept_is_bounded(trained):
     assert all(len(memory.into(slot)) <= 4 for slot in few._learner.model.components.alive)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: see tests/memory/test_step_memory.py; within an episode `next` keeps every step "
-    "after the oldest kept one alive",
-)
 def test_no_more_steps_are_alive_than_are_kept():
     def n_alive():
         gc.collect()
@@ -271,7 +266,7 @@ def new_search(n_features: int = 1) -> ScaleSearch:
 
 def deviations(search: ScaleSearch) -> list[float]:
     """What each candidate takes for the width of a state, before it has learned better."""
-    return [float(np.sqrt(model._first_covariance[0, 0])) for model in search.candidates]
+    return [float(np.sqrt(model.first_covariance[0, 0])) for model in search.candidates]
 
 
 def test_the_unit_is_the_change_of_an_observation_in_a_step():
@@ -431,11 +426,6 @@ def test_missing_arrays_are_refused(saved, tmp_path):
             load_with(saved, tmp_path / "agent.tgm", name, None)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: _check_arrays does not look at scatter and moved.scatter; densities of a matrix "
-    "that is not positive definite are garbage, and no error is raised",
-)
 @pytest.mark.parametrize("name", ["scatter", "moved.scatter"])
 def test_a_scatter_that_is_none_is_refused(saved, tmp_path, name):
     array = np.zeros_like(saved[0][name]) - 1e3 * np.eye(2)
@@ -443,9 +433,6 @@ def test_a_scatter_that_is_none_is_refused(saved, tmp_path, name):
         load_with(saved, tmp_path / "agent.tgm", name, array)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="BUG: _check_arrays accepts ids twice the same, and a next_id that is taken"
-)
 @pytest.mark.parametrize("name", ["ids", "next_id"])
 def test_ids_must_be_names(saved, tmp_path, name):
     with pytest.raises(RunError, match="id"):
@@ -459,14 +446,7 @@ def test_ids_must_be_names(saved, tmp_path, name):
     "exploration",
     [
         "optimism",
-        pytest.param(
-            "information_gain",
-            marks=pytest.mark.xfail(
-                strict=False,  # it depends on when states are born
-                raises=IndexError,
-                reason="BUG: see test_information_gain_goes_on_when_a_state_is_born",
-            ),
-        ),
+        "information_gain",
         "posterior_sampling",
         "epsilon_greedy",
         "softmax",
@@ -513,11 +493,6 @@ def test_with_a_half_life_the_past_counts_less(half_life, tmp_path):
     assert tgm.TGMAgent.load(tmp_path / "agent.tgm").n_states == 8
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: _withdraw and _share_out take back a kept step with the weight it had, but with a "
-    "half-life its counts have faded since: visits below 0, and rows that do not sum to them",
-)
 def test_with_a_half_life_rows_and_visits_stay_the_same_thing():
     agent = make_agent("10", seed=0, half_life=100.0)
     model = agent._learner.model.model
@@ -531,11 +506,6 @@ def test_with_a_half_life_rows_and_visits_stay_the_same_thing():
     agent.learn(600, callback=check)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=RunError,
-    reason="BUG: the same; a file with visits below 0 is written, and refused when it is loaded",
-)
 def test_with_a_half_life_what_is_saved_can_be_loaded(tmp_path):
     agent = make_agent("10", seed=0, half_life=100.0)
     for _ in range(60):
@@ -614,11 +584,6 @@ def test_four_dimensions(bandwidth):
     assert policy(agent, corners)[1:] == TO_THE_GOAL[1:]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: OnlineModel._explain: a step that ends an episode in a place where no state is "
-    "has no entries, so it is not counted: its reward and its end are never learned",
-)
 @pytest.mark.parametrize("bandwidth", [0.5, "auto"])
 def test_an_end_in_a_place_that_is_seen_only_then_is_learned(bandwidth):
     env = Ring(6, lambda place: [2.0 * place], 1, ends="on arrival")

@@ -39,11 +39,6 @@ def test_only_the_newest_of_each_state_are_kept():
     assert all(one.home is not None for one in steps[6:])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: what is let go still holds `next`, so that an old kept step keeps the whole chain "
-    "of later steps alive: memory grows with the length of the run",
-)
 def test_what_is_let_go_holds_on_to_nothing():
     memory = StepMemory(1)
     old, middle, last = step(0, after=0), step(1, after=1), step(2, after=1)

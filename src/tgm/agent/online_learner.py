@@ -8,6 +8,7 @@ from tgm.agent.config import MODEL_BASED, TGMConfig
 from tgm.agent.explore import explore
 from tgm.agent.learner import Lesson, check_shapes
 from tgm.agent.model_file import Arrays
+from tgm.agent.online_arrays import restore, to_arrays
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.scale import Scale
 from tgm.agent.scale_search import Event, ScaleSearch
@@ -179,7 +180,7 @@ class OnlineLearner:
         """What is known, as named arrays; the kept steps are not part of it."""
         if self._origin is None:
             return {}
-        return {"origin": self._origin} | self.model.to_arrays()
+        return {"origin": self._origin} | to_arrays(self.model)
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `to_arrays` gave."""
@@ -188,5 +189,5 @@ class OnlineLearner:
         check_shapes(arrays, {"origin": (self._n_features,)})
         self._search = None
         self.model = self._make_model(Scale.of_bandwidth(1.0, self._n_features))
-        self.model.restore(arrays)
+        restore(self.model, arrays)
         self._origin = arrays["origin"]

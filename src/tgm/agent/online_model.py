@@ -8,8 +8,6 @@ import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
-from tgm.agent.learner import check_shapes
-from tgm.agent.model_file import Arrays
 from tgm.agent.scale import Scale
 from tgm.agent.structure_moves import (
     HARDLY_KNOWN,
@@ -20,11 +18,16 @@ from tgm.agent.structure_moves import (
     two_sides,
 )
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.errors import DataError
 from tgm.memory.step_memory import Belief, Step, StepMemory, relabel
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.online_components import LEAST_WEIGHT, OnlineComponents, moments_of, pooled
+from tgm.perception.online_components import (
+    LEAST_WEIGHT,
+    Moments,
+    OnlineComponents,
+    moments_of,
+    pooled,
+)
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.displacements import Displacements
 from tgm.transition.state_actions import NO_ACTION, START, StateActionModel
@@ -53,7 +56,7 @@ class OnlineModel:
         """Know nothing, on the given scale."""
         self._config = config
         self.n_actions = n_actions
-        self._first_covariance = scale.covariance
+        self.first_covariance = scale.covariance
         self.displacements = Displacements(
             n_actions,
             scale.step_square,
@@ -86,7 +89,7 @@ class OnlineModel:
         self._touched: set[int] = set()
         self._young: set[int] = set()
         self._checked = np.zeros(0)  # weight of each state at its last check
-        self._born = np.zeros(0)  # step of each state's birth
+        self.born = np.zeros(0)  # step of each state's birth
         self._changed_at = -math.inf
         self._whole_until: dict[int, float] = {}  # weight below which no split is tried
         # A scale that was given is kept; one that was learned is learned on.
@@ -97,14 +100,22 @@ class OnlineModel:
     def begin(self, point: FloatArray) -> None:
         """The first observation of an episode."""
         self.planner.begin_episode()
-        self._observe(Step(None, [], None, 0.0, 0.0, point))
+        self._observe(Step(None, [], None, 0.0, 0.0, point, log_fade=self.model.log_fade))
 
     def observe(self, action: int, reward: float, point: FloatArray, *, terminated: bool) -> None:
         """One step from the current belief."""
         assert self._last is not None
         self.n_steps += 1
         self.planner.see_reward(reward)
-        step = Step(self._last.arrival, self.belief, action, reward, float(terminated), point)
+        step = Step(
+            self._last.arrival,
+            self.belief,
+            action,
+            reward,
+            float(terminated),
+            point,
+            log_fade=self.model.log_fade,
+        )
         self._last.next = step
         self._observe(step)
         if self.n_steps >= self._pool_at:
@@ -131,9 +142,13 @@ class OnlineModel:
         if is_news:
             self.log_evidence += inference.log_density
         step.entries, step.after = inference.entries, inference.after
-        # Nothing is ever done from where an episode ended: no state is needed for that place.
-        if inference.newness > BIRTH and (not step.end or self.components.n_alive == 0):
-            self._give_birth(step, inference)
+        # Nothing is ever done from where an episode ended: that place needs no state of its own,
+        # and the step is counted as if it had stayed.
+        if inference.newness > BIRTH:
+            if step.end and self.components.n_alive > 0:
+                step.entries = [(state, state, weight) for state, weight in step.before]
+            else:
+                self._give_birth(step, inference)
         for state, weight in step.after:
             self.components.add(state, step.arrival, weight)
             self._touched.add(state)
@@ -170,13 +185,14 @@ class OnlineModel:
         if state >= len(self._checked):
             room = np.zeros(max(16, len(self._checked)))
             self._checked = np.concatenate([self._checked, room])
-            self._born = np.concatenate([self._born, room])
+            self.born = np.concatenate([self.born, room])
         self._checked[state] = 0.0
-        self._born[state] = self.n_steps
+        self.born[state] = self.n_steps
         return state
 
     def _count(self, step: Step, sign: float) -> None:
-        """Add a step to the counts, or take it back."""
+        """Add a step to the counts, or take it back as far as it has not faded."""
+        sign *= math.exp(self.model.log_fade - step.log_fade)
         if step.action is None:
             for state, weight in step.after:
                 self.model.add(START, NO_ACTION, state, sign * weight, 0.0, 0.0)
@@ -217,7 +233,7 @@ class OnlineModel:
     def _fade(self) -> None:
         """In a world that changes, what was seen long ago counts less."""
         if self._config.half_life is not None and self.n_steps % STRUCTURE_EVERY == 0:
-            self.model.fade(0.5 ** (STRUCTURE_EVERY / self._config.half_life))
+            self.model.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
             self.planner.forget_certainty()
 
     # --- second thoughts ------------------------------------------------------------------------
@@ -325,7 +341,7 @@ class OnlineModel:
             self._merge(one, other)
 
     def _merge_gain(self, one: int, other: int) -> float:
-        age = 1.0 - self._born / max(self.n_steps, 1)
+        age = 1.0 - self.born / max(self.n_steps, 1)
         return merge_gain(
             self.components,
             self.model,
@@ -464,7 +480,7 @@ class OnlineModel:
         half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
         chosen = order[:half]
         covariance = (
-            FIRST_SCALE_WEIGHT * self._first_covariance
+            FIRST_SCALE_WEIGHT * self.first_covariance
             + components.scatter[alive[chosen]].sum(axis=0)
         ) / (FIRST_SCALE_WEIGHT + float(freedom[chosen].sum()))
         density = self.displacements.log_state_density
@@ -472,7 +488,7 @@ class OnlineModel:
 
     def settle_scale(self) -> None:
         """What was learned of the scale so far is what later data is added to."""
-        self._first_covariance = self.components.prior.covariance
+        self.first_covariance = self.components.prior.covariance
         self.pool_scale()
 
     # --- acting -----------------------------------------------------------------------------------
@@ -503,115 +519,27 @@ class OnlineModel:
         alive = self.components.alive
         return self.planner.greedy_values(alive)[alive]
 
-    # --- files ------------------------------------------------------------------------------------
+    # --- taking over what was saved ---------------------------------------------------------------
 
-    def to_arrays(self) -> Arrays:
-        """States, transitions, displacements and scale, as named arrays."""
-        components, model, moved = self.components, self.model, self.displacements
-        alive = components.alive
-        position = {int(slot): index for index, slot in enumerate(alive)} | {START: START}
-        entries = [
-            (position[state], action, position[after], count)
-            for (state, action), row in sorted(model.rows.items())
-            for after, count in sorted(row.items())
-        ]
-        table = np.array(entries, dtype=np.float64).reshape(-1, 4)
-        return {
-            "ids": components.ids[alive],
-            "next_id": np.array([components.next_id]),
-            "weight": components.weight[alive],
-            "mean": components.mean[alive],
-            "scatter": components.scatter[alive],
-            "born": self._born[alive],
-            "scale.covariance": components.prior.covariance,
-            "scale.first_covariance": self._first_covariance,
-            "scale.radius": np.array([components.prior.radius]),
-            "moved.weight": moved.weight,
-            "moved.mean": moved.mean,
-            "moved.scatter": moved.scatter,
-            "moved.typical_square": moved.typical_square,
-            "row.index": table[:, :3].astype(np.int64),
-            "row.count": table[:, 3],
-            "visits": model.visits[alive],
-            "reward_sum": model.reward_sum[alive],
-            "end_sum": model.end_sum[alive],
-            "reward_range": np.array(self.planner.reward_range),
-            "n_steps": np.array([self.n_steps]),
-        }
+    def restore_scale(self, first: FloatArray, now: FloatArray, radius: float) -> None:
+        """The covariance of a state (n_features, n_features), as first guessed and as learned."""
+        self.first_covariance = first
+        density = self.displacements.log_state_density
+        self.components.prior = ComponentPrior(now, self.components.prior.dof, density, radius)
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave, checked."""
-        n_states, n_features = len(arrays["ids"]), self.components.n_features
-        _check_arrays(arrays, n_states, n_features, self.n_actions)
-        self.displacements.restore(
-            *(arrays[f"moved.{key}"] for key in ("weight", "mean", "scatter", "typical_square"))
-        )
-        self._first_covariance = arrays["scale.first_covariance"]
-        prior = self.components.prior
-        self.components.prior = ComponentPrior(
-            arrays["scale.covariance"],
-            prior.dof,
-            self.displacements.log_state_density,
-            float(arrays["scale.radius"][0]),
-        )
-        self.planner.restore_range(*arrays["reward_range"].tolist())
-        self.n_steps = int(arrays["n_steps"][0])
-        for index in range(n_states):
-            slot = self._new_state()
-            moments = (
-                float(arrays["weight"][index]),
-                arrays["mean"][index],
-                arrays["scatter"][index],
-            )
-            self.components.set_moments(slot, moments)
-        self.components.ids[:n_states] = arrays["ids"]
-        self.components.next_id = int(arrays["next_id"][0])
-        self._born[:n_states] = arrays["born"]
-        self._pool_at = max(self._pool_at, self.n_steps * POOL_GROWTH)
-        self.model.restore(
-            arrays["row.index"],
-            arrays["row.count"],
-            *(arrays[key] for key in ("visits", "reward_sum", "end_sum")),
-        )
-
-
-def _check_arrays(arrays: Arrays, n_states: int, n_features: int, n_actions: int) -> None:
-    """Raise a DataError at the first array that cannot be what a model wrote."""
-    square = (n_features, n_features)
-    check_shapes(
-        arrays,
-        {
-            "ids": (n_states,),
-            "next_id": (1,),
-            "weight": (n_states,),
-            "mean": (n_states, n_features),
-            "scatter": (n_states, *square),
-            "born": (n_states,),
-            "scale.covariance": square,
-            "scale.first_covariance": square,
-            "scale.radius": (1,),
-            "moved.weight": (n_actions,),
-            "moved.mean": (n_actions, n_features),
-            "moved.scatter": (n_actions, *square),
-            "moved.typical_square": square,
-            "row.index": (len(arrays["row.count"]), 3),
-            "visits": (n_states, n_actions),
-            "reward_sum": (n_states, n_actions),
-            "end_sum": (n_states, n_actions),
-            "reward_range": (2,),
-            "n_steps": (1,),
-        },
-    )
-    for name in ("weight", "scale.radius"):
-        if (arrays[name] <= 0).any():
-            raise DataError(f"array '{name}' holds {arrays[name].min()}; it must be above 0")
-    for name in ("visits", "end_sum", "row.count", "moved.weight"):
-        if (arrays[name] < -1e-6).any():
-            raise DataError(f"array '{name}' holds {arrays[name].min()}, below 0")
-    for name in ("scale.covariance", "scale.first_covariance", "moved.typical_square"):
-        if (np.linalg.eigvalsh(arrays[name]) <= 0).any():
-            raise DataError(f"array '{name}' is not positive definite")
-    index = arrays["row.index"]
-    limits = np.array([n_states, n_actions, n_states])
-    if (index < [START, 0, 0]).any() or (index >= limits).any():
-        raise DataError("array 'row.index' names a state or an action that is not there")
+    def restore_states(
+        self,
+        n_steps: int,
+        moments: list[Moments],
+        ids: IntArray,
+        next_id: int,
+        born: FloatArray,
+    ) -> None:
+        """States in the first slots, with their names (n_states,) and steps of birth."""
+        self.n_steps = n_steps
+        for known in moments:
+            self.components.set_moments(self._new_state(), known)
+        self.components.ids[: len(ids)] = ids
+        self.components.next_id = next_id
+        self.born[: len(born)] = born
+        self._pool_at = max(self._pool_at, n_steps * POOL_GROWTH)

@@ -24,6 +24,7 @@ class Step:
         action: what was done; None at the start of an episode.
         reward, end: what it brought, and 1.0 if the episode terminated.
         arrival: (n_features,) the observation after.
+        log_fade: how far counts had faded when it came; what came before has faded since.
         entries: (state, next state, weight) that it added to the transition counts.
         after: the belief after, which is also what it added to the components.
         weight_then: weight of its state when it was explained.
@@ -37,6 +38,7 @@ class Step:
     reward: float
     end: float
     arrival: FloatArray
+    log_fade: float = 0.0
     entries: list[tuple[int, int, float]] = field(default_factory=list)
     after: Belief = field(default_factory=list)
     weight_then: float = 0.0
@@ -96,7 +98,9 @@ class StepMemory:
         for named in step.states():
             self._naming.setdefault(named, {})[step] = None
         if len(steps) > self._limit:
-            self.take_out(steps[0])
+            oldest = steps[0]
+            self.take_out(oldest)
+            oldest.next = None  # or one kept step would hold on to all that came after it
 
     def take_out(self, step: Step) -> None:
         """Remove a kept step; what it added stays in the counts."""

@@ -20,8 +20,9 @@ class ComponentPrior:
     zero while the density of the mean stays put.)
 
     Attributes:
-        covariance: (n_features, n_features) expected covariance of a state.
-        dof: how many points that expectation is worth; above n_features + 1.
+        covariance: (n_features, n_features) typical covariance of a state: the scale of its
+            predictive Student t when only its mean is known.
+        dof: how many points that is worth; above n_features + 1.
         log_state_density: ln of the expected number of states per unit of volume.
         radius: standard deviations within which observations count as one place.
     """
@@ -43,7 +44,7 @@ class ComponentPrior:
 
     @cached_property
     def precision(self) -> FloatArray:
-        """(n_features, n_features) inverse of the expected covariance."""
+        """(n_features, n_features) inverse of the typical covariance."""
         return np.asarray(np.linalg.inv(self.covariance), dtype=np.float64)
 
     @cached_property

@@ -112,12 +112,13 @@ class ModelPlanner:
     @property
     def lowest(self) -> float:
         """The worst that can go on for ever."""
-        return 0.0 if self._worst_reward == math.inf else self._worst_reward / (1.0 - self._gamma)
+        # Where every step is rewarded, an end is the worst: it is worth nothing.
+        worst = 0.0 if self._worst_reward == math.inf else min(self._worst_reward, 0.0)
+        return worst / (1.0 - self._gamma)
 
-    @property
-    def _step_worth(self) -> float:
+    def _step_worth(self, alive: IntArray) -> float:
         """What one step more or less makes: much, as long as there is something to hope for."""
-        if self._sweeper.is_set.any():
+        if self._sweeper.is_set[alive].any():
             return (1.0 - self._gamma) * (self.highest - self.lowest)
         return self._spread
 
@@ -170,7 +171,7 @@ class ModelPlanner:
         if self._is_due or n_steps >= self._look_at:
             self._look_again(n_steps, alive)
         if sweeper.active:
-            sweeper.sweep(alive, TOLERANCE * self._step_worth, self.lowest)
+            sweeper.sweep(alive, TOLERANCE * self._step_worth(alive), self.lowest)
 
     def _note_known(self) -> None:
         """Rows that have become known, or doubtful, by what was counted."""

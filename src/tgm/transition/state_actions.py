@@ -18,6 +18,9 @@ Row = dict[int, float]
 
 TRIED_ONCE = 1.5
 SURE_VISITS = 3.0  # tries after which a row can surprise
+Outcomes = list[tuple[int, float]]
+"""(next state, probability), the most likely first."""
+
 CHANGED = 0.01  # a row whose numbers move by less than this need not be planned with again
 LEAST_COUNT = 0.5
 LEAST_SHARE = 0.02
@@ -52,9 +55,10 @@ class StateActionModel:
         self.reward = np.zeros((0, n_actions))
         self.end = np.zeros((0, n_actions))
         self.certainty = np.zeros((0, n_actions))
+        self.log_fade = 0.0  # ln of the factor by which the first step has faded
         self.changed: set[int] = set()
         self.touched: set[tuple[int, int]] = set()
-        self._written: dict[tuple[int, int], tuple[int, ...]] = {}  # successors in the arrays
+        self._written: dict[tuple[int, int], Outcomes] = {}  # what is in the planner's arrays
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
 
@@ -206,8 +210,10 @@ class StateActionModel:
         """Ask for one more try of everything; what is known stays known."""
         self.certainty[:] = 0.0
 
-    def fade(self, factor: float) -> None:
-        """Count everything seen so far `factor` times: for worlds that change."""
+    def fade(self, log_factor: float) -> None:
+        """Count everything seen so far exp(log_factor) times: for worlds that change."""
+        self.log_fade += log_factor
+        factor = math.exp(log_factor)
         for row in self.rows.values():
             for after in row:
                 row[after] *= factor
@@ -242,22 +248,20 @@ class StateActionModel:
         else:
             self.certainty[state, action] = visits if end > CERTAIN_END else _certainty(row, visits)
         items = _outcomes(row, visits)
-        share = items[0][1]
-        successors = tuple(after for after, _ in items)
+        before = float(self.reward[state, action])
         moved = (
-            successors != self._written.get((state, action))
-            or abs(share - self.probability[state, action, 0]) >= CHANGED
-            or abs(reward - self.reward[state, action]) >= CHANGED
+            _differ(items, self._written.get((state, action), []))
+            or abs(reward - before) > CHANGED * max(abs(reward), abs(before))
             or abs(end - self.end[state, action]) >= CHANGED
         )
         if moved:
             self.reward[state, action] = reward
             self.end[state, action] = end
             self._write(state, action, items)
-            self._written[state, action] = successors
+            self._written[state, action] = items
             self.changed.add(state)
 
-    def _write(self, state: int, action: int, items: list[tuple[int, float]]) -> None:
+    def _write(self, state: int, action: int, items: Outcomes) -> None:
         if len(items) > self.successor.shape[2]:
             self._widen(len(items))
         successor, probability = self.successor[state, action], self.probability[state, action]
@@ -277,7 +281,15 @@ class StateActionModel:
         self.discounted = np.pad(self.discounted, extra)
 
 
-def _outcomes(row: Row, visits: float) -> list[tuple[int, float]]:
+def _differ(one: Outcomes, other: Outcomes) -> bool:
+    """Whether two rows are worth planning with anew."""
+    return len(one) != len(other) or any(
+        state != known or abs(share - before) >= CHANGED
+        for (state, share), (known, before) in zip(one, other, strict=True)
+    )
+
+
+def _outcomes(row: Row, visits: float) -> Outcomes:
     """(next state, probability) of the outcomes to plan with, the most likely first.
 
     Less than half an observation, or than one in fifty, is a mistake rather than an outcome to hope
