@@ -14,7 +14,7 @@ help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/'
 
 demo: $(VENV)/.core  ## train on a maze and draw what was learned
-	$(BIN)/tgm train --maze 8 --steps 5000 --seed 0
+	$(BIN)/tgm train --maze 27 --steps 2000 --seed 0
 
 test: setup  ## the whole test suite
 	$(BIN)/python -m pytest -n 2

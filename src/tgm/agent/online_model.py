@@ -9,15 +9,8 @@ import numpy as np
 from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
 from tgm.agent.scale import Scale
-from tgm.agent.structure_moves import (
-    HARDLY_KNOWN,
-    merge_gain,
-    missed_chances,
-    split_gain,
-    spread_ratio,
-    two_sides,
-)
-from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.agent.structure_search import StructureSearch
+from tgm.distributions import FloatArray, IntArray
 from tgm.memory.step_memory import Belief, Step, StepMemory, relabel
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.component_prior import ComponentPrior
@@ -25,8 +18,6 @@ from tgm.perception.online_components import (
     LEAST_WEIGHT,
     Moments,
     OnlineComponents,
-    moments_of,
-    pooled,
 )
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.displacements import Displacements
@@ -40,12 +31,6 @@ SURE = 0.9  # belief in a step from which a change of the world may be read
 CHANGE_CHANCE = 0.005  # chance of failures in a row below which a row has changed
 ONE_CHANGE = 50  # steps within which changes are one and the same
 BIRTH = 0.9  # probability of "none of the known" that makes a state
-DOUBT = 2.0  # standard deviations from its state at which a kept step is explained anew
-NEAR = 22.0  # squared distance within which two states are worth comparing
-WIDE = 2.0  # times the believed variance that make a split worth a look
-GROWN = 1.15  # a state is checked again when it has this much more data
-NO_SPLIT_UNTIL = 1.5  # times the weight at which two states became one
-YOUNG = 4.0  # points below which a state is checked every time
 STRUCTURE_EVERY = 5  # steps between two checks
 
 
@@ -54,7 +39,7 @@ class OnlineModel:
 
     def __init__(self, n_features: int, n_actions: int, config: TGMConfig, scale: Scale) -> None:
         """Know nothing, on the given scale."""
-        self._config = config
+        self.config = config
         self.n_actions = n_actions
         self.first_covariance = scale.covariance
         self.displacements = Displacements(
@@ -85,13 +70,10 @@ class OnlineModel:
         self.log_evidence = 0.0
         self.moves: list[Move] = []  # since the last time somebody asked
         self.n_steps = 0
-        self._last: Step | None = None
-        self._touched: set[int] = set()
-        self._young: set[int] = set()
-        self._checked = np.zeros(0)  # weight of each state at its last check
+        self.last: Step | None = None
+        self.structure = StructureSearch(self)
         self.born = np.zeros(0)  # step of each state's birth
         self._changed_at = -math.inf
-        self._whole_until: dict[int, float] = {}  # weight below which no split is tried
         # A scale that was given is kept; one that was learned is learned on.
         self._pool_at = FIRST_POOL if config.bandwidth == "auto" else math.inf
 
@@ -104,11 +86,11 @@ class OnlineModel:
 
     def observe(self, action: int, reward: float, point: FloatArray, *, terminated: bool) -> None:
         """One step from the current belief."""
-        assert self._last is not None
+        assert self.last is not None
         self.n_steps += 1
         self.planner.see_reward(reward)
         step = Step(
-            self._last.arrival,
+            self.last.arrival,
             self.belief,
             action,
             reward,
@@ -116,18 +98,18 @@ class OnlineModel:
             point,
             log_fade=self.model.log_fade,
         )
-        self._last.next = step
+        self.last.next = step
         self._observe(step)
         if self.n_steps >= self._pool_at:
             self.pool_scale()
             self._pool_at = self.n_steps * POOL_GROWTH
         if self.n_steps % STRUCTURE_EVERY == 0:
-            self._check_structure()
+            self.structure.check()
         self._fade()
 
     def _observe(self, step: Step) -> None:
         self._explain(step, is_news=True)
-        self.belief, self._last = step.after, step
+        self.belief, self.last = step.after, step
 
     def _explain(self, step: Step, *, is_news: bool) -> None:
         """Infer one step from what is known and add it: birth, points, counts, memory."""
@@ -151,10 +133,10 @@ class OnlineModel:
                 self._give_birth(step, inference)
         for state, weight in step.after:
             self.components.add(state, step.arrival, weight)
-            self._touched.add(state)
+            self.structure.touch(state)
         if is_news:
             self._notice_change(step)
-        self._count(step, +1.0)
+        self.count(step, +1.0)
         if is_news:
             self._learn_displacement(step)
         if step.after:
@@ -164,9 +146,9 @@ class OnlineModel:
 
     def _give_birth(self, step: Step, inference: Inference) -> None:
         """The step leads to a state that was never seen."""
-        state = self._new_state()
+        state = self.new_state()
         odds = math.log(inference.newness / max(1.0 - inference.newness, 1e-300))
-        self._tell("birth", (state,), "no known state explains the observation", odds)
+        self.tell("birth", (state,), "no known state explains the observation", odds)
         left: dict[int, float] = {}
         for before, weight in inference.new_from:
             left[before] = left.get(before, 0.0) + weight
@@ -178,19 +160,17 @@ class OnlineModel:
         ]
         step.after = [(state, 1.0)]
 
-    def _new_state(self) -> int:
+    def new_state(self) -> int:
         state = self.components.birth()
         self.model.make_room(state + 1)
         self.planner.birth(state)
-        if state >= len(self._checked):
-            room = np.zeros(max(16, len(self._checked)))
-            self._checked = np.concatenate([self._checked, room])
-            self.born = np.concatenate([self.born, room])
-        self._checked[state] = 0.0
+        self.structure.birth(state)
+        if state >= len(self.born):
+            self.born = np.concatenate([self.born, np.zeros(max(16, len(self.born)))])
         self.born[state] = self.n_steps
         return state
 
-    def _count(self, step: Step, sign: float) -> None:
+    def count(self, step: Step, sign: float) -> None:
         """Add a step to the counts, or take it back as far as it has not faded."""
         sign *= math.exp(self.model.log_fade - step.log_fade)
         if step.action is None:
@@ -217,13 +197,11 @@ class OnlineModel:
         chance = self.model.surprise(state, step.action, after)
         if chance is None or chance > CHANGE_CHANCE:
             return
-        self._tell(
+        self.tell(
             "change", (state,), f"action {step.action} does not do what it did", -math.log(chance)
         )
         self.model.forget_row(state, step.action)
-        for kept in self.memory.naming(state):
-            if kept.action == step.action:
-                kept.entries = [entry for entry in kept.entries if entry[0] != state]
+        self.memory.forget_row(state, step.action)
         step.entries = [(state, after, step.entries[0][2])]
         if self.n_steps - self._changed_at > ONE_CHANGE:
             self.model.doubt_all()
@@ -232,27 +210,27 @@ class OnlineModel:
 
     def _fade(self) -> None:
         """In a world that changes, what was seen long ago counts less."""
-        if self._config.half_life is not None and self.n_steps % STRUCTURE_EVERY == 0:
-            self.model.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
+        if self.config.half_life is not None and self.n_steps % STRUCTURE_EVERY == 0:
+            self.model.fade(math.log(0.5) * STRUCTURE_EVERY / self.config.half_life)
             self.planner.forget_certainty()
 
     # --- second thoughts ------------------------------------------------------------------------
 
     def _withdraw(self, step: Step) -> None:
         """Take back what a kept step added."""
-        self._count(step, -1.0)
+        self.count(step, -1.0)
         self.memory.take_out(step)
         for state, weight in step.after:
             self.components.take_back(state, step.arrival, weight)
             if self.components.weight[state] <= LEAST_WEIGHT and not self._has_rows(state):
-                self._tell("removal", (state,), "nothing is left of it")
+                self.tell("removal", (state,), "nothing is left of it")
                 self._remove(state)
 
     def _has_rows(self, state: int) -> bool:
         actions = range(self.n_actions)
         return bool(self.model.into[state]) or any(self.model.row(state, a) for a in actions)
 
-    def _explain_anew(self, step: Step) -> None:
+    def explain_anew(self, step: Step) -> None:
         """Explain a kept step again, without itself, and then the one that followed."""
         follower = step.next if step.next is not None and step.next.home is not None else None
         self._withdraw(step)
@@ -262,118 +240,16 @@ class OnlineModel:
         if follower is not None:
             follower.before = step.after
             self._explain(follower, is_news=False)
-        if self._last is not None:
-            self.belief = self._last.after
-
-    def _doubt(self, states: list[int]) -> None:
-        """Steps that came when a state was young and lie far from it now are explained anew."""
-        components, precision = self.components, self.components.prior.precision
-        for state in states:
-            weight = components.weight[state]
-            if not components.is_alive[state] or not 3 <= weight <= 2 * self._config.kept_per_state:
-                continue
-            steps = [s for s in self.memory.into(state) if weight > 1.4 * s.weight_then]
-            if not steps:
-                continue
-            offsets = np.array([step.arrival for step in steps]) - components.mean[state]
-            far = np.sum(offsets @ precision * offsets, axis=1) > DOUBT**2
-            for step in (s for s, is_far in zip(steps, far, strict=True) if is_far):
-                if step.home == state and components.weight[state] >= 2:
-                    self._explain_anew(step)
-
-    # --- structure ------------------------------------------------------------------------------
-
-    def _check_structure(self) -> None:
-        """Compare states with their neighbours, and wide ones with two: those that have grown."""
-        components = self.components
-        grown = {
-            state
-            for state in self._touched
-            if components.is_alive[state]
-            and components.weight[state] > GROWN * self._checked[state]
-        }
-        states = sorted(grown | {state for state in self._young if components.is_alive[state]})
-        self._touched.clear()
-        self._young = {state for state in states if components.weight[state] < YOUNG}
-        if not states:
-            return
-        self._checked[states] = components.weight[states]
-        if self._config.second_thoughts:
-            self._doubt(states)
-        if not self._config.moves:
-            return
-        self._refresh_prior()
-        states = sorted(s for s in self._touched.union(states) if components.is_alive[s])
-        self._young |= {state for state in states if components.weight[state] < YOUNG}
-        self._touched.clear()
-        for one, other in self._neighbours(states):
-            if components.is_alive[one] and components.is_alive[other]:
-                self._try_merge(one, other)
-        for state in states:
-            least = max(3.0, self._whole_until.get(state, 0.0))
-            if components.is_alive[state] and components.weight[state] >= least:
-                self._try_split(state)
-
-    def _refresh_prior(self) -> None:
-        """The density of states follows the typical step; no component looks different for it."""
-        prior = self.components.prior
-        density = self.displacements.log_state_density
-        self.components.prior = ComponentPrior(prior.covariance, prior.dof, density, prior.radius)
-
-    def _neighbours(self, states: list[int]) -> list[tuple[int, int]]:
-        """Pairs of near states, one of which is in `states`."""
-        components = self.components
-        alive = components.alive
-        offsets = components.mean[alive][None] - components.mean[states][:, None]
-        precision = components.prior.precision
-        square = np.einsum("tko,op,tkp->tk", offsets, precision, offsets)
-        pairs = {
-            (min(states[i], int(alive[j])), max(states[i], int(alive[j])))
-            for i, j in np.argwhere(square < NEAR)
-            if states[i] != alive[j]
-        }
-        return sorted(pairs)
-
-    def _try_merge(self, one: int, other: int) -> None:
-        gain = self._merge_gain(one, other)
-        self._tell("merge", (one, other), "one state explains both", gain, accepted=gain > 0)
-        if gain > 0:
-            self._merge(one, other)
-
-    def _merge_gain(self, one: int, other: int) -> float:
-        age = 1.0 - self.born / max(self.n_steps, 1)
-        return merge_gain(
-            self.components,
-            self.model,
-            one,
-            other,
-            row_prior=self._config.row_prior,
-            missed=missed_chances(self.components, one, other, age),
-        )
-
-    def _merge(self, one: int, other: int) -> None:
-        """The second state becomes part of the first."""
-        components = self.components
-        rarer = one if components.weight[one] < components.weight[other] else other
-        doubtful = self.model.into[rarer] if components.weight[rarer] < HARDLY_KNOWN else set()
-        doubtful = {(one if state == other else state, action) for state, action in doubtful}
-        merged = pooled(components.moments(one), components.moments(other))
-        components.set_moments(one, merged)
-        sources = np.arange(components.n_slots)
-        targets = np.where(sources == other, one, sources)
-        self._follow(targets, sources)
-        components.remove(other)
-        # What was hardly seen may have been a place after all: a way there is tried again.
-        self.model.try_again(doubtful)
-        self._whole_until[one] = NO_SPLIT_UNTIL * float(components.weight[one])
+        if self.last is not None:
+            self.belief = self.last.after
 
     def _remove(self, state: int) -> None:
         slots = np.arange(self.components.n_slots)
         kept = slots[slots != state]
-        self._follow(kept, kept)
+        self.follow(kept, kept)
         self.components.remove(state)
 
-    def _follow(self, new: IntArray, old: IntArray) -> None:
+    def follow(self, new: IntArray, old: IntArray) -> None:
         """Transitions, values, memory and belief follow one map."""
         n_slots = self.components.n_slots
         change = ComponentMap(n_slots, n_slots, new, old, np.ones(len(new)))
@@ -381,77 +257,10 @@ class OnlineModel:
         self.planner.apply(change)
         self.memory.apply(change)
         self.belief = relabel(self.belief, change.changed())
-        if self._last is not None and self._last.home is None:
-            self._last.after = self.belief
+        if self.last is not None and self.last.home is None:
+            self.last.after = self.belief
 
-    def _try_split(self, state: int) -> None:
-        prior = self.components.prior
-        if self.components.n_alive == self._config.max_states:
-            return
-        if spread_ratio(prior, self.components.moments(state)) <= WIDE:
-            return
-        steps = self.memory.into(state)
-        if len(steps) < 3:
-            return
-        points = np.array([step.arrival for step in steps])
-        side = two_sides(points)
-        if side is None:
-            return
-        gain = split_gain(prior, points, side, self.components.n_alive)
-        if gain <= 0:
-            self._tell("split", (state,), "two states explain it", gain, accepted=False)
-            return
-        child = self._split(state, points, side)
-        # The transitions have a say too, and they are known only after the split.
-        loss = self._merge_gain(state, child)
-        self._tell("split", (state, child), "two states explain it", gain, accepted=loss <= 0)
-        if loss > 0:
-            self._merge(state, child)
-
-    def _split(self, state: int, points: FloatArray, side: BoolArray) -> int:
-        """The state keeps the side of what it has forgotten; the other side becomes a new one."""
-        components = self.components
-        child = self._new_state()
-        stays, leaves = moments_of(points[~side]), moments_of(points[side])
-        weight, mean, _ = components.moments(state)
-        kept = pooled(stays, leaves)
-        folded = weight - kept[0]
-        if folded > 0.5:
-            folded_mean = (weight * mean - kept[0] * kept[1]) / folded
-            near, far = (np.sum((folded_mean - m[1]) ** 2) for m in (stays, leaves))
-            if near > far:
-                stays, leaves = leaves, stays
-            rest = (folded, folded_mean, components.prior.covariance * folded)
-            stays = pooled(stays, rest)
-        components.set_moments(state, stays)
-        components.set_moments(child, leaves)
-        self._share_out(state, child)
-        return child
-
-    def _share_out(self, state: int, child: int) -> None:
-        """Kept steps from and into a state that was split are counted for the right half of it."""
-        for step in self.memory.naming(state):
-            self._count(step, -1.0)
-            after = {state: self._halves(step.arrival, state, child)}
-            before = after
-            if step.departure is not None:
-                before = {state: self._halves(step.departure, state, child)}
-            self.memory.relabel(step, before, after)
-            self._count(step, +1.0)
-        if self._last is not None:
-            if self._last.home is None:
-                halves = {state: self._halves(self._last.arrival, state, child)}
-                self._last.after = relabel(self._last.after, halves)
-            self.belief = self._last.after
-
-    def _halves(self, point: FloatArray, state: int, child: int) -> list[tuple[int, float]]:
-        """Probability of either half for a point of the whole."""
-        log = self.components.log_densities(point)
-        odds = math.exp(min(700.0, max(-700.0, float(log[state] - log[child]))))
-        share = 1.0 / (1.0 + odds)
-        return [(s, p) for s, p in ((state, 1.0 - share), (child, share)) if p > 0.01]
-
-    def _tell(
+    def tell(
         self,
         kind: str,
         states: tuple[int, ...],
@@ -485,6 +294,12 @@ class OnlineModel:
         ) / (FIRST_SCALE_WEIGHT + float(freedom[chosen].sum()))
         density = self.displacements.log_state_density
         components.set_prior(ComponentPrior(covariance, prior.dof, density, prior.radius))
+
+    def refresh_prior(self) -> None:
+        """The density of states follows the typical step; no component looks different for it."""
+        prior = self.components.prior
+        density = self.displacements.log_state_density
+        self.components.prior = ComponentPrior(prior.covariance, prior.dof, density, prior.radius)
 
     def settle_scale(self) -> None:
         """What was learned of the scale so far is what later data is added to."""
@@ -538,7 +353,7 @@ class OnlineModel:
         """States in the first slots, with their names (n_states,) and steps of birth."""
         self.n_steps = n_steps
         for known in moments:
-            self.components.set_moments(self._new_state(), known)
+            self.components.set_moments(self.new_state(), known)
         self.components.ids[: len(ids)] = ids
         self.components.next_id = next_id
         self.born[: len(born)] = born

@@ -123,6 +123,15 @@ class StepMemory:
         for step in concerned:
             self.relabel(step, changed, changed)
 
+    def forget_row(self, state: int, action: int) -> None:
+        """Kept steps no longer count for an action in a state that was forgotten."""
+        for step in self.naming(state):
+            if step.action == action:
+                named = step.states()
+                step.entries = [entry for entry in step.entries if entry[0] != state]
+                for gone in named - step.states():
+                    self._naming[gone].pop(step, None)
+
     def relabel(self, step: Step, before: Shares, after: Shares) -> None:
         """Relabel a kept step and keep it where it belongs now."""
         home = step.home
