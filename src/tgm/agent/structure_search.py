@@ -113,7 +113,7 @@ class StructureSearch:
         alive = components.alive
         offsets = components.mean[alive][None] - components.mean[states][:, None]
         precision = components.prior.precision
-        square = np.einsum("tko,op,tkp->tk", offsets, precision, offsets)
+        square = np.sum(offsets @ precision * offsets, axis=-1)
         pairs = {
             (min(states[i], int(alive[j])), max(states[i], int(alive[j])))
             for i, j in np.argwhere(square < NEAR)
@@ -157,10 +157,14 @@ class StructureSearch:
         self._whole_until[one] = NO_SPLIT_UNTIL * float(components.weight[one])
 
     def _try_split(self, state: int) -> None:
-        prior = self._online.components.prior
-        if self._online.components.n_alive == self._online.config.max_states:
+        components = self._online.components
+        prior = components.prior
+        if components.n_alive == self._online.config.max_states:
             return
-        if spread_ratio(prior, self._online.components.moments(state)) <= WIDE:
+        # Not wide in all directions together: then not in one. This costs less to see.
+        if np.sum(prior.precision * components.scatter[state]) <= WIDE * components.weight[state]:
+            return
+        if spread_ratio(prior, components.moments(state)) <= WIDE:
             return
         steps = self._online.memory.into(state)
         if len(steps) < 3:
