@@ -115,6 +115,7 @@ def _without_box(text: str) -> str:
     rows = [re.sub(r"[│╭╮╰╯─]", "", row).strip() for row in text.splitlines()[1:]]
     parts = " ".join(row or "\n" for row in rows).split("\n")
     what, *rest = [" ".join(part.split()) for part in parts if part.strip()]
+    what = what.removeprefix("Error parsing config: ")  # the message names the setting
     hints = [part for part in rest if part.startswith(("Perhaps you meant", "For full helptext"))]
     return "; ".join([what, *hints])
 
