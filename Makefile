@@ -31,7 +31,8 @@ bench: setup  ## ratios against peers, measured in one run
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 campaign: setup  ## long trials of the promises
-	@for script in campaigns/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in campaigns/*.py; do name=$$(basename $$script .py); \
+		echo "== $$name"; $(BIN)/python -m campaigns.$$name || exit 1; done
 
 clean:  ## remove what was built
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

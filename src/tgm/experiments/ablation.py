@@ -27,6 +27,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no second thoughts": {"second_thoughts": False},
     "no merges and splits": {"moves": False},
     "no displacement prior": {"displacement_prior": False},
+    "no forgetting": {"kept_per_state": 1_000_000},
     "bandwidth auto": {"bandwidth": "auto"},
     "half-life 1,000": {"half_life": 1000.0},
 }
