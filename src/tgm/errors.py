@@ -36,12 +36,5 @@ class RunError(TGMError):
     """A run directory or a model file that cannot be used."""
 
 
-class MissingExtraError(TGMError, ImportError):
-    """A part of tgm that needs packages which are not installed."""
-
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs the extra '{extra}'; "
-            f"install it with: pip install 'temporal-gaussian-mixture[{extra}]'"
-        )
-        self.extra = extra
+class FailedRunError(TGMError):
+    """A run that began well and failed: the command line exits with 1, not 2."""

@@ -276,3 +276,73 @@ def test_broken_files_are_refused_by_name(trained, tmp_path):
             tgm.TGMAgent.load(path)
     with pytest.raises(RunError, match="no such model file"):
         tgm.TGMAgent.load(tmp_path / "nowhere.tgm")
+
+
+def test_the_same_agent_is_the_same_bytes(trained, tmp_path):
+    for name in ("one.tgm", "two.tgm"):
+        trained.save(tmp_path / name)
+    assert (tmp_path / "one.tgm").read_bytes() == (tmp_path / "two.tgm").read_bytes()
+
+
+# --- what clumsy users and odd worlds do ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("spike", [1e3, 1e9, 1e30, 1e59])
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_one_absurd_observation_is_survived(spike, bandwidth):
+    env = Poisoned(gym.make("tgm/Maze-v0", maze="8"), 50, "observation", spike)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=0).learn(600)
+    assert np.isfinite(agent.belief([1.0, 1.0])).all()
+    near = [m for m in agent.means if np.abs(m).max() < 10]
+    assert len(near) >= 8
+
+
+def test_an_observation_beyond_all_measure_is_refused():
+    env = Poisoned(gym.make("tgm/Maze-v0", maze="8"), 5, "observation", 1e200)
+    with pytest.raises(DataError, match=r"step 5: observation\[1\] is 1e\+200"):
+        tgm.TGMAgent(env, seed=0).learn(10)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1.0, 1e6])
+def test_the_unit_of_reward_does_not_matter(unit):
+    env = gym.wrappers.TransformReward(gym.make("tgm/Maze-v0", maze="25"), lambda r: unit * r)
+    agent = tgm.TGMAgent(env, seed=0).learn(400)
+    path = [agent.predict([x, y], deterministic=True)[0] for x, y in ((1, 1), (3, 2), (3, 3))]
+    assert path[0] in (1, 3)
+    assert path[1:] == [1, 4]
+
+
+def test_after_an_interruption_life_goes_on():
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0).learn(100)
+    observe = agent._learner.observe
+    agent._learner.observe = lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        agent.learn(1)
+    agent._learner.observe = observe
+    agent.learn(300)
+    assert agent.n_steps == 400
+
+
+def test_batches_of_no_rows_and_of_odd_rows(trained):
+    actions, _ = trained.predict(np.zeros((0, 2)), deterministic=True)
+    assert actions.shape == (0,)
+    with pytest.raises(DataError, match="differ in length"):
+        trained.predict([[0.0, 0.0], [0.0]])
+
+
+def test_a_numpy_seed_is_a_seed():
+    assert tgm.TGMAgent(gym.make("tgm/Maze-v0"), seed=np.int64(3)).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("n_steps", -1), ("n_episodes", -1), ("n_steps", float("inf"))]
+)
+def test_impossible_facts_are_refused(trained, tmp_path, key, value):
+    from tgm.agent.model_file import read_model, write_model
+
+    path = tmp_path / "maze8.tgm"
+    trained.save(path)
+    arrays, facts = read_model(path)
+    write_model(path, arrays, facts | {key: value})
+    with pytest.raises(RunError):
+        tgm.TGMAgent.load(path)

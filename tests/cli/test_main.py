@@ -119,3 +119,46 @@ def test_settings_start_from_the_preset(tmp_path, monkeypatch, capsys):
     config = json.loads((tmp_path / "run" / "run.json").read_text())["config"]
     assert config["gamma"] == 0.9
     assert config["learn_every"] == 100
+
+
+def test_an_existing_directory_is_refused_whatever_is_in_it(tmp_path, capsys):
+    assert main(["train", "--maze", "8", "--steps", "5", "--out", str(tmp_path)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_goal_out_of_reach_is_never_solved_and_the_json_is_json(tmp_path, capsys):
+    path = tmp_path / "island.txt"
+    path.write_text("####\n#S.#\n####\n#G##\n####\n")
+    out = str(tmp_path / "run")
+    with pytest.warns(match="cannot be reached"):
+        assert main(["train", "--maze", str(path), "--steps", "20", "--out", out, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert facts["solved"] is False
+    assert facts["optimal_return"] is None
+
+
+def test_an_environment_of_a_module_is_imported(tmp_path, capsys):
+    arguments = ["--env", "tgm:tgm/Maze-v0", "--steps", "20", "--out", str(tmp_path / "run")]
+    assert main(["train", *arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 20
+
+
+def test_a_run_that_fails_exits_with_1(tmp_path, capsys, monkeypatch):
+    from tgm.envs.maze_env import MazeEnv
+
+    step = MazeEnv.step
+    monkeypatch.setattr(
+        MazeEnv, "step", lambda self, a: (step(self, a)[0] * float("nan"), *step(self, a)[1:])
+    )
+    out = str(tmp_path / "run")
+    assert main(["train", "--maze", "8", "--steps", "50", "--out", out]) == 1
+    assert "the run failed: step 1: observation[0] is nan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("maze", [{"name": "x"}, {"name": "x", "grid": 5}, {"grid": ["#"]}, 3])
+def test_a_run_with_a_broken_maze_is_refused(tmp_path, capsys, maze):
+    facts = {"schema": 1, "world": {"id": "tgm/Maze-v0", "maze": maze}}
+    (tmp_path / "run.json").write_text(json.dumps(facts))
+    assert main(["evaluate", str(tmp_path)]) == 2
+    assert "maze" in capsys.readouterr().err

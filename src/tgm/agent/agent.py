@@ -57,11 +57,12 @@ class TGMAgent:
         config: TGMConfig,
         seed: int | None,
     ) -> None:
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        if seed is not None and (not is_whole or seed < 0):
             raise ConfigError(f"seed is {seed!r}; it must be a whole number from 0")
         self.env = env
         self.config = config
-        self.seed = secrets.randbits(64) if seed is None else seed
+        self.seed = secrets.randbits(64) if seed is None else int(seed)
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
@@ -114,10 +115,11 @@ class TGMAgent:
             )
             observation = self.interface.observation(raw, where)
             reward = self.interface.reward(raw_reward, where)
-        except DataError:
+            self._learner.observe(action, reward, observation, terminated=bool(terminated))
+        except BaseException:
+            # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
             raise
-        self._learner.observe(action, reward, observation, terminated=bool(terminated))
         self.n_steps += 1
         self._episode_return += reward
         self._episode_length += 1
@@ -192,14 +194,16 @@ class TGMAgent:
             the action or (n_observations,) actions, and the state for the next call.
         """
         points, is_batch = self._points(observation)
+        if len(points) == 0:
+            return np.empty(0, dtype=np.intp), state
         belief = self._learner.belief(points, self._expected(state, episode_start, len(points)))
         values = self._learner.action_values(belief)
         if deterministic:
             chosen = values.argmax(axis=1)
         else:
-            chosen = np.array([draw(greedy(row), self._predict_rng) for row in values])
+            chosen = np.array([draw(greedy(row), self._predict_rng) for row in values], np.intp)
         state = None
-        if belief.shape[1]:
+        if belief.size:
             state = (self._learner.state_ids[belief.argmax(axis=1)], chosen)
         actions = chosen + self.interface.first_action
         return (actions if is_batch else actions[0]), state
@@ -291,6 +295,8 @@ class TGMAgent:
         arrays, facts = read_model(Path(path))
         try:
             interface = Interface.from_dict(facts["interface"])
+            if facts["n_steps"] < 0 or facts["n_episodes"] < 0:
+                raise RunError("its counts of steps and episodes are below 0")
             if env is not None and not Interface.of(env).fits(interface):
                 raise RunError(f"the model is of another environment: {interface}")
             agent = cls.__new__(cls)
@@ -300,19 +306,22 @@ class TGMAgent:
             agent._rng.bit_generator.state = facts["exploration_rng"]
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
-        except (TGMError, TypeError, ValueError) as error:
+        except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise RunError(f"{path}: {error}") from None
         return agent
 
     def _points(self, observation: Any) -> tuple[FloatArray, bool]:
         """(n_observations, n_features) checked, and whether a batch was given."""
-        is_batch = np.ndim(observation) == 2
+        try:
+            is_batch = np.ndim(observation) == 2
+        except ValueError:
+            raise DataError("predict: the rows of the batch differ in length") from None
         rows = observation if is_batch else [observation]
         points = [
             self.interface.observation(row, f"predict, row {index}" if is_batch else "predict")
             for index, row in enumerate(rows)
         ]
-        return np.array(points), is_batch
+        return np.array(points).reshape(len(points), self.interface.n_features), is_batch
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

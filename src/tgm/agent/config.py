@@ -83,12 +83,15 @@ class TGMConfig:
         for name in ("learn_every", "fix_after", "kept_per_state"):
             _check(self, name, _is_count(getattr(self, name)), "a whole number above 0")
         if self.bandwidth != "auto":
-            _check(self, "bandwidth", _is_positive(self.bandwidth), "above 0, or 'auto'")
+            sane = _is_number(self.bandwidth, 1e-50, 1e50)
+            _check(self, "bandwidth", sane, "a number above 0, or 'auto'")
         for name in ("row_prior", "kl_threshold", "epsilon_decay", "temperature"):
             _check(self, name, _is_positive(getattr(self, name)), "a finite number above 0")
         for name in ("transition_prior", "half_life"):
             value = getattr(self, name)
             _check(self, name, value is None or _is_positive(value), "above 0, or None")
+        for name in ("moves", "second_thoughts", "displacement_prior", "filtering", "forget"):
+            _check(self, name, isinstance(getattr(self, name), bool), "True or False")
         limit = self.max_states
         _check(self, "max_states", limit is None or _is_count(limit), "above 0, or None")
         _check(self, "gamma", _is_number(self.gamma, 0.0, 1.0), "a number from 0 to 1")

@@ -138,6 +138,8 @@ class Explainer:
             fresh = base / 2 if state == START else base
             new_from.append((state, probability * fresh * NEW * new))
         total = float(mass.sum()) + sum(weight for _, weight in new_from)
+        if total <= 0.0:  # so far away that every density is zero: certainly new
+            return Inference([], [], 1.0, [(s, p) for s, p in before], DEEPEST)
         mass /= total
         after_belief = [(int(j), float(mass[j])) for j in np.flatnonzero(mass > DROPPED)]
         after_belief.sort(key=lambda item: -item[1])

@@ -29,10 +29,11 @@ class LearningInfo:
         n_states: active components.
         n_fixed: how many of them are fixed.
         n_kept: points in memory after forgetting.
-        n_forgotten: points folded into the priors in this learning step.
-        free_energy: of the fit, in nats.
-        free_energy_terms: the nine expectations of Appendix B by name.
-        n_iterations: sweeps until the free energy stopped falling.
+        n_forgotten: with mean shift, points folded into the priors in this learning step.
+        free_energy: of the fit, in nats; with learning at every step, the negative log evidence of
+            all observations so far, each judged before it was seen.
+        free_energy_terms: with mean shift, the nine expectations of Appendix B by name.
+        n_iterations: with mean shift, sweeps until the free energy stopped falling.
         moves: what changed in the structure, and why.
         episodes: the episodes that ended since the last record.
     """

@@ -27,13 +27,16 @@ def write_model(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
     """
     from safetensors.numpy import save
 
-    header = {"format": FORMAT, "schema": str(SCHEMA), "facts": json.dumps(facts)}
+    # One entry: with several the library writes them in any order, and files would differ.
+    header = {FORMAT: json.dumps({"schema": SCHEMA, "facts": facts}, sort_keys=True)}
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, header)
     write_atomically(path, data)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Put `data` at `path`, whole or not at all."""
+    if not path.name:
+        raise RunError(f"'{path}' is not the name of a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
@@ -54,8 +57,7 @@ def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
         raise RunError(f"{path}: there is no such model file")
     try:
         with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            _check_header(path, header)
+            facts = _read_header(path, file.metadata() or {})
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
@@ -65,19 +67,21 @@ def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
             raise RunError(f"{path}: array '{name}' has type {array.dtype}")
         if not np.isfinite(array).all():
             raise RunError(f"{path}: array '{name}' holds a value that is not finite")
-    try:
-        facts = json.loads(header["facts"])
-    except (KeyError, json.JSONDecodeError):
-        raise RunError(f"{path}: its facts are missing or are not JSON") from None
-    if not isinstance(facts, dict):
-        raise RunError(f"{path}: its facts are not a JSON object")
     return arrays, facts
 
 
-def _check_header(path: Path, header: dict[str, str]) -> None:
-    if header.get("format") != FORMAT:
-        raise RunError(f"{path}: not a tgm model (its format is {header.get('format')!r})")
-    if header.get("schema") != str(SCHEMA):
-        raise RunError(
-            f"{path}: written with model schema {header.get('schema')}; this version reads {SCHEMA}"
-        )
+def _read_header(path: Path, header: dict[str, str]) -> dict[str, Any]:
+    """The facts of a model file."""
+    if FORMAT not in header:
+        raise RunError(f"{path}: not a tgm model")
+    try:
+        content = json.loads(header[FORMAT])
+    except (ValueError, RecursionError):
+        raise RunError(f"{path}: its facts are not JSON") from None
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        schema = content.get("schema") if isinstance(content, dict) else None
+        raise RunError(f"{path}: written with model schema {schema}; this version reads {SCHEMA}")
+    if not isinstance(content.get("facts"), dict):
+        raise RunError(f"{path}: its facts are not a JSON object")
+    facts: dict[str, Any] = content["facts"]
+    return facts

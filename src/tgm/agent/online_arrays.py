@@ -7,6 +7,7 @@ import numpy as np
 from tgm.agent.learner import check_shapes
 from tgm.agent.model_file import Arrays
 from tgm.agent.online_model import OnlineModel
+from tgm.agent.spaces import LARGEST
 from tgm.errors import DataError
 from tgm.transition.state_actions import START
 
@@ -117,7 +118,15 @@ def _check(arrays: Arrays, n_states: int, n_features: int, n_actions: int) -> No
 
 
 def _check_numbers(arrays: Arrays) -> None:
-    for name in ("weight", "scale.radius"):
+    for name, array in arrays.items():
+        wanted = np.int64 if name in ("ids", "next_id", "row.index", "n_steps") else np.float64
+        if array.dtype != wanted:
+            raise DataError(f"array '{name}' has type {array.dtype}, not {np.dtype(wanted)}")
+        if np.abs(array).max(initial=0) > LARGEST:
+            raise DataError(f"array '{name}' holds a number beyond {LARGEST:g}")
+    if not 0.1 <= arrays["scale.radius"][0] <= 100.0:
+        raise DataError(f"scale.radius is {arrays['scale.radius'][0]}; it must be from 0.1 to 100")
+    for name in ("weight",):
         if (arrays[name] <= 0).any():
             raise DataError(f"array '{name}' holds {arrays[name].min()}; it must be above 0")
     for name in ("visits", "end_sum", "row.count", "moved.weight"):

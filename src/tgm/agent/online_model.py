@@ -172,6 +172,8 @@ class OnlineModel:
 
     def count(self, step: Step, sign: float) -> None:
         """Add a step to the counts, or take it back as far as it has not faded."""
+        if step.is_void:
+            return
         sign *= math.exp(self.model.log_fade - step.log_fade)
         if step.action is None:
             for state, weight in step.after:

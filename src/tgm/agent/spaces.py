@@ -11,6 +11,9 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.errors import DataError, SpaceError
 
+MOST_FEATURES = 1000  # of a model in a file: a covariance has the square of it
+LARGEST = 1e60  # its square, and the square of that, are still numbers
+
 
 @dataclass(frozen=True)
 class Interface:
@@ -52,7 +55,7 @@ class Interface:
             int(values[key]) for key in ("n_features", "n_actions", "first_action")
         )
         names = tuple(str(name) for name in values["action_names"])
-        if n_features < 1 or n_actions < 1 or len(names) != n_actions:
+        if not 1 <= n_features <= MOST_FEATURES or n_actions < 1 or len(names) != n_actions:
             raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
         return cls(n_features, n_actions, first_action, names)
 
@@ -71,12 +74,12 @@ class Interface:
             raise DataError(
                 f"{where}: the observation has shape {observation.shape}, not ({self.n_features},)"
             )
-        finite = np.isfinite(observation)
-        if not finite.all():
-            feature = int(np.argmin(finite))
+        usable = np.abs(observation) <= LARGEST  # false for NaN too
+        if not usable.all():
+            feature = int(np.argmin(usable))
             raise DataError(
-                f"{where}: observation[{feature}] is {observation[feature]}; "
-                "it must be finite, and nothing was learned from it"
+                f"{where}: observation[{feature}] is {observation[feature]}; it must be finite "
+                f"and at most {LARGEST:g} in size, and nothing was learned from it"
             )
         return observation
 

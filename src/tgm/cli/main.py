@@ -18,7 +18,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
-from tgm.errors import ConfigError, TGMError
+from tgm.errors import ConfigError, FailedRunError, TGMError
 
 # Command -> (module, class, one line of help). A module is imported when its command is called.
 COMMANDS = {
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         print(f"tgm: {_in_one_line(str(error))}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, FailedRunError) else 2
     except KeyboardInterrupt:
         if debug:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich.text import Text
@@ -21,7 +22,8 @@ def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any
         "returns": list(evaluation.returns),
     }
     if maze is not None:
-        facts |= {"optimal_return": maze.optimal_return, "solved": evaluation.solves(maze)}
+        best = maze.optimal_return if math.isfinite(maze.optimal_return) else None
+        facts |= {"optimal_return": best, "solved": evaluation.solves(maze)}
     return facts
 
 

@@ -17,7 +17,7 @@ from tgm.agent.config import Preset
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.envs import Maze, load_maze
-from tgm.errors import ConfigError
+from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
 from tgm.runs import RunWriter
@@ -77,8 +77,12 @@ class Train:
         began = time.perf_counter()
         try:
             agent.learn(self.steps, callback=writer.record, progress_bar=True)
-        finally:
-            writer.finish()  # Ctrl-C keeps what was learned so far
+        except KeyboardInterrupt:
+            writer.finish()  # what was learned so far is kept
+            raise
+        except TGMError as error:
+            raise FailedRunError(f"the run failed: {error}") from error
+        writer.finish()
         seconds = time.perf_counter() - began
         self._tell(agent, env, maze, writer.folder, seconds)
         return 0
@@ -88,7 +92,7 @@ class Train:
             if self.maze is not None:
                 raise ConfigError("--maze and --env are two different worlds; give one")
             return World.of_environment(self.env), None
-        maze = load_maze(self.maze or DEFAULT_MAZE)
+        maze = load_maze(DEFAULT_MAZE if self.maze is None else self.maze)
         return World.of_maze(maze), maze
 
     def _folder(self, maze: Maze | None) -> Path:

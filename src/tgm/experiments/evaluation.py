@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -42,7 +43,8 @@ class Evaluation:
 
     def solves(self, maze: Maze) -> bool:
         """Whether the mean return is within 0.5 of the best there is."""
-        return self.mean_return >= maze.optimal_return - SOLVED_WITHIN
+        best = maze.optimal_return
+        return math.isfinite(best) and self.mean_return >= best - SOLVED_WITHIN
 
 
 def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int) -> Evaluation:

@@ -30,6 +30,7 @@ class Step:
         weight_then: weight of its state when it was explained.
         next: the step that followed.
         home: the state in whose memory it is kept, or None.
+        is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
     """
 
     departure: FloatArray | None
@@ -44,6 +45,7 @@ class Step:
     weight_then: float = 0.0
     next: Step | None = None
     home: int | None = None
+    is_void: bool = False
 
     def states(self) -> set[int]:
         """The states that it names."""
@@ -129,6 +131,7 @@ class StepMemory:
             if step.action == action:
                 named = step.states()
                 step.entries = [entry for entry in step.entries if entry[0] != state]
+                step.is_void = True
                 for gone in named - step.states():
                     self._naming[gone].pop(step, None)
 

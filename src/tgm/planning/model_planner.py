@@ -134,7 +134,7 @@ class ModelPlanner:
             return self.greedy_values(alive)[states]
         self._update(n_steps, alive)
         values = self._sweeper.q[states]
-        if not self._sweeper.active and values.max() <= self.lowest + 1e-6:
+        if not self._sweeper.active and values.max() <= self.lowest + 1e-6 * self._spread:
             self._is_stuck = self._is_due = True  # neither a goal nor an unknown is within reach
         return values
 

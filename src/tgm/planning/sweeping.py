@@ -9,13 +9,13 @@ from tgm.transition.state_actions import START, StateActionModel
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
 MANY = 4  # a quarter of all states: then all are swept, in one array operation
-CONVERGED = 1e-4
+CONVERGED = 1e-4  # of the largest reward
 
 
 class Sweeper:
     """Owner of action values q (n_slots, n_actions) of a model in which some rows are set by hand.
 
-    `set_values` marks rows whose value is not the model's (unknown actions under optimism);
+    `set_rows` marks rows whose value is not the model's (unknown actions under optimism);
     `sweep` backs up the states whose rows changed, then their predecessors, and so on.
     """
 
@@ -114,6 +114,7 @@ def solve(
         is_set, set_to: (n, n_actions) rows whose value is given.
         lowest: the worst that can go on for ever; no value is below it.
     """
+    unit = float(np.abs(reward).max(initial=0.0)) or 1.0
     value = np.full(len(reward), lowest)
     q = np.zeros_like(reward)
     for _ in range(max_sweeps):
@@ -122,6 +123,6 @@ def solve(
         new = np.maximum(q.max(axis=1, initial=lowest), lowest)
         moved = np.abs(new - value).max(initial=0.0)
         value = new
-        if moved < CONVERGED:
+        if moved < CONVERGED * unit:
             break
     return q
