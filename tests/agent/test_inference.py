@@ -244,9 +244,6 @@ def test_the_shortcut_is_not_taken_where_anything_is_odd():
     neighbour = crowded.components.birth()
     crowded.components.add(neighbour, at_one + 0.2, 6.0)
     assert not taken(crowded, at_one)  # it may be the neighbour
-    ending = well_known()
-    ending.model.add(0, 0, 1, 1.0, 0.0, 1.0)
-    assert not taken(ending, at_one)
     random = well_known()
     random.model.add(0, 0, 3, 2.0, 0.0, 0.0)
     assert not taken(random, at_one)

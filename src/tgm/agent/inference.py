@@ -81,8 +81,12 @@ class Explainer:
             departure: (n_features,) the observation before, where there is one.
         """
         log_likelihood = self._components.log_densities(point)
-        if action is not None and len(before) == 1 and self._filtering:
-            ordinary = self._ordinary(log_likelihood, before[0], action)
+        if self._filtering:
+            ordinary = None
+            if action is None:
+                ordinary = self._ordinary_start(log_likelihood)
+            elif len(before) == 1:
+                ordinary = self._ordinary(log_likelihood, before[0], action)
             if ordinary is not None:
                 return ordinary
         return self._joint(point, log_likelihood, before, action, departure)
@@ -96,17 +100,34 @@ class Explainer:
             return None
         after = int(model.successor[state, action, 0])
         share = float(model.probability[state, action, 0])
-        here = float(log_likelihood[after])
-        depth = float(self._components.peak[after]) - here
-        if share < ORDINARY_SHARE or depth > ORDINARY_DEPTH or model.end_sum[state, action] > 0:
+        if share < ORDINARY_SHARE or not self._is_beyond_doubt(log_likelihood, after):
             return None
-        log_likelihood[after] = -math.inf
+        density = float(log_likelihood[after]) + math.log(share)
+        return Inference([(state, after, probability)], [(after, 1.0)], 0.0, [], density)
+
+    def _ordinary_start(self, log_likelihood: FloatArray) -> Inference | None:
+        """An episode begins where episodes begin."""
+        row = self._model.row(START, NO_ACTION)
+        if not row:
+            return None
+        first = max(row, key=row.__getitem__)
+        starts = sum(row.values())
+        if starts < ORDINARY_CERTAINTY or row[first] < ORDINARY_SHARE * starts:
+            return None
+        if not self._is_beyond_doubt(log_likelihood, first):
+            return None
+        density = float(log_likelihood[first]) + math.log(row[first] / starts)
+        return Inference([], [(first, 1.0)], 0.0, [], density)
+
+    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int) -> bool:
+        """Whether an observation lies well within a state and all others are far behind."""
+        here = float(log_likelihood[state])
+        if float(self._components.peak[state]) - here > ORDINARY_DEPTH:
+            return False
+        log_likelihood[state] = -math.inf
         other = float(log_likelihood.max())
-        log_likelihood[after] = here
-        if here - other < ORDINARY_MARGIN:
-            return None
-        entries = [(state, after, probability)]
-        return Inference(entries, [(after, 1.0)], 0.0, [], here + math.log(share))
+        log_likelihood[state] = here
+        return here - other >= ORDINARY_MARGIN
 
     def _joint(
         self,

@@ -54,6 +54,7 @@ class OnlineLearner:
             return explore(self._config, values, n_steps, rng)
         options = values.tolist()
         planner = self.model.planner
+        planner.note_best(max(options))
         least = max(options) - TIES * (planner.highest - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]

@@ -74,13 +74,12 @@ class Interface:
             raise DataError(
                 f"{where}: the observation has shape {observation.shape}, not ({self.n_features},)"
             )
-        usable = np.abs(observation) <= LARGEST  # false for NaN too
-        if not usable.all():
-            feature = int(np.argmin(usable))
-            raise DataError(
-                f"{where}: observation[{feature}] is {observation[feature]}; it must be finite "
-                f"and at most {LARGEST:g} in size, and nothing was learned from it"
-            )
+        for feature, value in enumerate(observation.tolist()):  # few: quicker than array operations
+            if not -LARGEST <= value <= LARGEST:  # NaN is not
+                raise DataError(
+                    f"{where}: observation[{feature}] is {value}; it must be finite "
+                    f"and at most {LARGEST:g} in size, and nothing was learned from it"
+                )
         return observation
 
     def reward(self, value: object, where: str) -> float:

@@ -30,6 +30,7 @@ class Step:
         weight_then: weight of its state when it was explained.
         next: the step that followed.
         home: the state in whose memory it is kept, or None.
+        names: the states under which it is found while it is kept.
         is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
     """
 
@@ -45,6 +46,7 @@ class Step:
     weight_then: float = 0.0
     next: Step | None = None
     home: int | None = None
+    names: set[int] = field(default_factory=set)
     is_void: bool = False
 
     def states(self) -> set[int]:
@@ -97,7 +99,8 @@ class StepMemory:
         steps.append(step)
         step.home = state
         self._n_steps += 1
-        for named in step.states():
+        step.names = step.states()
+        for named in step.names:
             self._naming.setdefault(named, {})[step] = None
         if len(steps) > self._limit:
             oldest = steps[0]
@@ -113,7 +116,7 @@ class StepMemory:
             home.popleft()
         else:
             home.remove(step)
-        for named in step.states():
+        for named in step.names:
             self._naming[named].pop(step, None)
         step.home = None
         self._n_steps -= 1
@@ -129,11 +132,8 @@ class StepMemory:
         """Kept steps no longer count for an action in a state that was forgotten."""
         for step in self.naming(state):
             if step.action == action:
-                named = step.states()
                 step.entries = [entry for entry in step.entries if entry[0] != state]
                 step.is_void = True
-                for gone in named - step.states():
-                    self._naming[gone].pop(step, None)
 
     def relabel(self, step: Step, before: Shares, after: Shares) -> None:
         """Relabel a kept step and keep it where it belongs now."""

@@ -51,7 +51,8 @@ class OnlineComponents:
         self.ids = np.full(capacity, -1, dtype=np.intp)
         self.peak = np.zeros(capacity)  # log density at the mean
         self.n_slots = 0  # slots used so far, free ones between them included
-        self.n_alive = 0
+        self.alive = np.empty(0, dtype=np.intp)
+        """(n_alive,) slots that hold a component, in order."""
         self.next_id = 0
         rows, columns = np.triu_indices(n_features)
         self._rows, self._columns = rows, columns
@@ -67,9 +68,9 @@ class OnlineComponents:
         return self.mean.shape[1]
 
     @property
-    def alive(self) -> IntArray:
-        """(n_alive,) slots that hold a component, in order."""
-        return np.flatnonzero(self.is_alive[: self.n_slots])
+    def n_alive(self) -> int:
+        """Number of components."""
+        return len(self.alive)
 
     def moments(self, slot: int) -> Moments:
         """Weight, mean and scatter of one component."""
@@ -100,7 +101,7 @@ class OnlineComponents:
         self.ids[slot] = self.next_id
         self.weight[slot] = self._refresh_at[slot] = 0.0
         self.next_id += 1
-        self.n_alive += 1
+        self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
         return slot
 
     def remove(self, slot: int) -> None:
@@ -111,7 +112,7 @@ class OnlineComponents:
         self._theta[:, slot] = 0.0
         self._theta[0, slot] = NOWHERE
         self._free.append(slot)
-        self.n_alive -= 1
+        self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
         """Add a weighted point (n_features,): knowledge is addition."""
@@ -121,9 +122,11 @@ class OnlineComponents:
             self.mean[slot] = point
             self.scatter[slot] = 0.0
         else:
-            difference = point - self.mean[slot]
-            self.scatter[slot] += (weight * before / after) * (difference[:, None] * difference)
-            self.mean[slot] += difference * (weight / after)
+            mean, scatter = self.mean[slot], self.scatter[slot]  # views
+            difference = point - mean
+            scatter += difference[:, None] * (difference * (weight * before / after))
+            difference *= weight / after
+            mean += difference
         self.weight[slot] = after
         # A component is looked at anew when it has a twentieth more data, not at every point.
         if after >= self._refresh_at[slot]:

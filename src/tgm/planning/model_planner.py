@@ -133,10 +133,12 @@ class ModelPlanner:
         if self._exploration in ("epsilon_greedy", "softmax", "greedy"):
             return self.greedy_values(alive)[states]
         self._update(n_steps, alive)
-        values = self._sweeper.q[states]
-        if not self._sweeper.active and values.max() <= self.lowest + 1e-6 * self._spread:
+        return self._sweeper.q[states]
+
+    def note_best(self, value: float) -> None:
+        """The best value within reach; if it is the worst there is, something must be doubted."""
+        if not self._sweeper.active and value <= self.lowest + 1e-6 * self._spread:
             self._is_stuck = self._is_due = True  # neither a goal nor an unknown is within reach
-        return values
 
     def greedy_values(self, alive: IntArray) -> FloatArray:
         """(n_slots, n_actions) values of the model as it is known; what is untried is worst."""

@@ -12,6 +12,7 @@ OWN_SHARE = 0.9  # of an action's own displacements, against those of all action
 BROAD_DOF = 3.0  # the displacement of any action: a Student t with heavy tails
 PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
+SETTLED = 300.0  # displacements after which an action's law is learned no further
 FARTHEST = 10.0  # times as far as a typical step
 REFRESH_GROWTH = 1.1  # a law is made anew when it has this much more data
 
@@ -55,9 +56,11 @@ class Displacements:
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """A step of `action` that changed the state, with the belief that it did as weight.
 
-        One that leads ten times as far as is typical counts as if it led just that far, so that a
-        single absurd observation does not spoil what is typical.
+        After enough of them the law is settled. One that leads ten times as far as is typical
+        counts as if it led just that far, so that one absurd observation does not spoil the law.
         """
+        if self.weight[action] >= SETTLED:
+            return
         length = math.sqrt(float(displacement @ self._broad_precision @ displacement))
         displacement = displacement * min(1.0, FARTHEST / max(length, FARTHEST))
         total = self.weight[action] + weight
