@@ -511,7 +511,7 @@ def test_with_a_half_life_what_is_saved_can_be_loaded(tmp_path):
     for _ in range(60):
         agent.learn(10)
         agent.save(tmp_path / "agent.tgm")
-        tgm.TGMAgent.load(tmp_path / "agent.tgm")
+        assert tgm.TGMAgent.load(tmp_path / "agent.tgm").n_states == agent.n_states
 
 
 @pytest.mark.parametrize(
