@@ -54,7 +54,7 @@ class RunWriter:
         _write_json(folder / RUN_FILE, facts)
 
     def record(self, info: LearningInfo) -> None:
-        """Append the record of a learning step if there is news, and keep a snapshot if it is time."""
+        """Append the record of a step if there is news, and keep a snapshot if it is time."""
         is_time = info.step % SNAPSHOT_EVERY == 0
         if not (is_time or info.episodes or any(move.accepted for move in info.moves)):
             return
