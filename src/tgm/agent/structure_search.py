@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tgm.agent.online_model import OnlineModel
 
 DOUBT = 2.0  # standard deviations from its state at which a kept step is explained anew
+SINCE_THEN = 1.4  # times the data it had when it was explained
+LEAST_POINTS = 3.0  # in a state that is doubted or split
 NEAR = 22.0  # squared distance within which two states are worth comparing
 WIDE = 2.0  # times the believed variance that make a split worth a look
 GROWN = 1.15  # a state is checked again when it has this much more data
@@ -84,7 +86,7 @@ class StructureSearch:
             if components.is_alive[one] and components.is_alive[other]:
                 self._try_merge(one, other)
         for state in states:
-            least = max(3.0, self._whole_until.get(state, 0.0))
+            least = max(LEAST_POINTS, self._whole_until.get(state, 0.0))
             if components.is_alive[state] and components.weight[state] >= least:
                 self._try_split(state)
 
@@ -93,12 +95,15 @@ class StructureSearch:
         components, precision = self._online.components, self._online.components.prior.precision
         for state in states:
             weight = components.weight[state]
-            if (
-                not components.is_alive[state]
-                or not 3 <= weight <= 2 * self._online.config.kept_per_state
-            ):
+            # Later the kept steps are the newest, which were explained when much was known.
+            latest = 2 * self._online.config.kept_per_state
+            if not components.is_alive[state] or not LEAST_POINTS <= weight <= latest:
                 continue
-            steps = [s for s in self._online.memory.into(state) if weight > 1.4 * s.weight_then]
+            steps = [
+                step
+                for step in self._online.memory.into(state)
+                if weight > SINCE_THEN * step.weight_then
+            ]
             if not steps:
                 continue
             offsets = np.array([step.arrival for step in steps]) - components.mean[state]
@@ -167,7 +172,7 @@ class StructureSearch:
         if spread_ratio(prior, components.moments(state)) <= WIDE:
             return
         steps = self._online.memory.into(state)
-        if len(steps) < 3:
+        if len(steps) < LEAST_POINTS:
             return
         points = np.array([step.arrival for step in steps])
         side = two_sides(points)
