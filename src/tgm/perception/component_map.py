@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,11 @@ class Move:
     cause: str
     gain: float | None = None
     accepted: bool = True
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Move:
+        """What `dataclasses.asdict` gave, after a trip through JSON."""
+        return cls(**(values | {"ids": tuple(values["ids"])}))
 
 
 @dataclass(frozen=True)
