@@ -80,7 +80,7 @@ class TGMAgent:
         self._learner: Learner = make_learner(interface.n_features, interface.n_actions, config)
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
-        self._is_between_episodes = True
+        self.is_between_episodes = True
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
@@ -133,7 +133,7 @@ class TGMAgent:
                 goes_on = self._learn(callbacks)
             if (
                 self._recorder is not None
-                and self._is_between_episodes
+                and self.is_between_episodes
                 and not self._recorder.episode_ended(self)
             ):
                 goes_on = False
@@ -165,7 +165,7 @@ class TGMAgent:
 
     def _step(self) -> None:
         """One step of the environment; bad data raises before anything is learned from it."""
-        if self._is_between_episodes:
+        if self.is_between_episodes:
             self._begin_episode()
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
@@ -197,7 +197,7 @@ class TGMAgent:
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
         self._learner.begin(observation)
-        self._is_between_episodes = False
+        self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
         if self._recorder is not None:
@@ -218,7 +218,7 @@ class TGMAgent:
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
         self._learner.end_episode()
-        self._is_between_episodes = True
+        self.is_between_episodes = True
 
     def _info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
         return LearningInfo(
@@ -368,14 +368,14 @@ class TGMAgent:
             notes: anything that JSON can hold, to be kept in the file's facts.
         """
         facts = {
-            "config": asdict(self.config),
+            "config": self.config.to_dict(),
             "seed": self.seed,
             "n_steps": self.n_steps,
             "n_episodes": self.n_episodes,
             "interface": asdict(self.interface),
             "exploration_rng": self._rng.bit_generator.state,
             "predict_rng": self._predict_rng.bit_generator.state,
-            "pending_moves": [asdict(move) for move in self._learner.pending_moves],
+            "pending_moves": [move.to_dict() for move in self._learner.pending_moves],
             "pending_episodes": [asdict(episode) for episode in self._finished],
             "notes": notes or {},
         }

@@ -53,4 +53,16 @@ class LearningInfo:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return asdict(self)
+        return {
+            "step": self.step,
+            "episode": self.episode,
+            "n_states": self.n_states,
+            "n_fixed": self.n_fixed,
+            "n_kept": self.n_kept,
+            "n_forgotten": self.n_forgotten,
+            "free_energy": self.free_energy,
+            "free_energy_terms": dict(self.free_energy_terms),
+            "free_energy_path": list(self.free_energy_path),
+            "moves": [move.to_dict() for move in self.moves],
+            "episodes": [asdict(episode) for episode in self.episodes],
+        }

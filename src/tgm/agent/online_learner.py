@@ -200,6 +200,9 @@ class OnlineLearner:
             return Snapshot.empty(
                 self._n_features, self._n_actions, np.empty((0, self._n_features))
             )
+        if self._search is not None:
+            for candidate in self._search.candidates:
+                candidate.components.told = {}  # of one model only is told what changed
         self._records = OnlineRecords(self.model, self._origin)
         return self._records.snapshot()
 
@@ -239,3 +242,5 @@ class OnlineLearner:
             self.model.restore(saved.part("model"))
         self.model.moves = pending_moves
         self._origin = saved.floats("origin", self._n_features)
+        if self.model.components.told:
+            self._records = OnlineRecords(self.model, self._origin)

@@ -16,40 +16,39 @@ class OnlineRecords:
     """Tells what changed in a model, step by step. Slots become ids, and the origin is added."""
 
     def __init__(self, model: OnlineModel, origin: FloatArray) -> None:
-        """Nothing was told yet."""
+        """Go on from what `model` knows of earlier records."""
         self.model = model
         self._origin = origin
-        self._told: dict[int, int] = {}  # the id that was told of each slot
 
     def changes(self) -> Changes:
         """What changed since the last `changes` or `snapshot`."""
         components, model = self.model.components, self.model.model
-        records, removed, moved = [], [], []
+        records, removed, moved, told = [], [], [], components.told
         for slot in sorted(components.dirty):
-            known, now = self._told.get(slot, -1), int(components.ids[slot])
+            known, now = told.get(slot, -1), int(components.ids[slot])
             if known not in (-1, now):
                 removed.append(known)
             if now < 0:
-                self._told.pop(slot, None)
+                told.pop(slot, None)
                 continue
             if known != now:
                 moved.append(slot)
-            self._told[slot] = now
+            told[slot] = now
             records.append(self._component(slot))
         rows = model.dirty
         if moved:  # a new name for a slot: so all of its rows
             rows = rows | {(slot, action) for slot in moved for action in range(model.n_actions)}
-        told = [self._row(state, action) for state, action in sorted(rows) if state in self._told]
+        row_records = [self._row(*key) for key in sorted(rows) if key[0] in told]
         components.dirty.clear()
         model.dirty.clear()
-        return Changes(records, removed, told)
+        return Changes(records, removed, row_records)
 
     def snapshot(self) -> Snapshot:
         """Everything; the next `changes` go on from here."""
         components, model = self.model.components, self.model.model
         alive = components.alive
         slots = alive.tolist()
-        self._told = dict(zip(slots, components.ids[alive].tolist(), strict=True))
+        components.told = dict(zip(slots, components.ids[alive].tolist(), strict=True))
         components.dirty.clear()
         model.dirty.clear()
         keys = sorted(key for key, row in model.rows.items() if row and key[0] != START)

@@ -65,6 +65,8 @@ class OnlineComponents:
         self._free: list[int] = []
         self.dirty: set[int] = set()
         """Slots that changed since the last record of them."""
+        self.told: dict[int, int] = {}
+        """The id under which each slot was recorded; empty if nobody records."""
 
     @property
     def n_features(self) -> int:
@@ -202,6 +204,8 @@ class OnlineComponents:
             "refresh_at": self._refresh_at[:n_slots],
             "theta": self._theta[:, :n_slots],
             "free": np.array(self._free, dtype=np.intp),
+            "dirty": np.array(sorted(self.dirty), dtype=np.intp),
+            "told": np.array(sorted(self.told.items()), dtype=np.intp).reshape(-1, 2),
         }
 
     def restore(self, saved: Saved) -> None:
@@ -229,6 +233,8 @@ class OnlineComponents:
         if (theta[0, self.alive] < -LARGEST).any():
             raise DataError("array 'theta' has no density for a state that is there")
         self._theta[:, :n_slots] = theta
+        self.dirty = set(saved.whole("dirty", ANY, high=n_slots - 1).tolist())
+        self.told = dict(saved.whole("told", ANY, 2).tolist())
 
     def _check_names(self) -> None:
         ids = self.ids[self.alive].tolist()

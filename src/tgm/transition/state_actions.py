@@ -67,6 +67,7 @@ class StateActionModel:
         self._written: dict[tuple[int, int], Outcomes] = {}  # what is in the planner's arrays
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
+        self.version = 0  # counts the changes that are worth planning with again
         self.dirty: set[tuple[int, int]] = set()
         """Rows that changed since the last record of them."""
 
@@ -166,6 +167,7 @@ class StateActionModel:
             "retries": _pairs(sorted(self._retries)),
             "surprise.key": _pairs(list(self.surprises)),
             "surprise.times": np.array(list(self.surprises.values()), dtype=np.intp),
+            "dirty": _pairs(sorted(self.dirty)),
         }
 
     def restore(self, saved: Saved, n_slots: int) -> None:
@@ -191,6 +193,7 @@ class StateActionModel:
         times = saved.whole("surprise.times", ANY).tolist()
         keys = self._keys(saved, "surprise.key", len(times))
         self.surprises = dict(zip(keys, times, strict=True))
+        self.dirty = set(self._keys(saved, "dirty"))
 
     def _restore_rows(self, saved: Saved) -> None:
         n_slots = len(self.visits)
@@ -274,6 +277,7 @@ class StateActionModel:
             self.successor[state, action] = 0
             self.probability[state, action] = self.discounted[state, action] = 0.0
             self.changed.add(state)
+            self.version += 1
             return
         end = min(1.0, float(self.end_sum[state, action]) / visits)
         reward = float(self.reward_sum[state, action]) / visits
@@ -294,6 +298,7 @@ class StateActionModel:
             self._write(state, action, items)
             self._written[state, action] = items
             self.changed.add(state)
+            self.version += 1
 
     def _write(self, state: int, action: int, items: Outcomes) -> None:
         if len(items) > self.successor.shape[2]:
