@@ -184,15 +184,11 @@ class OnlineLearner:
     # --- records ----------------------------------------------------------------------------------
 
     @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self.model.log_density
-
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        belief = self.model.belief
-        return int(self.model.components.ids[belief[0][0]]) if belief else -1
+    def newest(self) -> tuple[int, float]:
+        """Id of the most likely state at the newest observation (-1: none), ln of its density."""
+        model = self.model
+        state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
+        return state, model.log_density
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
