@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -258,7 +259,7 @@ class OnlineModel:
         self.model.apply(change)
         self.planner.apply(change)
         self.memory.apply(change)
-        self.belief = relabel(self.belief, change.changed())
+        self.belief = relabel(self.belief, change.changed)
         if self.last is not None and self.last.home is None:
             self.last.after = self.belief
 
@@ -301,7 +302,8 @@ class OnlineModel:
         """The density of states follows the typical step; no component looks different for it."""
         prior = self.components.prior
         density = self.displacements.log_state_density
-        self.components.prior = ComponentPrior(prior.covariance, prior.dof, density, prior.radius)
+        if density != prior.log_state_density:
+            self.components.prior = replace(prior, log_state_density=density)
 
     def settle_scale(self) -> None:
         """What was learned of the scale so far is what later data is added to."""

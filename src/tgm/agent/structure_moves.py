@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -51,11 +52,13 @@ def merge_gain(
     )
 
 
-def missed_chances(components: OnlineComponents, one: int, other: int, age: FloatArray) -> float:
+def missed_chances(
+    components: OnlineComponents, one: int, other: int, age: Mapping[int, float]
+) -> float:
     """Visits to the older of two states since the birth of the younger, if that is hardly known.
 
     A state that was seen once or twice, while its neighbour was seen often, is an outlier of it.
-    `age` (n_slots,) is the share of the run for which each state has lived.
+    `age` is the share of the run for which each of the two has lived.
     """
     younger, older = (one, other) if age[one] < age[other] else (other, one)
     if components.weight[younger] >= HARDLY_KNOWN:
@@ -66,7 +69,8 @@ def missed_chances(components: OnlineComponents, one: int, other: int, age: Floa
 def _gain_of_rows_into(model: StateActionModel, one: int, other: int, elsewhere: float) -> float:
     """A row that leads to both has one outcome where it had two."""
     gain = 0.0
-    for state, action in model.into[one] & model.into[other]:
+    shared = model.into[one] & model.into[other]
+    for state, action in sorted(shared):
         if state not in (one, other):
             row = model.row(state, action)
             gain += math.lgamma(elsewhere + row[one] + row[other]) + math.lgamma(elsewhere)

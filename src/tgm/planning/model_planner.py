@@ -82,7 +82,7 @@ class ModelPlanner:
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; the values are found again from the model."""
         self._sweeper.make_room(change.n_new, self.highest)
-        for links in change.changed().values():
+        for links in change.changed.values():
             self._sweeper.active.update(new for new, _ in links)
         self._is_due, self._greedy, self._sampled = True, None, None
 

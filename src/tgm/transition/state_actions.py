@@ -120,7 +120,7 @@ class StateActionModel:
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components (of slots); costs what is concerned, not what is known."""
         self.make_room(change.n_new)
-        changed = change.changed()
+        changed = change.changed
         concerned = {key for old in changed for key in self.into[old]}
         concerned |= {(old, action) for old in changed for action in range(self.n_actions)}
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
