@@ -166,7 +166,7 @@ def test_densities_from_features_are_those_of_the_displacements():
     displacements = moved()
     rng = np.random.default_rng(3)
     origin, points = rng.normal(size=2), rng.normal(scale=3, size=(7, 2))
-    features = np.array([second_order(point) for point in points]).T
+    features = np.array([second_order(point) for point in points])
     for action in (0, 1):
         expected = displacements.densities(points - origin, action)
         actual = displacements.densities_from(origin, action, features)
@@ -176,6 +176,6 @@ def test_densities_from_features_are_those_of_the_displacements():
 
 
 def test_densities_from_an_absurd_origin_are_numbers():
-    features = np.array([second_order(np.array(point)) for point in [(0.0, 1.0), (1e59, -1e59)]]).T
+    features = np.array([second_order(np.array(point)) for point in [(0.0, 1.0), (1e59, -1e59)]])
     densities = moved().densities_from(np.array([1e59, -1e59]), 0, features)
     assert np.isfinite(densities).all()

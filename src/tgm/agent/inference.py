@@ -19,7 +19,7 @@ from tgm.transition.state_actions import NO_ACTION, START, Row, StateActionModel
 
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
 DROPPED = 0.01  # smaller probabilities are not carried along
-NEGLIGIBLE = 60.0  # nats behind the nearest state: far less than the last digit of a probability
+NEGLIGIBLE = 30.0  # nats behind the nearest state, 1e-13 as likely: it is not looked at
 DEEPEST = -700.0  # logarithms below this are all zero
 
 # The ordinary step: a row tried at least this often that leads where it always leads, seen within
@@ -125,8 +125,10 @@ class Explainer:
         here = float(log_likelihood[state])
         if float(self._components.peak[state]) - here > ORDINARY_DEPTH:
             return False
-        # The state itself is always among them.
-        return bool(np.count_nonzero(log_likelihood > here - ORDINARY_MARGIN) == 1)
+        log_likelihood[state] = -math.inf
+        other = float(log_likelihood[log_likelihood.argmax()])
+        log_likelihood[state] = here
+        return here - other >= ORDINARY_MARGIN
 
     def _joint(
         self,
@@ -139,7 +141,7 @@ class Explainer:
         components = self._components
         nearest = int(log_likelihood.argmax())
         top = max(float(log_likelihood[nearest]), DEEPEST)
-        near = np.flatnonzero(log_likelihood > top - NEGLIGIBLE).tolist()
+        near = (log_likelihood > top - NEGLIGIBLE).nonzero()[0].tolist()
         likelihood = {j: math.exp(float(log_likelihood[j]) - top) for j in near}
         origin = components.mean[before[0][0]] if before else departure
         log_new = self._log_new(point, origin, action) - top

@@ -175,7 +175,8 @@ class OnlineModel:
         """Add a step to the counts, or take it back as far as it has not faded."""
         if step.is_void:
             return
-        sign *= math.exp(self.model.log_fade - step.log_fade)
+        if step.log_fade != self.model.log_fade:
+            sign *= math.exp(self.model.log_fade - step.log_fade)
         if step.action is None:
             for state, weight in step.after:
                 self.model.add(START, NO_ACTION, state, sign * weight, 0.0, 0.0)
@@ -186,6 +187,8 @@ class OnlineModel:
     def _learn_displacement(self, step: Step) -> None:
         """A step that changed the state tells what its action does in observation space."""
         if step.action is None or step.end or not step.before:
+            return
+        if self.displacements.is_settled(step.action):
             return
         moved = sum(weight for before, after, weight in step.entries if before != after)
         if moved > 0.5:

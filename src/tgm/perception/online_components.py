@@ -58,9 +58,9 @@ class OnlineComponents:
         """(n_alive,) slots that hold a component, in order."""
         self.next_id = 0
         n_products = 1 + n_features + n_features * (n_features + 1) // 2
-        self._mean_features = np.zeros((n_products, capacity))
-        self._theta = np.zeros((n_products, capacity))
-        self._theta[0] = NOWHERE
+        self._mean_features = np.zeros((capacity, n_products))
+        self._theta = np.zeros((capacity, n_products))
+        self._theta[:, 0] = NOWHERE
         self._refresh_at = np.zeros(capacity)  # weight at which theta is due again
         self._free: list[int] = []
 
@@ -80,7 +80,7 @@ class OnlineComponents:
 
     def log_densities(self, point: FloatArray) -> FloatArray:
         """(n_slots,) log predictive density of one point (n_features,) under each component."""
-        return second_order(point) @ self._theta[:, : self.n_slots]
+        return np.asarray(self._theta[: self.n_slots].dot(second_order(point)))
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
@@ -88,17 +88,17 @@ class OnlineComponents:
         features = np.concatenate(
             [np.ones((len(points), 1)), points, points[:, rows] * points[:, columns]], axis=1
         )
-        return np.asarray(features @ self._theta[:, : self.n_slots])
+        return np.asarray(features @ self._theta[: self.n_slots].T)
 
     @property
     def mean_features(self) -> FloatArray:
-        """(n_products, n_slots) `second_order` features of the means; free slots hold old ones."""
-        return self._mean_features[:, : self.n_slots]
+        """(n_slots, n_products) `second_order` features of the means; free slots hold old ones."""
+        return self._mean_features[: self.n_slots]
 
     def near(self, slot: int, square: float) -> list[int]:
         """The other components whose mean lies within a squared distance, in typical deviations."""
         coefficients = square_as_product(self.prior.precision, self.mean[slot])
-        squares = np.array(coefficients) @ self.mean_features
+        squares = self.mean_features.dot(np.array(coefficients))
         found = np.flatnonzero(squares < square).tolist()
         return [other for other in found if other != slot and self.is_alive[other]]
 
@@ -123,8 +123,8 @@ class OnlineComponents:
         self.is_alive[slot] = False
         self.ids[slot] = -1
         self.weight[slot] = 0.0
-        self._theta[:, slot] = 0.0
-        self._theta[0, slot] = NOWHERE
+        self._theta[slot] = 0.0
+        self._theta[slot, 0] = NOWHERE
         self._free.append(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
 
@@ -164,17 +164,17 @@ class OnlineComponents:
             x, y = x + share * to_x, y + share * to_y
             cross = spread * to_x * to_y
             (xx, xy), (_, yy) = scatter.tolist()
-            scatter[:] = (
-                (xx + spread * to_x * to_x, xy + cross),
-                (xy + cross, yy + spread * to_y * to_y),
-            )
-            mean[:] = x, y
-            self._mean_features[1:, slot] = x, y, x * x, x * y, y * y
+            scatter[0, 0], scatter[1, 1] = xx + spread * to_x * to_x, yy + spread * to_y * to_y
+            scatter[0, 1] = scatter[1, 0] = xy + cross
+            mean[0], mean[1] = x, y
+            features = self._mean_features[slot]
+            features[1], features[2] = x, y
+            features[3], features[4], features[5] = x * x, x * y, y * y
             return
         difference = point - mean
         scatter += difference[:, None] * (difference * spread)
         mean += difference * share
-        self._mean_features[:, slot] = second_order(mean)
+        self._mean_features[slot] = second_order(mean)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a component knows."""
@@ -196,8 +196,8 @@ class OnlineComponents:
         theta = [-0.5 * coefficient for coefficient in square]
         theta[0] += peak
         self.peak[slot] = peak
-        self._theta[:, slot] = theta
-        self._mean_features[:, slot] = second_order(mean)
+        self._theta[slot] = theta
+        self._mean_features[slot] = second_order(mean)
         self._refresh_at[slot] = weight + max(0.5, 0.05 * weight)
 
     def covariances(self, slots: IntArray | BoolArray) -> FloatArray:
@@ -207,13 +207,18 @@ class OnlineComponents:
         return np.asarray(total / dof[:, None, None])
 
     def _grow(self) -> None:
-        for name in ("weight", "mean", "scatter", "is_alive", "peak", "_refresh_at"):
+        for name in (
+            "weight",
+            "mean",
+            "scatter",
+            "is_alive",
+            "peak",
+            "_refresh_at",
+            "_mean_features",
+        ):
             values = getattr(self, name)
             setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
         self.ids = np.concatenate([self.ids, np.full_like(self.ids, -1)])
         room = np.zeros_like(self._theta)
-        room[0] = NOWHERE
-        self._theta = np.concatenate([self._theta, room], axis=1)
-        self._mean_features = np.concatenate(
-            [self._mean_features, np.zeros_like(self._mean_features)], axis=1
-        )
+        room[:, 0] = NOWHERE
+        self._theta = np.concatenate([self._theta, room])

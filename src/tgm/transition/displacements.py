@@ -61,7 +61,7 @@ class Displacements:
         After enough of them the law is settled. One that leads ten times as far as is typical
         counts as if it led just that far, so that one absurd observation does not spoil the law.
         """
-        if self.weight[action] >= SETTLED:
+        if self.is_settled(action):
             return
         length = math.sqrt(squared_length(displacement, self._broad_precision))
         displacement = displacement * min(1.0, FARTHEST / max(length, FARTHEST))
@@ -74,6 +74,10 @@ class Displacements:
         if total >= self._refresh_at[action]:
             self._refresh_broad()
             self._refresh_own(action)
+
+    def is_settled(self, action: int) -> bool:
+        """Whether the law of an action is learned no further."""
+        return bool(self.weight[action] >= SETTLED)
 
     def knows(self, action: int) -> bool:
         """Whether the action has moved anything yet, so that it has a law of its own."""
@@ -101,7 +105,7 @@ class Displacements:
         Args:
             origin: (n_features,) where the action was taken.
             action: one that is known (`knows`).
-            features: (n_products, n) `second_order` features of the points. The squared distances
+            features: (n, n_products) `second_order` features of the points. The squared distances
                 under both laws are then one product, however many points there are.
         """
         broad = [c / BROAD_DOF for c in square_as_product(self._broad_precision, origin)]
@@ -109,7 +113,7 @@ class Displacements:
         centre = origin + self.mean[action]
         own = [-0.5 * c for c in square_as_product(self._own_precision[action], centre)]
         own[0] += self._own_log_peak[action] + LOG_OWN_SHARE
-        logs = np.array((broad, own)) @ features
+        logs = np.dot(np.array((broad, own)), features.T)
         # No square is below zero, whatever the product lost of one that is absurdly far away.
         log_broad, log_own = logs
         np.maximum(log_broad, 1.0, out=log_broad)
@@ -154,7 +158,7 @@ class Displacements:
     def _refresh_broad(self) -> None:
         """The Student t of any action's displacement."""
         n_features = self.mean.shape[1]
-        between = np.einsum("a,ai,aj->ij", self.weight, self.mean, self.mean)
+        between = (self.weight[:, None] * self.mean).T.dot(self.mean)
         total = self.typical_square + self.scatter.sum(axis=0) + between
         self._broad = total / (1.0 + self.weight.sum())
         self._broad_precision = inverse(self._broad)
