@@ -23,10 +23,13 @@ NEGLIGIBLE = 30.0  # nats behind the nearest state, 1e-13 as likely: it is not l
 DEEPEST = -700.0  # logarithms below this are all zero
 
 # The ordinary step: a row tried at least this often that leads where it always leads, seen within
-# three standard deviations, with all else e^-7 as likely. It is explained without more ado.
+# three standard deviations, with all else e^-7 as likely. It is explained without more ado. So is
+# one tried once, if it is seen so near to where it led that a new state is hardly possible there.
 ORDINARY_CERTAINTY = 2.0
 ORDINARY_SHARE = 0.9
 ORDINARY_DEPTH = 4.5
+TRIED_ONCE = 0.9
+ONCE_DEPTH = 0.75
 ORDINARY_MARGIN = 7.0
 
 
@@ -97,11 +100,13 @@ class Explainer:
     ) -> Inference | None:
         state, probability = before
         model = self._model
-        if model.certainty[state, action] < ORDINARY_CERTAINTY or probability < 0.9:
+        certainty = float(model.certainty[state, action])
+        if certainty < TRIED_ONCE or probability < 0.9:
             return None
         after = int(model.successor[state, action, 0])
         share = float(model.probability[state, action, 0])
-        if share < ORDINARY_SHARE or not self._is_beyond_doubt(log_likelihood, after):
+        depth = ORDINARY_DEPTH if certainty >= ORDINARY_CERTAINTY else ONCE_DEPTH
+        if share < ORDINARY_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
             return None
         density = float(log_likelihood[after]) + math.log(share)
         return Inference([(state, after, probability)], [(after, 1.0)], 0.0, [], density)
@@ -115,15 +120,15 @@ class Explainer:
         starts = sum(row.values())
         if starts < ORDINARY_CERTAINTY or row[first] < ORDINARY_SHARE * starts:
             return None
-        if not self._is_beyond_doubt(log_likelihood, first):
+        if not self._is_beyond_doubt(log_likelihood, first, ORDINARY_DEPTH):
             return None
         density = float(log_likelihood[first]) + math.log(row[first] / starts)
         return Inference([], [(first, 1.0)], 0.0, [], density)
 
-    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int) -> bool:
+    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, depth: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
         here = float(log_likelihood[state])
-        if float(self._components.peak[state]) - here > ORDINARY_DEPTH:
+        if float(self._components.peak[state]) - here > depth:
             return False
         log_likelihood[state] = -math.inf
         other = float(log_likelihood[log_likelihood.argmax()])

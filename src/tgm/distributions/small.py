@@ -66,3 +66,25 @@ def square_as_product(precision: FloatArray, centre: FloatArray) -> list[float]:
     rows, columns = np.triu_indices(len(centre))
     upper = precision[rows, columns] * np.where(rows == columns, 1.0, 2.0)
     return [float(centre @ to), *(-2.0 * to).tolist(), *upper.tolist()]
+
+
+def shift_moments(
+    mean: FloatArray, scatter: FloatArray, point: FloatArray, share: float, spread: float
+) -> None:
+    """Move a mean (n,) by `share` of the way to a point; add `spread` of the square to its scatter.
+
+    Both change in place. With share w / (N + w) and spread w N / (N + w) this adds a point of
+    weight w to the moments of a weight N.
+    """
+    if len(point) == 2:
+        (x, y), (to_x, to_y) = mean.tolist(), point.tolist()
+        to_x -= x
+        to_y -= y
+        mean[0], mean[1] = x + share * to_x, y + share * to_y
+        (xx, xy), (_, yy) = scatter.tolist()
+        scatter[0, 0], scatter[1, 1] = xx + spread * to_x * to_x, yy + spread * to_y * to_y
+        scatter[0, 1] = scatter[1, 0] = xy + spread * to_x * to_y
+        return
+    difference = point - mean
+    scatter += difference[:, None] * (difference * spread)
+    mean += difference * share

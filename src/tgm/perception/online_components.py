@@ -7,7 +7,13 @@ import math
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.small import inverse, log_det, second_order, square_as_product
+from tgm.distributions.small import (
+    inverse,
+    log_det,
+    second_order,
+    shift_moments,
+    square_as_product,
+)
 from tgm.perception.component_prior import ComponentPrior
 
 NOWHERE = -1e300  # the log density of a slot without a component
@@ -155,25 +161,8 @@ class OnlineComponents:
         self.refresh(slot)
 
     def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
-        """Move the mean by `share` of the way to a point; add `spread` of its square."""
-        mean, scatter = self.mean[slot], self.scatter[slot]  # views
-        if len(point) == 2:  # the common case, without four small arrays
-            (x, y), (to_x, to_y) = mean.tolist(), point.tolist()
-            to_x -= x
-            to_y -= y
-            x, y = x + share * to_x, y + share * to_y
-            cross = spread * to_x * to_y
-            (xx, xy), (_, yy) = scatter.tolist()
-            scatter[0, 0], scatter[1, 1] = xx + spread * to_x * to_x, yy + spread * to_y * to_y
-            scatter[0, 1] = scatter[1, 0] = xy + cross
-            mean[0], mean[1] = x, y
-            features = self._mean_features[slot]
-            features[1], features[2] = x, y
-            features[3], features[4], features[5] = x * x, x * y, y * y
-            return
-        difference = point - mean
-        scatter += difference[:, None] * (difference * spread)
-        mean += difference * share
+        mean = self.mean[slot]
+        shift_moments(mean, self.scatter[slot], point, share, spread)
         self._mean_features[slot] = second_order(mean)
 
     def set_moments(self, slot: int, moments: Moments) -> None:

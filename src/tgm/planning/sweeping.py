@@ -113,7 +113,7 @@ class Sweeper:
             )
         ]
         self.q[state] = q
-        return max(q)
+        return float(max(q))
 
     def _back_up(self, states: IntArray, tolerance: float) -> list[int]:
         """One Bellman update of some states; returns those whose value moved."""

@@ -7,7 +7,13 @@ import math
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.distributions.small import inverse, log_det, square_as_product, squared_length
+from tgm.distributions.small import (
+    inverse,
+    log_det,
+    shift_moments,
+    square_as_product,
+    squared_length,
+)
 
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
 LOG_OWN_SHARE, LOG_BROAD_SHARE = math.log(OWN_SHARE), math.log1p(-OWN_SHARE)
@@ -64,12 +70,12 @@ class Displacements:
         if self.is_settled(action):
             return
         length = math.sqrt(squared_length(displacement, self._broad_precision))
-        displacement = displacement * min(1.0, FARTHEST / max(length, FARTHEST))
-        total = self.weight[action] + weight
-        difference = displacement - self.mean[action]
-        share = weight * self.weight[action] / total
-        self.scatter[action] += share * (difference[:, None] * difference)
-        self.mean[action] += difference * (weight / total)
+        if length > FARTHEST:
+            displacement = displacement * (FARTHEST / length)
+        before = float(self.weight[action])
+        total = before + weight
+        mean, scatter = self.mean[action], self.scatter[action]  # views
+        shift_moments(mean, scatter, displacement, weight / total, weight * before / total)
         self.weight[action] = total
         if total >= self._refresh_at[action]:
             self._refresh_broad()
