@@ -29,11 +29,12 @@ class LearningInfo:
         n_states: active components.
         n_fixed: how many of them are fixed.
         n_kept: points in memory after forgetting.
-        n_forgotten: with mean shift, points folded into the priors in this learning step.
+        n_forgotten: points that were let go of since the last learning step; what they taught
+            stays, in the priors (mean shift) or in the counts.
         free_energy: of the fit, in nats; with learning at every step, the negative log evidence of
             all observations so far, each judged before it was seen.
         free_energy_terms: with mean shift, the nine expectations of Appendix B by name.
-        n_iterations: with mean shift, sweeps until the free energy stopped falling.
+        free_energy_path: with mean shift, the free energy after each sweep of the fit.
         moves: what changed in the structure, and why.
         episodes: the episodes that ended since the last record.
     """
@@ -46,7 +47,7 @@ class LearningInfo:
     n_forgotten: int
     free_energy: float
     free_energy_terms: dict[str, float]
-    n_iterations: int
+    free_energy_path: tuple[float, ...]
     moves: tuple[Move, ...]
     episodes: tuple[EpisodeInfo, ...]
 

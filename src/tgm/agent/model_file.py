@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from tgm.distributions.saved import Arrays
 from tgm.errors import RunError
 
 FORMAT = "tgm-model"
-SCHEMA = 1
-
-Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
+SCHEMA = 2
 
 _ALLOWED_DTYPES = (np.float64, np.int64, np.bool_)
 

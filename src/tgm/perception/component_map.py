@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,11 @@ class Move:
     cause: str
     gain: float | None = None
     accepted: bool = True
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Move:
+        """What `dataclasses.asdict` gave, after a trip through JSON."""
+        return cls(**(values | {"ids": tuple(values["ids"])}))
 
 
 @dataclass(frozen=True)

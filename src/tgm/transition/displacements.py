@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.saved import Arrays, Saved
 from tgm.distributions.small import (
     inverse,
     log_det,
@@ -143,17 +144,33 @@ class Displacements:
         own = np.exp(self._own_log_peak[action] - 0.5 * square)
         return np.asarray(OWN_SHARE * own + (1.0 - OWN_SHARE) * broad)
 
-    def restore(
-        self,
-        weight: FloatArray,
-        mean: FloatArray,
-        scatter: FloatArray,
-        typical_square: FloatArray,
-    ) -> None:
-        """Take over moments that were saved."""
-        self.weight, self.mean, self.scatter = weight, mean, scatter
-        self.typical_square = typical_square
-        self.refresh()
+    def to_arrays(self) -> Arrays:
+        """The moments, and the laws, which are made anew only now and then."""
+        return {
+            "weight": self.weight,
+            "mean": self.mean,
+            "scatter": self.scatter,
+            "typical_square": self.typical_square,
+            "floor": self._floor,
+            "broad": self._broad,
+            "own_precision": np.array(self._own_precision),
+            "own_log_peak": np.array(self._own_log_peak),
+            "refresh_at": self._refresh_at,
+        }
+
+    def restore(self, saved: Saved) -> None:
+        """Take over what `to_arrays` gave."""
+        n_actions, n_features = self.mean.shape
+        square = n_features, n_features
+        self.weight = saved.floats("weight", n_actions, low=0.0)
+        self.mean = saved.floats("mean", n_actions, n_features)
+        self.scatter = saved.scatter("scatter", n_actions, *square)
+        self.typical_square = saved.positive_definite("typical_square", *square)
+        self._floor = saved.positive_definite("floor", *square)
+        self._set_broad(saved.positive_definite("broad", *square))
+        self._own_precision = list(saved.positive_definite("own_precision", n_actions, *square))
+        self._own_log_peak = saved.floats("own_log_peak", n_actions).tolist()
+        self._refresh_at = saved.floats("refresh_at", n_actions)
 
     def refresh(self) -> None:
         """Make all laws anew from the moments."""
@@ -163,12 +180,15 @@ class Displacements:
 
     def _refresh_broad(self) -> None:
         """The Student t of any action's displacement."""
-        n_features = self.mean.shape[1]
         between = (self.weight[:, None] * self.mean).T.dot(self.mean)
         total = self.typical_square + self.scatter.sum(axis=0) + between
-        self._broad = total / (1.0 + self.weight.sum())
-        self._broad_precision = inverse(self._broad)
-        log_volume = log_det(self._broad)
+        self._set_broad(total / (1.0 + self.weight.sum()))
+
+    def _set_broad(self, broad: FloatArray) -> None:
+        n_features = len(broad)
+        self._broad = broad
+        self._broad_precision = inverse(broad)
+        log_volume = log_det(broad)
         self.log_state_density = -0.5 * (n_features * math.log(2 * math.pi) + log_volume)
         """ln states per unit of volume: one within the reach of a typical step. It does not
         depend on how much of the world has been seen, nor on units."""
