@@ -57,8 +57,9 @@ class OnlineLearner:
             return explore(self._config, values, n_steps, rng)
         options = values.tolist()
         planner = self.model.planner
-        planner.note_best(max(options))
-        least = max(options) - TIES * (planner.highest - planner.lowest)
+        top = max(options)
+        planner.note_best(top)
+        least = top - TIES * (planner.highest - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
 
@@ -67,7 +68,11 @@ class OnlineLearner:
     ) -> None:
         """Learn from one step."""
         assert self._origin is not None
-        self._live(Event(observation - self._origin, action, reward, terminated))
+        point = observation - self._origin
+        if self._search is None:
+            self.model.observe(action, reward, point, terminated=terminated)
+        else:
+            self._live(Event(point, action, reward, terminated))
 
     def _live(self, event: Event) -> None:
         if self._search is None:
