@@ -86,7 +86,7 @@ def open_run(
 
 def _notes(path: Path) -> dict[str, Any]:
     notes = read_arrays(path, MODEL_FORMAT)[1].get("notes")
-    wanted = {
+    wanted: dict[str, Any] = {
         "metrics_bytes": int,
         "chunk": int,
         "n_observations": int,
@@ -98,6 +98,7 @@ def _notes(path: Path) -> dict[str, Any]:
         "terms": dict,
         "returns": list,
         "all_told": bool,
+        "untold": dict | None,
     }
     if not isinstance(notes, dict):
         raise RunError(f"{path}: not a checkpoint")
