@@ -476,7 +476,7 @@ def polls(n_polls: int, folder: Path) -> Tally:
     number = 0
     while tally.tried < n_polls:
         path = folder / f"run-{number}"
-        life = Life(("default", "paper")[number % 2], "14", number, n_steps=10**9)
+        life = Life(("default", "paper")[number % 2], "20", number, n_steps=10**9)
         with _writing(life, path):
             _wait_for(path / "metrics.jsonl")
             seen = _Seen()

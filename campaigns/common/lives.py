@@ -81,10 +81,10 @@ def quick() -> Iterator[None]:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """All that a finished run leaves: its model, metrics, history and checkpoints."""
+    """All that a finished run leaves: its model, metrics, history and the last two checkpoints."""
     paths = [folder / "metrics.jsonl", folder / "model.safetensors"]
-    for name in ("history", "checkpoints"):
-        paths += sorted((folder / name).iterdir())
+    paths += sorted((folder / "history").iterdir())
+    paths += sorted((folder / "checkpoints").iterdir())[-2:]
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
