@@ -175,10 +175,7 @@ def mutated_runs(n_files: int, seed: int, folder: Path) -> Tally:
     """Change one file of a run; read, resume and command what is left."""
     tally = Tally("15: runs with a mutated file: read, resumed and commanded")
     runs = sound_runs(folder)
-    for index in range(len(COMMANDS)):  # what is imported late is imported now
-        shutil.copytree(runs[0], folder / "copy" / "run")
-        call_command(folder / "copy" / "run", index)
-        shutil.rmtree(folder / "copy")
+    warm_up(runs[0], folder / "copy" / "run")
     for number in range(n_files):
         rng = np.random.default_rng([seed, number, 1])
         path = folder / "mutated" / "run"
@@ -195,6 +192,15 @@ def mutated_runs(n_files: int, seed: int, folder: Path) -> Tally:
                 try_run(path)
         shutil.rmtree(path.parent)
     return tally
+
+
+def warm_up(sound: Path, copy: Path) -> None:
+    """Call the commands on a sound run: what is imported late is imported now."""
+    for index in (*range(len(COMMANDS)), *range(len(COMMANDS))):
+        shutil.copytree(sound, copy)
+        with Watch.get().learning():
+            call_command(copy, index)
+        shutil.rmtree(copy)
 
 
 def mutate_file(file: Path, rng: np.random.Generator) -> None:
@@ -281,10 +287,7 @@ def attacks(folder: Path, names: list[str] | None = None) -> Tally:
     """Files and runs that somebody made with ill will."""
     tally = Tally("15: hand-made attacks: nothing executed, nothing opened elsewhere")
     sound = sound_runs(folder)[0]
-    for index in range(len(COMMANDS)):
-        shutil.copytree(sound, folder / "copy" / "run")
-        call_command(folder / "copy" / "run", index)
-        shutil.rmtree(folder / "copy")
+    warm_up(sound, folder / "copy" / "run")
     for name, attack in ATTACKS.items():
         if names is None or name in names:
             attempt(tally, name, attack, sound, folder)
