@@ -91,22 +91,21 @@ def fit_jointly(
     """
     before = responsibilities(prior.mixture, pairs.before)
     after = responsibilities(prior.mixture, pairs.after)
-    posterior = absorb(prior, pairs, before, after)
-    energies = [free_energy(prior, pairs, before, after)]
-    converged = False
+    posterior, energy = absorb(prior, pairs, before, after)
+    energies, converged = [energy], False
     while not converged and len(energies) <= max_iterations:
         before = update_before(posterior, pairs, after)
         after = update_after(posterior, pairs, before)
-        posterior = absorb(prior, pairs, before, after)
-        energies.append(free_energy(prior, pairs, before, after))
-        converged = energies[-2] - energies[-1] <= tolerance * len(pairs.actions)
+        posterior, energy = absorb(prior, pairs, before, after)
+        converged = energies[-1] - energy <= tolerance * len(pairs.actions)
+        energies.append(energy)
     return JointFit(posterior, before, after, np.array(energies), converged)
 
 
 def update_before(belief: JointPrior, pairs: Pairs, after: FloatArray) -> FloatArray:
     """r0 (M, K), given r1 (M, K)."""
     log_transition = dirichlet.expected_log(belief.transition_concentration)
-    message = np.einsum("mkj,mj->mk", log_transition[pairs.actions], after)
+    message = _through(log_transition.transpose(0, 2, 1), pairs.actions, after)
     log_joint = belief.mixture.log_joint(pairs.before) + message
     return np.asarray(np.exp(log_softmax(log_joint, axis=1)))
 
@@ -114,42 +113,40 @@ def update_before(belief: JointPrior, pairs: Pairs, after: FloatArray) -> FloatA
 def update_after(belief: JointPrior, pairs: Pairs, before: FloatArray) -> FloatArray:
     """r1 (M, K), given r0 (M, K)."""
     log_transition = dirichlet.expected_log(belief.transition_concentration)
-    message = np.einsum("mkj,mk->mj", log_transition[pairs.actions], before)
+    message = _through(log_transition, pairs.actions, before)
     density = normal_wishart.expected_log_density(belief.mixture.components, pairs.after)
     return np.asarray(np.exp(log_softmax(density + message, axis=1)))
 
 
-def absorb(prior: JointPrior, pairs: Pairs, before: FloatArray, after: FloatArray) -> JointPrior:
-    """The prior after the pairs: D learns from r0, B from r0 r1, the components from both."""
-    concentration = prior.mixture.weight_concentration + before.sum(axis=0)
-    components = normal_wishart.update(prior.mixture.components, _statistics(pairs, before, after))
-    counts = transition_counts(before, pairs.actions, after, len(prior.transition_concentration))
-    return JointPrior(Mixture(concentration, components), prior.transition_concentration + counts)
+def absorb(
+    prior: JointPrior, pairs: Pairs, before: FloatArray, after: FloatArray
+) -> tuple[JointPrior, float]:
+    """The prior after the pairs, and the free energy with it.
 
-
-def free_energy(prior: JointPrior, pairs: Pairs, before: FloatArray, after: FloatArray) -> float:
-    """F where the parameters are the exact update of the prior, so that most terms cancel.
-
-    F = sum of r0 ln r0 + sum of r1 ln r1 - ln evidence of the weights, of the rows of B, and of
-    the components, each given the expected statistics.
+    D learns from r0, B from r0 r1, the components from both. With this posterior most terms of the
+    free energy cancel: F = sum of r0 ln r0 + sum of r1 ln r1 - ln evidence of the weights, of the
+    rows of B, and of the components, each given the expected statistics.
     """
-    posterior = absorb(prior, pairs, before, after)
-    evidence = normal_wishart.log_evidence(
-        prior.mixture.components, _statistics(pairs, before, after)
-    )
-    weights = _dirichlet_evidence(
-        prior.mixture.weight_concentration, posterior.mixture.weight_concentration
-    )
-    rows = _dirichlet_evidence(prior.transition_concentration, posterior.transition_concentration)
-    entropy = xlogy(before, before).sum() + xlogy(after, after).sum()
-    return float(entropy - evidence.sum() - weights.sum() - rows.sum())
-
-
-def _statistics(pairs: Pairs, before: FloatArray, after: FloatArray) -> Statistics:
-    return Statistics.of_points(
+    statistics = Statistics.of_points(
         np.concatenate([pairs.before, pairs.after]), np.concatenate([before, after])
     )
+    weights, rows = prior.mixture.weight_concentration, prior.transition_concentration
+    new_weights = weights + before.sum(axis=0)
+    new_rows = rows + transition_counts(before, pairs.actions, after, len(rows))
+    components = normal_wishart.update(prior.mixture.components, statistics)
+    evidence = (
+        normal_wishart.log_evidence(prior.mixture.components, statistics).sum()
+        + (dirichlet.log_normaliser(new_weights) - dirichlet.log_normaliser(weights))
+        + (dirichlet.log_normaliser(new_rows) - dirichlet.log_normaliser(rows)).sum()
+    )
+    entropy = xlogy(before, before).sum() + xlogy(after, after).sum()
+    return JointPrior(Mixture(new_weights, components), new_rows), float(entropy - evidence)
 
 
-def _dirichlet_evidence(before: FloatArray, after: FloatArray) -> FloatArray:
-    return np.asarray(dirichlet.log_normaliser(after) - dirichlet.log_normaliser(before))
+def _through(matrices: FloatArray, actions: IntArray, resp: FloatArray) -> FloatArray:
+    """Each row of resp (M, K) times the matrix of its action, (A, K, K)."""
+    message = np.empty_like(resp)
+    for action in np.unique(actions):
+        chosen = actions == action
+        message[chosen] = resp[chosen] @ matrices[action]
+    return message

@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tgm.distributions import FloatArray
@@ -21,11 +23,12 @@ from tgm.experiments.figures.drawing import Claim, Drawing, Settings
 COLUMNS = ("maze", "agent", "seed", "step")
 REWARD_COLUMNS = ("mean_return_last_100", "recent_reward")  # one of them must be there
 PRESET_OF = {"tgm": "default", "tgm-paper": "paper"}
-LOOKS = {
+# Name, colour and dashes: in maze 10 three curves lie on each other, and each must show.
+LOOKS: dict[str, tuple[str, str, Any]] = {
     "tgm": ("TGM, ours", style.GREEN, "-"),
     "tgm-paper": ("TGM, the paper's procedure", style.BLUE, "-"),
-    "dqn": ("DQN", style.VERMILLION, "-"),
-    "a2c": ("A2C", style.PURPLE, "-"),
+    "dqn": ("DQN", style.VERMILLION, (0, (6, 1.2))),
+    "a2c": ("A2C", style.PURPLE, (0, (1.6, 1.2))),
 }
 CORRIDOR = "10"
 SIMILAR = 1.0  # in return, one step of the mouse: closer means count as equal
@@ -60,7 +63,11 @@ class Curve:
 def reward_curves(settings: Settings) -> Drawing:
     """Mean reward of the last 100 episodes over the steps, mean and deviation over seeds."""
     rows = read_results(settings.results) if settings.results else live_rows(settings)
-    curves = curves_of(rows)
+    curves = {
+        (maze, agent): curve
+        for (maze, agent), curve in curves_of(rows).items()
+        if agent in LOOKS and maze in maze_names()
+    }
     mazes = [name for name in maze_names() if any(maze == name for maze, _ in curves)]
     agents = [agent for agent in LOOKS if any(name == agent for _, name in curves)]
     if not mazes:
@@ -68,6 +75,20 @@ def reward_curves(settings: Settings) -> Drawing:
             "the learning curves hold none of the six mazes, or none of the agents "
             f"{', '.join(LOOKS)}"
         )
+    see = (
+        "Lines are means over seeds, bands one standard deviation. A curve of 100 episodes lags "
+        "behind what the agent can do: exploration and early failures count for a long time."
+    )
+    if not {"dqn", "a2c"} & set(agents):
+        see += " DQN and A2C are drawn when --results names a table with their curves."
+    figure = draw_curves(curves, mazes, agents)
+    return Drawing("Reward while learning", figure, see, _claims(curves, mazes, agents))
+
+
+def draw_curves(
+    curves: Mapping[tuple[str, str], Curve], mazes: Sequence[str], agents: Sequence[str]
+) -> Figure:
+    """One panel for each maze, one legend for all."""
     n_columns = min(3, len(mazes))
     n_rows = math.ceil(len(mazes) / n_columns)
     figure = style.new_figure(3.6 * n_columns, 2.75 * n_rows + 0.4)
@@ -85,20 +106,23 @@ def reward_curves(settings: Settings) -> Drawing:
     ]
     handles.append(Line2D([], [], color=style.GREY, ls=":", lw=1.4, label="best possible"))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
-    claims = [_claim_paper_agent(curves, mazes)]
-    if "dqn" in agents and "tgm-paper" in agents:
-        claims.append(_claim_against(curves, mazes, "dqn", DQN_IN_PAPER, DQN_WORDS))
-    if "a2c" in agents and "tgm-paper" in agents:
-        claims.append(_claim_against(curves, mazes, "a2c", A2C_IN_PAPER, A2C_WORDS))
-    if "tgm" in agents:
+    return figure
+
+
+def _claims(
+    curves: Mapping[tuple[str, str], Curve], mazes: Sequence[str], agents: Sequence[str]
+) -> tuple[Claim, ...]:
+    """A verdict on each claim that the agents at hand can bear witness to."""
+    claims = []
+    if "tgm-paper" in agents:
+        claims.append(_claim_paper_agent(curves, mazes))
+        if "dqn" in agents:
+            claims.append(_claim_against(curves, mazes, "dqn", DQN_IN_PAPER, DQN_WORDS))
+        if "a2c" in agents:
+            claims.append(_claim_against(curves, mazes, "a2c", A2C_IN_PAPER, A2C_WORDS))
+    if "tgm" in agents and len(agents) > 1:
         claims.append(_claim_ours(curves, mazes, agents))
-    see = (
-        "Lines are means over seeds, bands one standard deviation. A curve of 100 episodes lags "
-        "behind what the agent can do: exploration and early failures count for a long time."
-    )
-    if not {"dqn", "a2c"} & set(agents):
-        see += " DQN and A2C are drawn when --results names a table with their curves."
-    return Drawing("Reward while learning", figure, see, tuple(claims))
+    return tuple(claims)
 
 
 def read_results(path: Path) -> list[Row]:
@@ -217,7 +241,8 @@ def _claim_against(
     both = [m for m in mazes if (m, other) in curves and (m, "tgm-paper") in curves]
     gaps = {m: curves[m, "tgm-paper"].last - curves[m, other].last for m in both}
     same = [m for m in both if _sign(gaps[m]) == in_paper[m]]
-    listed = ", ".join(f"{m}: {gap:+.1f}" for m, gap in gaps.items())
+    # Adding zero turns -0.0 into 0.0.
+    listed = ", ".join(f"{m}: {round(gap, 1) + 0.0:+.1f}" for m, gap in gaps.items())
     return Claim(
         words,
         "yes" if len(same) == len(both) else "partly" if same else "no",

@@ -39,9 +39,9 @@ def transition_matrices(settings: Settings) -> Drawing:
         "What each action does, as learned in maze 8",
         figure,
         "A row is the state before, a column the state after; the orange frame is where the maze "
-        "really leads. State 0 is the start. Eating at the goal ends the episode, so that row "
-        "stays as it was before any data. Last panel: the states and the observations of the last "
-        "100 steps.",
+        "really leads. State 0 is the start. Eating at the goal ends the episode and leads "
+        "nowhere. A row that is pale all along belongs to a state that was hardly ever left: a "
+        "surplus one. Last panel: the states, and the observations of the last 100 steps.",
         (_claim_transitions(some),),
     )
 
