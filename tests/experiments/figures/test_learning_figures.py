@@ -285,5 +285,6 @@ def test_the_way_is_drawn_only_where_the_maze_is_solved():
     ]
     for fate in mazes.FATES:
         assert unstable.numbers[fate] == fates.count(fate)
+    assert unstable.numbers["fits_of_27"] == 1
     assert ours.numbers["solved"] == 4
     assert set(solved.numbers) == {"lives", "solved_8", "solved_25"}

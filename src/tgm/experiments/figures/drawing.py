@@ -61,4 +61,4 @@ class Drawing:
 
 def below(difference: float) -> str:
     """A small difference in words; its exact size is the machine's rounding and says nothing."""
-    return "below 1e-9" if difference < 1e-9 else f"{difference:.2g}"
+    return "less than 1e-9" if difference < 1e-9 else f"{difference:.2g}"

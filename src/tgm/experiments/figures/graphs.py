@@ -180,7 +180,7 @@ def _claim_factors(settings: Settings) -> Claim:
         "expectations, one for each factor of model and belief.",
         "yes" if gap < 1e-6 * abs(fitted.free_energy) else "no",
         f"On the 300 points of figure 1 the {len(terms.by_term())} expectations sum to "
-        f"{terms.total:.3f} nats, and so does the same bound from the log evidence (difference "
+        f"{terms.total:.3f} nats, and so does the same bound from the log evidence (they differ by "
         f"{below(gap)}).",
         {"terms": len(terms.by_term()), "free_energy": terms.total, "difference": gap},
     )

@@ -53,11 +53,10 @@ class Entry:
 
 def as_markdown(entries: Sequence[Entry], *, images: str, command: str) -> str:
     """The page in Markdown; `images` is the folder of the images as seen from it."""
-    lines = ["# The figures of the paper", "", INTRODUCTION, f"Made by `{command}`.", ""]
-    lines += ["| figure | the paper's claim | holds | measured |", "|---|---|---|---|"]
+    lines = ["# The figures of the paper", "", INTRODUCTION, "", f"Made by `{command}`.", ""]
+    lines += ["| figure | the paper's claim | holds |", "|---|---|---|"]
     lines += [
-        f"| [{entry.number}](#figure-{entry.number}) | {claim.text} | **{claim.verdict}** "
-        f"| {claim.measured} |"
+        f"| [{entry.number}](#figure-{entry.number}) | {claim.text} | **{claim.verdict}** |"
         for entry in entries
         for claim in entry.claims
     ]
