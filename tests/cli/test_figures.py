@@ -69,6 +69,9 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
     out = tmp_path / "file" / "figures"
     assert main(["figures", "--out", str(out), "--only", "9"]) == 2
     assert "cannot be written" in capsys.readouterr().err
+    (tmp_path / "index.html").mkdir()
+    assert main(["figures", "--out", str(tmp_path), "--only", "9"]) == 2
+    assert "index.html: cannot be written" in capsys.readouterr().err
 
 
 def test_a_missing_matplotlib_is_named_with_its_extra(tmp_path, capsys, monkeypatch):

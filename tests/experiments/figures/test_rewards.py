@@ -1,5 +1,7 @@
 """Figure 13: tables in, curves and verdicts out."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -123,6 +125,17 @@ def test_a_table_that_contradicts_it_does_not(tmp_path):
     drawing, _ = drawn(ends, tmp_path)
     tgm, dqn, a2c, ours = (claim.verdict for claim in drawing.claims)
     assert (tgm, dqn, a2c, ours) == ("partly", "partly", "no", "no")
+
+
+def test_agents_that_miss_some_mazes_are_judged_by_the_others(tmp_path):
+    ends = {"tgm": {"8": -5, "10": -28, "20": -5}, "tgm-paper": {"8": -6}, "dqn": {"10": -50}}
+    drawing, _ = drawn(ends, tmp_path)
+    _, last = drawing.claims  # nothing is said of DQN, which shares no maze with the paper's TGM
+    ours = last.numbers
+    assert ours["best_rival_8"] == pytest.approx(-6)
+    assert ours["best_rival_10"] == pytest.approx(-50)
+    assert not any(name.endswith("_20") for name in ours)
+    json.dumps([claim.numbers for claim in drawing.claims], allow_nan=False)
 
 
 def test_without_a_table_both_presets_live_their_own():

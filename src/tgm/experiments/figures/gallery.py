@@ -52,5 +52,8 @@ def draw_figures(
 def write_page(folder: Path, entries: Sequence[Entry]) -> Path:
     """Write index.html beside the images."""
     path = folder / PAGE
-    path.write_text(as_html(entries), encoding="utf-8")
+    try:
+        path.write_text(as_html(entries), encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written ({error.strerror})") from None
     return path

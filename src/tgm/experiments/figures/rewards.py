@@ -116,10 +116,13 @@ def _claims(
     claims = []
     if "tgm-paper" in agents:
         claims.append(_claim_paper_agent(curves, mazes))
-        if "dqn" in agents:
-            claims.append(_claim_against(curves, mazes, "dqn", DQN_IN_PAPER, DQN_WORDS))
-        if "a2c" in agents:
-            claims.append(_claim_against(curves, mazes, "a2c", A2C_IN_PAPER, A2C_WORDS))
+    for other, in_paper, words in (
+        ("dqn", DQN_IN_PAPER, DQN_WORDS),
+        ("a2c", A2C_IN_PAPER, A2C_WORDS),
+    ):
+        both = [m for m in mazes if (m, other) in curves and (m, "tgm-paper") in curves]
+        if both:
+            claims.append(_claim_against(curves, both, other, in_paper, words))
     if "tgm" in agents and len(agents) > 1:
         claims.append(_claim_ours(curves, mazes, agents))
     return tuple(claims)
@@ -238,16 +241,15 @@ def _claim_against(
     in_paper: Mapping[str, int],
     words: str,
 ) -> Claim:
-    both = [m for m in mazes if (m, other) in curves and (m, "tgm-paper") in curves]
-    gaps = {m: curves[m, "tgm-paper"].last - curves[m, other].last for m in both}
-    same = [m for m in both if _sign(gaps[m]) == in_paper[m]]
+    gaps = {m: curves[m, "tgm-paper"].last - curves[m, other].last for m in mazes}
+    same = [m for m in mazes if _sign(gaps[m]) == in_paper[m]]
     # Adding zero turns -0.0 into 0.0.
     listed = ", ".join(f"{m}: {round(gap, 1) + 0.0:+.1f}" for m, gap in gaps.items())
     return Claim(
         words,
-        "yes" if len(same) == len(both) else "partly" if same else "no",
+        "yes" if len(same) == len(mazes) else "partly" if same else "no",
         f"The paper's TGM minus {LOOKS[other][0]}, mean reward at the end: {listed}. As printed in "
-        f"{len(same)} of {len(both)} mazes (differences within {SIMILAR:g} count as similar).",
+        f"{len(same)} of {len(mazes)} mazes (differences within {SIMILAR:g} count as similar).",
         {f"gap_{maze}": gap for maze, gap in gaps.items()} | {"as_printed": len(same)},
     )
 
@@ -259,17 +261,13 @@ def _sign(gap: float) -> int:
 def _claim_ours(
     curves: Mapping[tuple[str, str], Curve], mazes: Sequence[str], agents: Sequence[str]
 ) -> Claim:
-    ours = {maze: curves[maze, "tgm"].last for maze in mazes if (maze, "tgm") in curves}
+    ends = {
+        maze: {agent: curves[maze, agent].last for agent in agents if (maze, agent) in curves}
+        for maze in mazes
+    }
+    ours = {maze: of["tgm"] for maze, of in ends.items() if "tgm" in of and len(of) > 1}
     rivals = {
-        maze: max(
-            (
-                curves[maze, rival].last
-                for rival in agents
-                if (maze, rival) in curves and rival != "tgm"
-            ),
-            default=math.nan,
-        )
-        for maze in ours
+        maze: max(end for agent, end in ends[maze].items() if agent != "tgm") for maze in ours
     }
     behind = [maze for maze in ours if ours[maze] < rivals[maze] - SIMILAR]
     listed = ", ".join(f"{maze}: {ours[maze]:.1f} and {rivals[maze]:.1f}" for maze in ours)
