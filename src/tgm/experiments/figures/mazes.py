@@ -45,7 +45,7 @@ def mazes_learned(settings: Settings) -> Drawing:
         for name in names
     }
     widths = [load_maze(name).width for name in names]
-    figure = style.new_figure(max(0.3 * sum(widths), 6.0), 6.1)
+    figure = style.new_figure(max(0.3 * sum(widths), 8.2), 6.1)
     axes = figure.subplots(2, len(names), squeeze=False, width_ratios=widths)
     for row, preset in enumerate(PRESETS):
         for column, name in enumerate(names):
