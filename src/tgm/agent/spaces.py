@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.saved import LARGEST
 from tgm.errors import DataError, SpaceError
 
 MOST_FEATURES = 1000  # of a model in a file: a covariance has the square of it
-LARGEST = 1e60  # its square, and the square of that, are still numbers
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Interface:
             reward = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise DataError(f"{where}: the reward {value!r} is not a number") from None
-        if not np.isfinite(reward):
+        if not math.isfinite(reward):
             raise DataError(
                 f"{where}: the reward is {reward}; it must be finite, "
                 "and nothing was learned from it"

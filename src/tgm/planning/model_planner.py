@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.saved import Arrays, Saved, number, prefixed
+from tgm.errors import DataError
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.information import expected_information_gain, sampled_rows
@@ -40,6 +42,7 @@ class ModelPlanner:
         self._row_prior = row_prior
         self._sweeper = Sweeper(model)
         self._greedy: FloatArray | None = None
+        self._greedy_version = 0  # of the model that it was found for
         self._best_reward = -math.inf
         self._worst_reward = math.inf
         self._need = 0.0
@@ -59,17 +62,32 @@ class ModelPlanner:
             self._worst_reward = min(self._worst_reward, reward)
             self._is_due, self._greedy = True, None
 
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        """The worst and the best reward so far; (0, 0) before the first."""
-        if self._best_reward == -math.inf:
-            return 0.0, 0.0
-        return self._worst_reward, self._best_reward
+    def to_arrays(self) -> Arrays:
+        """Everything but what is found again from the model."""
+        return {
+            "best_reward": number(self._best_reward),
+            "worst_reward": number(self._worst_reward),
+            "need": number(self._need),
+            "doubt": number(self._doubt),
+            "doubt_at": number(self._doubt_at),
+            "look_at": number(self._look_at),
+            "is_due": np.array([self._is_due]),
+            "is_stuck": np.array([self._is_stuck]),
+            **prefixed("sweep", self._sweeper.to_arrays()),
+        }
 
-    def restore_range(self, worst: float, best: float) -> None:
-        """Take over a range of rewards that was saved."""
-        self.see_reward(worst)
-        self.see_reward(best)
+    def restore(self, saved: Saved, n_slots: int) -> None:
+        """Take over what `to_arrays` gave, for at least so many states."""
+        self._best_reward = saved.number("best_reward", infinite=-math.inf)
+        self._worst_reward = saved.number("worst_reward", infinite=math.inf)
+        self._need, self._doubt = saved.number("need"), saved.number("doubt")
+        self._doubt_at, self._look_at = saved.number("doubt_at"), saved.number("look_at")
+        self._is_due = bool(saved.flags("is_due", 1)[0])
+        self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
+        self._sweeper.restore(saved.part("sweep"))
+        if len(self._sweeper.value) < n_slots:
+            raise DataError(f"{len(self._sweeper.value)} values for {n_slots} states")
+        self._greedy = self._sampled = None
 
     def birth(self, state: int) -> None:
         """A state was born: nothing was tried in it, so it is worth the best."""
@@ -82,7 +100,7 @@ class ModelPlanner:
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; the values are found again from the model."""
         self._sweeper.make_room(change.n_new, self.highest)
-        for links in change.changed().values():
+        for links in change.changed.values():
             self._sweeper.active.update(new for new, _ in links)
         self._is_due, self._greedy, self._sampled = True, None, None
 
@@ -133,7 +151,8 @@ class ModelPlanner:
         if self._exploration in ("epsilon_greedy", "softmax", "greedy"):
             return self.greedy_values(alive)[states]
         self._update(n_steps, alive)
-        return self._sweeper.q[states]
+        first = states[0]
+        return self._sweeper.q[first : first + 1] if len(states) == 1 else self._sweeper.q[states]
 
     def note_best(self, value: float) -> None:
         """The best value within reach; if it is the worst there is, something must be doubted."""
@@ -143,11 +162,8 @@ class ModelPlanner:
     def greedy_values(self, alive: IntArray) -> FloatArray:
         """(n_slots, n_actions) values of the model as it is known; what is untried is worst."""
         model = self._model
-        if model.changed:
-            self._greedy = None
-            self._sweeper.active.update(model.changed)
-            model.changed.clear()
-        if self._greedy is None:
+        if self._greedy is None or self._greedy_version != model.version:
+            self._greedy_version = model.version
             n_slots = int(alive.max(initial=-1)) + 1
             untried = model.visits[:n_slots] <= TRIED
             self._greedy = solve(
@@ -164,26 +180,30 @@ class ModelPlanner:
         """Bring the exploring values up to date, at a cost that depends on what changed."""
         model, sweeper = self._model, self._sweeper
         if model.changed:
-            self._greedy = None
             sweeper.active.update(model.changed)
             model.changed.clear()
         if model.touched:
-            self._note_known()
+            # While all rewards are the same, the last thing tried is a reason to doubt at once.
+            if self._note_known() and self._nothing_stands_out:
+                self._is_due = self._is_due or not sweeper.is_set[alive].any()
             model.touched.clear()
         if self._is_due or n_steps >= self._look_at:
             self._look_again(n_steps, alive)
         if sweeper.active:
             sweeper.sweep(alive, TOLERANCE * self._step_worth(alive), self.lowest)
 
-    def _note_known(self) -> None:
-        """Rows that have become known, or doubtful, by what was counted."""
-        for state, action in self._model.touched:
-            unknown = self._model.certainty[state, action] < self._need
-            if unknown != self._sweeper.is_set[state, action]:
-                self._sweeper.is_set[state, action] = unknown
-                self._sweeper.set_to[state, action] = self.highest
-                self._sweeper.active.add(state)
-                self._is_due = self._is_due or self._nothing_stands_out  # was that the last one?
+    def _note_known(self) -> bool:
+        """Whether rows have become known, or doubtful, by what was counted."""
+        is_news = False
+        certainty, is_set = self._model.certainty, self._sweeper.is_set
+        for row in self._model.touched:
+            unknown = bool(certainty[row] < self._need)
+            if unknown != is_set[row]:
+                is_news = True
+                is_set[row] = unknown
+                self._sweeper.set_to[row] = self.highest
+                self._sweeper.active.add(row[0])
+        return is_news
 
     @property
     def _nothing_stands_out(self) -> bool:
