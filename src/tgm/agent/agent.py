@@ -28,7 +28,6 @@ from tgm.agent.recording import (
     Recorder,
     open_recorder,
 )
-from tgm.agent.snapshot import Changes, Snapshot
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError, RunError, TGMError
@@ -80,7 +79,7 @@ class TGMAgent:
         self._learner: Learner = make_learner(interface.n_features, interface.n_actions, config)
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
-        self._is_between_episodes = True
+        self.is_between_episodes = True
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
@@ -133,7 +132,7 @@ class TGMAgent:
                 goes_on = self._learn(callbacks)
             if (
                 self._recorder is not None
-                and self._is_between_episodes
+                and self.is_between_episodes
                 and not self._recorder.episode_ended(self)
             ):
                 goes_on = False
@@ -144,11 +143,11 @@ class TGMAgent:
         """A learning step; returns whether everybody wants to go on."""
         lesson = self._learner.learn()
         episodes, self._finished = tuple(self._finished), []
-        if self._recorder is None and not callbacks:
-            return True
-        info = self._info(lesson, episodes)
         if self._recorder is not None:
-            self._recorder.learned(info, self)
+            self._recorder.learned(lesson, episodes, self)
+        if not callbacks:
+            return True
+        info = self.info(lesson, episodes)
         answers = [callback(info) for callback in callbacks]  # all are told, whoever says stop
         return not any(answer is False for answer in answers)
 
@@ -165,7 +164,7 @@ class TGMAgent:
 
     def _step(self) -> None:
         """One step of the environment; bad data raises before anything is learned from it."""
-        if self._is_between_episodes:
+        if self.is_between_episodes:
             self._begin_episode()
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
@@ -197,7 +196,7 @@ class TGMAgent:
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
         self._learner.begin(observation)
-        self._is_between_episodes = False
+        self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
         if self._recorder is not None:
@@ -218,9 +217,10 @@ class TGMAgent:
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
         self._learner.end_episode()
-        self._is_between_episodes = True
+        self.is_between_episodes = True
 
-    def _info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+    def info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+        """The record of a learning step that was just done."""
         return LearningInfo(
             step=self.n_steps,
             episode=self.n_episodes,
@@ -335,25 +335,10 @@ class TGMAgent:
         """(n_actions, n_states, n_states) expected number of times each transition was seen."""
         return np.array(self._learner.transition_counts)
 
-    # --- records: for recorders and viewers ----------------------------------------------------
-
     @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        return self._learner.current_state
-
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self._learner.log_density
-
-    def snapshot(self) -> Snapshot:
-        """All that is known, as plain values."""
-        return self._learner.snapshot()
-
-    def changes(self) -> Changes | None:
-        """What changed since the last `changes` or `snapshot`; None if that is everything."""
-        return self._learner.changes()
+    def learner(self) -> Learner:
+        """What the agent knows and how it learns; recorders read it, and change nothing."""
+        return self._learner
 
     # --- files --------------------------------------------------------------------------------
 
@@ -368,15 +353,15 @@ class TGMAgent:
             notes: anything that JSON can hold, to be kept in the file's facts.
         """
         facts = {
-            "config": asdict(self.config),
+            "config": self.config.to_dict(),
             "seed": self.seed,
             "n_steps": self.n_steps,
             "n_episodes": self.n_episodes,
             "interface": asdict(self.interface),
             "exploration_rng": self._rng.bit_generator.state,
             "predict_rng": self._predict_rng.bit_generator.state,
-            "pending_moves": [asdict(move) for move in self._learner.pending_moves],
-            "pending_episodes": [asdict(episode) for episode in self._finished],
+            "pending_moves": [move.to_dict() for move in self._learner.pending_moves],
+            "pending_episodes": [episode.to_dict() for episode in self._finished],
             "notes": notes or {},
         }
         write_model(Path(path), self._learner.to_arrays(), facts)

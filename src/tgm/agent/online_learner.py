@@ -188,16 +188,13 @@ class OnlineLearner:
 
     # --- records ----------------------------------------------------------------------------------
 
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self.model.log_density
-
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        belief = self.model.belief
-        return int(self.model.components.ids[belief[0][0]]) if belief else -1
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its most likely state, ln of its density, and its weight."""
+        model, records = self.model, self._records
+        if records is not None and records.model is model:
+            return records.newest()
+        state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
+        return state, model.log_density, 0.0
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
@@ -205,14 +202,18 @@ class OnlineLearner:
             return Snapshot.empty(
                 self._n_features, self._n_actions, np.empty((0, self._n_features))
             )
+        if self._search is not None:
+            for candidate in self._search.candidates:
+                candidate.components.told = {}  # of one model only is told what changed
         self._records = OnlineRecords(self.model, self._origin)
         return self._records.snapshot()
 
     def changes(self) -> Changes | None:
-        """What changed since the last time; None where another model has taken over."""
-        if self._records is None or self._records.model is not self.model:
+        """What changed since the last time; None where another model or prior has taken over."""
+        records = self._records
+        if records is None or records.model is not self.model or records.prior_has_changed:
             return None
-        return self._records.changes()
+        return records.changes()
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -244,3 +245,5 @@ class OnlineLearner:
             self.model.restore(saved.part("model"))
         self.model.moves = pending_moves
         self._origin = saved.floats("origin", self._n_features)
+        if self.model.components.told:
+            self._records = OnlineRecords(self.model, self._origin)

@@ -31,9 +31,19 @@ class Move:
     gain: float | None = None
     accepted: bool = True
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {
+            "kind": self.kind,
+            "ids": list(self.ids),
+            "cause": self.cause,
+            "gain": self.gain,
+            "accepted": self.accepted,
+        }
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Move:
-        """What `dataclasses.asdict` gave, after a trip through JSON."""
+        """What `to_dict` gave."""
         return cls(**(values | {"ids": tuple(values["ids"])}))
 
 

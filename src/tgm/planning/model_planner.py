@@ -43,6 +43,7 @@ class ModelPlanner:
         self._row_prior = row_prior
         self._sweeper = Sweeper(model)
         self._greedy: FloatArray | None = None
+        self._greedy_version = 0  # of the model that it was found for
         self._best_reward = -math.inf
         self._worst_reward = math.inf
         self._doubt_at = 0.0  # step at which known rows are doubted again
@@ -149,11 +150,8 @@ class ModelPlanner:
     def greedy_values(self, alive: IntArray) -> FloatArray:
         """(n_slots, n_actions) values of the model as it is known; what is untried is worst."""
         model = self._model
-        if model.changed:
-            self._greedy = None
-            self._sweeper.active.update(model.changed)
-            model.changed.clear()
-        if self._greedy is None:
+        if self._greedy is None or self._greedy_version != model.version:
+            self._greedy_version = model.version
             n_slots = int(alive.max(initial=-1)) + 1
             untried = model.visits[:n_slots] <= TRIED
             self._greedy = solve(
@@ -170,7 +168,6 @@ class ModelPlanner:
         """Bring the exploring values up to date, at a cost that depends on what changed."""
         model, sweeper = self._model, self._sweeper
         if model.changed:
-            self._greedy = None
             sweeper.active.update(model.changed)
             model.changed.clear()
         if model.touched:

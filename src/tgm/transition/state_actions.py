@@ -67,6 +67,8 @@ class StateActionModel:
         self._written: dict[tuple[int, int], Outcomes] = {}  # what is in the planner's arrays
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
+        self.version = 0  # counts the changes that are worth planning with again
+        self.n_edits = 0  # changes of rows so far
         self.dirty: set[tuple[int, int]] = set()
         """Rows that changed since the last record of them."""
 
@@ -171,6 +173,7 @@ class StateActionModel:
             "retries": _pairs(sorted(self._retries)),
             "surprise.key": _pairs(list(self.surprises)),
             "surprise.times": np.array(list(self.surprises.values()), dtype=np.intp),
+            "dirty": _pairs(sorted(self.dirty)),
         }
 
     def restore(self, saved: Saved, n_slots: int) -> None:
@@ -196,6 +199,7 @@ class StateActionModel:
         times = saved.whole("surprise.times", ANY).tolist()
         keys = self._keys(saved, "surprise.key", len(times))
         self.surprises = dict(zip(keys, times, strict=True))
+        self.dirty = set(self._keys(saved, "dirty"))
 
     def _restore_rows(self, saved: Saved) -> None:
         n_slots = len(self.visits)
@@ -267,6 +271,8 @@ class StateActionModel:
     def fade(self, log_factor: float) -> None:
         """Count everything seen so far exp(log_factor) times: for worlds that change."""
         self.log_fade += log_factor
+        self.dirty.update(key for key in self.rows if key[0] != START)
+        self.n_edits += 1
         factor = math.exp(log_factor)
         for row in self.rows.values():
             for after in row:
@@ -279,6 +285,7 @@ class StateActionModel:
         key = state, action
         self.touched.add(key)
         self.dirty.add(key)
+        self.n_edits += 1
         visits = float(self.visits[key])
         row = self.rows.get(key)
         if visits <= 1e-9 or not row:
@@ -287,6 +294,7 @@ class StateActionModel:
             self.successor[key] = 0
             self.probability[key] = self.discounted[key] = 0.0
             self.changed.add(state)
+            self.version += 1
             return
         end = min(1.0, float(self.end_sum[key]) / visits)
         reward = float(self.reward_sum[key]) / visits
@@ -307,6 +315,7 @@ class StateActionModel:
             self._write(state, action, items)
             self._written[key] = items
             self.changed.add(state)
+            self.version += 1
 
     def _write(self, state: int, action: int, items: Outcomes) -> None:
         if len(items) > self.successor.shape[2]:

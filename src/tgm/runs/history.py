@@ -1,0 +1,183 @@
+"""The history of a run: what was seen, and how the model changed by it, in chunks of arrays."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+
+import numpy as np
+
+from tgm.agent.model_file import write_arrays
+from tgm.agent.snapshot import Changes, Snapshot
+from tgm.distributions.saved import Arrays
+from tgm.runs.chunk import COLUMNS, Chunk
+
+CHUNK_STEPS = 5000  # at least so many steps are in a chunk
+FIRST_FULL = 64  # the second full frame of a run; then at twice the steps of the last one
+FORMAT = "tgm-history"
+
+# Each table is one flat array of numbers while it grows; these are the columns of an entry.
+TABLES: dict[str, tuple[str, ...]] = {
+    "obs": (
+        "obs.step",
+        "obs.episode",
+        "obs.action",
+        "obs.reward",
+        "obs.end",
+        "obs.state",
+        "obs.log_density",
+        "obs.weight",
+        "obs.point",
+    ),
+    "frame": (
+        "frame.step",
+        "frame.n_obs",
+        "frame.is_full",
+        "frame.n_components",
+        "frame.n_removed",
+        "frame.n_rows",
+    ),
+    "component": (
+        "component.id",
+        "component.weight",
+        "component.is_fixed",
+        "component.mean",
+        "component.covariance",
+    ),
+    "removed": ("removed.id",),
+    "row": ("row.state", "row.action", "row.visits", "row.reward", "row.end", "row.n_next"),
+    "next": ("next.state", "next.count"),
+    "full": ("full.q", "full.prior_mean", "full.prior_covariance", "full.log_evidence"),
+    "kept": ("kept.frame", "kept.point", "kept.state"),
+}
+
+
+def next_full(step: int) -> int:
+    """The step from which another full frame is wanted after one at `step`."""
+    return max(FIRST_FULL, min(2 * step, step + CHUNK_STEPS))
+
+
+class HistoryWriter:
+    """Owner of the newest chunk; the older ones are files that never change again.
+
+    A chunk begins with all that is known and goes on with what changed at each learning step. It is
+    closed when what followed fills as much room as the beginning, and has at least 5,000 steps.
+    """
+
+    def __init__(self, folder: Path, n_features: int, n_actions: int) -> None:
+        """No chunk yet."""
+        self._folder = folder
+        self._lengths = {"d": n_features, "A": n_actions}
+        self.full_at = 0  # the step from which the next frame must be a full one
+        self._begin(0)
+
+    def _begin(self, first_step: int) -> None:
+        self.first_step = first_step
+        self._tables = {name: array("d") for name in TABLES}
+        self._observations = self._tables["obs"]
+        self.n_observations = 0
+        self.n_frames = 0
+        self._n_first = 0  # components and rows of the first frame
+        self._n_more = 0  # and of those that followed
+        self._n_written = -1
+        self._prior_dof = 0.0
+
+    def _is_long(self, step: int) -> bool:
+        n_entries = self._n_more + self.n_observations
+        return step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
+
+    def observe(self, *numbers: float) -> None:
+        """Add an observation: the columns of "obs" in their order."""
+        self._observations.extend(numbers)
+        self.n_observations += 1
+
+    def add_full(self, step: int, snapshot: Snapshot) -> None:
+        """Add a full frame; if there are frames already and it is time, in a new chunk."""
+        if self.n_frames and self._is_long(step):
+            self.write()
+            self._begin(step)
+        self.full_at = next_full(step)
+        self._prior_dof = snapshot.prior_dof
+        self._add(step, snapshot.known, is_full=True)
+        n_states = len(snapshot.q)
+        full = [
+            np.asarray(part).reshape(n_states, -1)
+            for part in (
+                snapshot.q,
+                snapshot.prior_mean,
+                snapshot.prior_covariance,
+                snapshot.log_evidence,
+            )
+        ]
+        self._tables["full"].extend(np.concatenate(full, axis=1).ravel().tolist())
+        frames = np.full((len(snapshot.kept_points), 1), self.n_frames - 1.0)
+        kept = [frames, snapshot.kept_points, snapshot.kept_states[:, None]]
+        self._tables["kept"].extend(np.concatenate(kept, axis=1).ravel().tolist())
+
+    def add_changes(self, step: int, changes: Changes) -> None:
+        """Add what changed, if anything did."""
+        if changes.components.n_entries or changes.removed or changes.rows.n_entries:
+            self._add(step, changes, is_full=False)
+
+    def _add(self, step: int, changes: Changes, *, is_full: bool) -> None:
+        tables, rows, components = self._tables, changes.rows, changes.components
+        counts = components.n_entries, len(changes.removed), rows.n_entries
+        tables["frame"].extend((step, self.n_observations, is_full, *counts))
+        tables["component"].extend(components.values)
+        tables["removed"].extend(changes.removed)
+        tables["row"].extend(rows.values)
+        tables["next"].extend(changes.next_states.values)
+        self.n_frames += 1
+        if self.n_frames == 1:
+            self._n_first = components.n_entries + rows.n_entries
+        else:
+            self._n_more += components.n_entries + rows.n_entries
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def write(self, *, sync: bool = False) -> None:
+        """Write the newest chunk as far as it is, if it has grown since the last time."""
+        size = self.n_observations + self.n_frames
+        if size != self._n_written:
+            path = self._folder / f"{self.first_step:010d}.safetensors"
+            write_arrays(path, self._arrays(), FORMAT, {"first_step": self.first_step}, sync=sync)
+            self._n_written = size
+
+    def _arrays(self) -> Arrays:
+        """The columns of all tables."""
+        arrays: Arrays = {}
+        for table, names in TABLES.items():
+            widths = [self._width(name) for name in names]
+            values = np.array(self._tables[table]).reshape(-1, sum(widths))
+            columns = np.split(values, np.cumsum(widths)[:-1], axis=1)
+            for name, column in zip(names, columns, strict=True):
+                dtype, shape = COLUMNS[name]
+                inner = [self._lengths[letter] for letter in shape]
+                arrays[name] = column.astype(dtype).reshape(len(values), *inner)
+        arrays["prior.dof"] = np.array([self._prior_dof])
+        return arrays
+
+    def _width(self, name: str) -> int:
+        """Numbers in one entry of a column."""
+        width = 1
+        for letter in COLUMNS[name][1]:
+            width *= self._lengths[letter]
+        return width
+
+    def resume(self, chunk: Chunk) -> None:
+        """Go on with a chunk."""
+        self._begin(chunk.first_step)
+        arrays = chunk.arrays
+        for table, names in TABLES.items():
+            n_entries = len(arrays[names[0]])
+            columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
+            entries = np.concatenate(columns, axis=1, dtype=np.float64)
+            self._tables[table] = array("d", entries.ravel().tolist())
+        self._observations = self._tables["obs"]
+        self.n_observations = len(arrays["obs.step"])
+        self.n_frames = len(arrays["frame.step"])
+        self._prior_dof = float(arrays["prior.dof"][0])
+        full = arrays["frame.step"][arrays["frame.is_full"]]
+        self.full_at = next_full(int(full[-1])) if len(full) else 0
+        entries = arrays["frame.n_components"] + arrays["frame.n_rows"]
+        self._n_first, self._n_more = int(entries[:1].sum()), int(entries[1:].sum())
