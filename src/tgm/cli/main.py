@@ -27,6 +27,7 @@ COMMANDS = {
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
+    "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
 }
 
 

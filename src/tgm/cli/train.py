@@ -141,7 +141,7 @@ class Train:
         planned = Run.open(folder).facts["steps"] if self.steps is None else self.steps
         if planned < agent.n_steps:
             raise ConfigError(f"{folder}: has {agent.n_steps} steps already; --steps is the total")
-        recorder = open_run(agent, folder, planned, self.checkpoint_seconds)
+        recorder = open_run(agent, folder, planned, self.checkpoint_seconds, may_begin_again=True)
         return agent, recorder, planned - agent.n_steps
 
     def _world(self) -> World:
