@@ -26,6 +26,8 @@ COMMANDS = {
     "train": ("tgm.cli.train", "Train", "let an agent live in a maze and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
+    "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
+    "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
 }
 
 

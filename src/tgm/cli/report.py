@@ -1,52 +1,48 @@
-"""What `train`, `evaluate` and `structure` tell about an agent in its maze."""
+"""`tgm report`: the inspector's page of a run as one file."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-from rich.text import Text
+import tyro
 
-from tgm.agent import TGMAgent
-from tgm.cli.drawing import LEGEND, draw_learned
-from tgm.envs import Maze
-from tgm.experiments.evaluation import Evaluation
-from tgm.experiments.structure import StructureReport
-
-
-def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any]:
-    """The outcome of greedy episodes as plain values."""
-    facts: dict[str, Any] = {
-        "mean_return": evaluation.mean_return,
-        "episodes": len(evaluation.returns),
-        "returns": list(evaluation.returns),
-    }
-    if maze is not None:
-        best = maze.optimal_return if math.isfinite(maze.optimal_return) else None
-        facts |= {"optimal_return": best, "solved": evaluation.solves(maze)}
-    return facts
+from tgm.agent.model_file import write_atomically
+from tgm.cli.output import print_json, print_lines
+from tgm.errors import ConfigError
+from tgm.inspector.assets import need_extra
+from tgm.runs import Run
 
 
-def evaluation_line(evaluation: Evaluation, maze: Maze | None) -> str:
-    """The outcome of greedy episodes in one line."""
-    outcome = f"mean return {evaluation.mean_return:.2f} over {len(evaluation.returns)} episodes"
-    if maze is None:
-        return outcome
-    verdict = "solved" if evaluation.solves(maze) else "not solved"
-    return f"maze {maze.name} is {verdict}: {outcome}, the best is {maze.optimal_return:g}"
+@dataclass(frozen=True)
+class Report:
+    """Write one HTML file that shows a run, to open from disk or to send to a colleague."""
 
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """The run's directory; more of them are compared with it."""
 
-def structure_lines(report: StructureReport) -> list[str]:
-    """States and transitions against the true maze, in words."""
-    cells, steps = report.counts, report.transition_counts
-    return [
-        f"{len(report.state_cells)} states found for {len(report.cells)} cells: "
-        + ", ".join(f"{count} {name}" for name, count in cells.items()),
-        f"{sum(steps.values())} most likely successors: "
-        + ", ".join(f"{count} {name}" for name, count in steps.items()),
-    ]
+    out: Annotated[Path, tyro.conf.arg(aliases=("-o",), metavar="FILE")] = Path("report.html")
+    """The file to write; one that exists is replaced."""
 
+    json: bool = False
+    """Print one JSON object instead."""
 
-def learned_map(maze: Maze, agent: TGMAgent, report: StructureReport) -> Text:
-    """The drawing with its legend."""
-    return draw_learned(maze, agent, report).append(LEGEND)
+    def run(self) -> int:
+        """Write the file, tell, and return the exit code."""
+        if not self.runs:
+            raise ConfigError("name the directory of a RUN")
+        need_extra()
+        from tgm.inspector.report import report_page
+
+        page = report_page([Run.open(folder) for folder in self.runs])
+        try:
+            write_atomically(self.out, page.encode("utf-8"))
+        except OSError as error:
+            raise ConfigError(f"--out {self.out}: cannot be written ({error.strerror})") from None
+        size = self.out.stat().st_size
+        if self.json:
+            print_json({"file": str(self.out), "bytes": size})
+        else:
+            print_lines(f"{self.out} ({size / 1e6:.1f} MB) opens in any browser")
+        return 0

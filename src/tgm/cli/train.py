@@ -15,7 +15,7 @@ import tyro
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
 from tgm.cli.output import print_json, print_lines
-from tgm.cli.report import evaluation_facts, evaluation_line, learned_map, structure_lines
+from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.envs import Maze, load_maze
 from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate

@@ -1,0 +1,142 @@
+// The timeline: one slider that drives every view, over the marks of what happened.
+
+import { h, s, set } from "../dom.js";
+import { count } from "../format.js";
+
+const TICK = 70; // milliseconds between two pictures while playing
+const SPEEDS = [["1", "1 step"], ["5", "5 steps"], ["25", "25 steps"], ["100", "100 steps"]];
+const KINDS = { birth: "born", split: "split", merge: "merged", removal: "removed", fixed: "fixed" };
+
+export class Timeline {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.timer = null;
+    this.slider = h("input", { type: "range", min: 0, max: 0, step: 1, id: "slider",
+      "aria-label": "step", oninput: (event) => ctx.goTo(Number(event.target.value)) });
+    this.marks = s("svg", { class: "marks", "aria-hidden": "true" });
+    this.play = h("button", { type: "button", class: "play", "aria-label": "play",
+      "data-tip": "play or pause (space)", onclick: () => this.toggle() }, "▶");
+    this.input = h("input", { type: "number", min: 0, class: "number", "aria-label": "go to step",
+      onchange: (event) => ctx.goTo(Number(event.target.value)) });
+    this.total = h("span", { class: "muted" });
+    this.words = h("span", { class: "moment" });
+    const button = (words, label, tip, act) => h("button", { type: "button", "aria-label": label,
+      "data-tip": tip, onclick: act }, words);
+    this.speed = h("select", { "aria-label": "speed", "data-tip": "steps from one picture to the next" },
+      SPEEDS.map(([value, words]) => h("option", { value }, words)));
+    this.element = h("section", { class: "timeline", "aria-label": "Timeline" },
+      h("div", { class: "transport" },
+        button("⏮", "previous structure move", "previous structure move (,)", () => this.jump(-1)),
+        button("◂", "one step back", "one step back (←; with shift 10)", () => ctx.goTo(ctx.step - 1)),
+        this.play,
+        button("▸", "one step on", "one step on (→; with shift 10)", () => ctx.goTo(ctx.step + 1)),
+        button("⏭", "next structure move", "next structure move (.)", () => this.jump(1)),
+        this.speed,
+        h("label", { class: "control" }, h("span", {}, "step"), this.input, this.total)),
+      h("div", { class: "track" }, this.marks, this.slider),
+      this.words);
+  }
+
+  update(reasons) {
+    const { ctx } = this;
+    if (reasons.has("run") || reasons.has("size")) this.#drawMarks();
+    set(this.slider, { max: ctx.lastStep });
+    this.slider.value = ctx.step;
+    this.input.value = ctx.step;
+    this.input.max = ctx.lastStep;
+    this.total.textContent = `of ${count(ctx.lastStep)}`;
+    this.slider.setAttribute("aria-valuetext", `step ${ctx.step}`);
+    const moment = this.#moment();
+    if (this.words.textContent !== moment) this.words.textContent = moment;
+  }
+
+  #moment() {
+    const { ctx } = this;
+    if (ctx.history.isEmpty) return "This run has no history: its curves are under Compare.";
+    const failure = ctx.history.failed.get(ctx.history.steps[ctx.history.chunkIndex(ctx.step)]);
+    if (failure) return `Here the history cannot be read: ${failure}`;
+    if (!ctx.history.isLoaded(ctx.step)) return "loading …";
+    const states = ctx.frame ? ctx.frame.components.size : 0;
+    const parts = [];
+    if (ctx.row) parts.push(`episode ${ctx.row.episode}`);
+    parts.push(`${states} states`);
+    const here = ctx.summary.log.moves.filter((move) => move.step === ctx.step && move.accepted);
+    parts.push(...here.slice(0, 3).map((move) => `${moveWords(move)}: ${move.cause}`));
+    if (ctx.row?.end === 1) parts.push("the episode terminates: goal");
+    if (ctx.row?.end === 2) parts.push("time limit");
+    if (ctx.frame && ctx.frame.step < ctx.step && !ctx.plansWithModel) {
+      parts.push(`model of step ${ctx.frame.step}`);
+    }
+    return parts.join(" · ");
+  }
+
+  #drawMarks() {
+    const { ctx } = this;
+    const width = this.marks.clientWidth || this.element.clientWidth;
+    const height = 30;
+    set(this.marks, { viewBox: `0 0 ${width} ${height}`, height });
+    this.marks.replaceChildren();
+    const last = Math.max(ctx.lastStep, 1);
+    const inset = 8; // half of the slider's thumb
+    const x = (step) => inset + (step / last) * (width - 2 * inset);
+    const { series, episodes, moves } = ctx.summary.log;
+    const most = Math.max(1, ...series.n_states.map((value) => value ?? 0));
+    const line = series.step.map((step, index) => (
+      `${index ? "L" : "M"}${x(step).toFixed(1)} ${(height - 2 - (22 * (series.n_states[index] ?? 0)) / most).toFixed(1)}`));
+    const paths = { birth: "", end: "", fixed: "" };
+    for (const move of moves) {
+      if (!move.accepted) continue;
+      const kind = move.kind === "merge" || move.kind === "removal" ? "end"
+        : move.kind === "fixed" ? "fixed" : "birth";
+      paths[kind] += `M${x(move.step).toFixed(1)} ${height - 8}v8`;
+    }
+    let goals = "";
+    episodes.step.forEach((step, index) => {
+      if (episodes.terminated[index]) goals += `M${x(step).toFixed(1)} 3h0`;
+    });
+    this.marks.append(
+      s("path", { class: "mark-states", d: line.join("") }),
+      s("path", { class: "mark-birth", d: paths.birth }),
+      s("path", { class: "mark-end", d: paths.end }),
+      s("path", { class: "mark-fixed", d: paths.fixed }),
+      s("path", { class: "mark-goal", d: goals }),
+    );
+  }
+
+  jump(direction) {
+    const { ctx } = this;
+    const steps = ctx.summary.log.moves.filter((move) => move.accepted).map((move) => move.step);
+    const found = direction > 0 ? steps.find((step) => step > ctx.step)
+      : steps.findLast((step) => step < ctx.step);
+    if (found !== undefined) ctx.goTo(found);
+  }
+
+  toggle() {
+    if (this.timer !== null) {
+      this.stop();
+      return;
+    }
+    const { ctx } = this;
+    if (ctx.step >= ctx.lastStep) ctx.goTo(0);
+    this.play.textContent = "❚❚";
+    this.play.setAttribute("aria-label", "pause");
+    this.timer = setInterval(() => {
+      ctx.goTo(ctx.step + Number(this.speed.value));
+      if (ctx.step >= ctx.lastStep) this.stop();
+    }, TICK);
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.play.textContent = "▶";
+    this.play.setAttribute("aria-label", "play");
+  }
+}
+
+export function moveWords(move) {
+  const [first, ...others] = move.ids;
+  if (move.kind === "merge" && others.length) return `state ${others.join(", ")} merged into ${first}`;
+  if (move.kind === "split" && others.length) return `state ${others.join(", ")} split from ${first}`;
+  return `state ${first ?? "?"} ${KINDS[move.kind] ?? "changed"}`;
+}
