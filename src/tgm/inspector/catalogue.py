@@ -11,10 +11,10 @@ from pathlib import Path
 
 from tgm.errors import ConfigError, RunError
 from tgm.runs import Run, find_runs
+from tgm.runs.folder import HISTORY_FOLDER, RESULT_FILE, RUN_FILE
 
-RUN_FILE, HISTORY = "run.json", "history"
 LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder's are a hundredth of it
-LARGEST_FACTS = {RUN_FILE: 8 * 2**20, "result.json": 8 * 2**20}  # bytes
+LARGEST_FACTS = {RUN_FILE: 8 * 2**20, RESULT_FILE: 8 * 2**20}  # bytes
 
 
 class Catalogue:
@@ -60,7 +60,7 @@ def run_id(folder: Path) -> str:
 def check_files(folder: Path) -> None:
     """RunError if a file of the run is a link out of it, or no file at all (a pipe would hang)."""
     try:
-        for directory in (folder, folder / HISTORY):
+        for directory in (folder, folder / HISTORY_FOLDER):
             if directory.is_symlink():
                 raise RunError(f"{folder.name}: '{directory.name}' is a link; runs hold none")
             if not directory.is_dir():
@@ -80,6 +80,6 @@ def _check_entry(folder: Path, entry: os.DirEntry[str]) -> None:
     facts = entry.stat(follow_symlinks=False)
     if not stat.S_ISREG(facts.st_mode):
         raise RunError(f"{folder.name}: '{entry.name}' is no regular file")
-    is_history = Path(entry.path).parent.name == HISTORY
+    is_history = Path(entry.path).parent.name == HISTORY_FOLDER
     if facts.st_size > (LARGEST_CHUNK if is_history else LARGEST_FACTS.get(entry.name, math.inf)):
         raise RunError(f"{folder.name}: '{entry.name}' is too large ({facts.st_size} bytes)")

@@ -54,18 +54,22 @@ class Finding:
 
 
 def findings(
-    status: RunStatus, planned: object, log: Log, frame: Frame | None, maze: Maze | None
+    status: RunStatus,
+    steps: tuple[int, int],
+    log: Log,
+    frame: Frame | None,
+    maze: Maze | None,
 ) -> list[Finding]:
     """Everything worth telling, the worst first.
 
     Args:
         status: whether the run goes on.
-        planned: how many steps it was to take, as run.json says.
+        steps: how many it has taken, and how many it was to take.
         log: its log.
         frame: the model after the last step; None for agents without a history.
         maze: the world, if it is a maze.
     """
-    found = [_state_of_run(status, planned, log), *_log_problems(log), *_goal(log)]
+    found = [_state_of_run(status, steps), *_log_problems(log), *_goal(log)]
     if frame is not None and len(frame.ids):
         found += _overlapping(frame)
         found += _wide(frame)
@@ -83,9 +87,8 @@ def findings(
     return sorted(found, key=lambda finding: order.index(finding.level))
 
 
-def _state_of_run(status: RunStatus, planned: object, log: Log) -> Finding:
-    of_planned = f" of {planned} planned" if isinstance(planned, int) else ""
-    done = f"{log.last_step}{of_planned} steps"
+def _state_of_run(status: RunStatus, steps: tuple[int, int]) -> Finding:
+    done = f"{steps[0]} of {steps[1]} planned steps"
     because = f" {status.reason}" if status.reason else ""
     if status.state == "finished":
         return Finding("good", "The run is finished", f"{done} were taken.")
@@ -195,9 +198,8 @@ def _never_left(frame: Frame) -> list[Finding]:
 
 
 def _untried(frame: Frame) -> list[Finding]:
-    n_actions = 1 + max((action for _, action in frame.rows), default=0)
     tried = sum(row.visits > TRIED for row in frame.rows.values())
-    total = n_actions * len(frame.ids)
+    total = frame.n_actions * len(frame.ids)
     if tried >= total:
         text = f"Each of {total} pairs of state and action has been tried."
         return [Finding("good", "Everything was tried", text)]
@@ -206,7 +208,7 @@ def _untried(frame: Frame) -> list[Finding]:
 
 
 def _against_the_maze(frame: Frame, maze: Maze) -> list[Finding]:
-    report = compare_structure(_AsMap(frame), maze)
+    report = compare_structure(frame, maze)
     counts = report.counts
     if counts["learned"] == len(report.cells) == len(frame.ids):
         text = f"One state for each of the {len(report.cells)} cells of maze {maze.name}."
@@ -227,18 +229,3 @@ def _named(ids: tuple[int, ...]) -> str:
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
     return f"{'states' if len(ids) > 1 else 'state'} {names}{more}"
 
-
-class _AsMap:
-    """A frame with the face that `compare_structure` looks at."""
-
-    def __init__(self, frame: Frame) -> None:
-        index = {int(id_): position for position, id_ in enumerate(frame.ids)}
-        n_actions = 5  # the maze's
-        self.n_states = len(frame.ids)
-        self.means, self.covariances = frame.mean, frame.covariance
-        self.transition_counts: FloatArray = np.zeros((n_actions, self.n_states, self.n_states))
-        for (id_, action), row in frame.rows.items():
-            for after, count in row.next.items():
-                if id_ in index and after in index and action < n_actions:
-                    self.transition_counts[action, index[id_], index[after]] = count
-        self.transition_matrix: FloatArray = self.transition_counts  # its largest entries are same

@@ -19,8 +19,10 @@ MOST_POINTS = 3_000  # of a curve
 MOST_EPISODES = 12_000
 MOST_MOVES = 6_000
 MOST_TERMS = 20
+MOST_PATHS = 300  # fits whose way down is shown
+LONGEST_PATH = 200  # sweeps of each
 MOST_PROBLEMS = 5
-SERIES = ("n_states", "n_fixed", "n_kept", "n_forgotten", "free_energy", "n_iterations")
+SERIES = ("n_states", "n_fixed", "n_kept", "n_forgotten", "free_energy")
 MOVES = ("birth", "split", "merge", "removal", "fixed")
 
 
@@ -31,7 +33,7 @@ class Log:
     Attributes:
         series: step and the columns of SERIES, and n_forgotten_total, one entry per record kept.
         terms: free energy by term, aligned with `series`.
-        trace: free energy within the fits, where the log has it: [[step, [values]], ...].
+        paths: free energy within the fits, where the log has it: [[step, [values]], ...].
         episodes: columns episode, step, total_reward, length, terminated.
         moves: {step, kind, ids, cause, gain, accepted}, in order.
         is_whole: False if lines of a long log were left out.
@@ -40,7 +42,7 @@ class Log:
 
     series: dict[str, list[Any]]
     terms: dict[str, list[Any]]
-    trace: list[list[Any]]
+    paths: list[list[Any]]
     episodes: dict[str, list[Any]]
     moves: list[dict[str, Any]]
     is_whole: bool
@@ -127,7 +129,7 @@ def _take(columns: _Columns, place: str, line: bytes) -> None:
     step = int(step)
     columns.records.append(
         {"step": step, "terms": record.get("free_energy_terms")}
-        | {"trace": record.get("free_energy_trace")}
+        | {"path": record.get("free_energy_path")}
         | {name: number(record.get(name)) for name in SERIES}
     )
     columns.episodes += [
@@ -143,10 +145,11 @@ def _dicts(items: object) -> list[dict[str, Any]]:
 
 
 def _move(step: int, item: dict[str, Any]) -> dict[str, Any]:
-    ids = item.get("ids")
+    ids, at = item.get("ids"), item.get("step")
     whole = [id_ for id_ in ids if type(id_) is int][:20] if isinstance(ids, list) else []
     return {
-        "step": step,
+        # A record tells of the moves since the one before, each with its own step.
+        "step": at if type(at) is int and 0 <= at <= step else step,
         "kind": item["kind"] if item.get("kind") in MOVES else "other",
         "ids": whole,
         "cause": text(item.get("cause")),
@@ -172,7 +175,7 @@ def _columns(columns: _Columns, is_whole: bool) -> Log:
     return Log(
         series={name: [record[name] for record in records] for name in names},
         terms=_terms(records),
-        trace=_traces(records),
+        paths=_paths(columns.records),
         episodes={name: [row[index] for row in rows] for index, name in enumerate(fields)},
         moves=moves[: MOST_MOVES // 2] + moves[MOST_MOVES // 2 :][-(MOST_MOVES // 2) :],
         is_whole=is_whole and not is_cut,
@@ -201,10 +204,10 @@ def _terms(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
     }
 
 
-def _traces(records: list[dict[str, Any]]) -> list[list[Any]]:
-    traces = [
-        [record["step"], [number(value) for value in record["trace"][:500]]]
+def _paths(records: list[dict[str, Any]]) -> list[list[Any]]:
+    paths = [
+        [record["step"], [number(value) for value in record["path"][:LONGEST_PATH]]]
         for record in records
-        if isinstance(record["trace"], list) and record["trace"]
+        if isinstance(record["path"], list) and record["path"]
     ]
-    return traces[-300:]
+    return thinned(paths, MOST_PATHS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import Log, read_log, thinned
 from tgm.inspector.plain import number, numbers, tame, text
 from tgm.runs import Chunk, Frame, Run
+from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
 
-METRICS_FILE = "metrics.jsonl"
 MOST_CHUNKS = 20_000
 MOST_CELLS = 20_000  # of a maze that is drawn
 OUTLINE_EPISODES = 1_500
 LONGEST_LOOK = 5_000  # observations from which the axes are laid
 MOST_FEATURES_OF_PLANE = 200
+MOST_ACTIONS = 1_000
 
 # What a broken run may raise below a check that did not see it.
 BROKEN = (TGMError, OSError, ValueError, TypeError, KeyError, IndexError, ArithmeticError)
@@ -48,10 +50,13 @@ def summary(run: Run) -> dict[str, Any]:
     log = read_log(run.folder / METRICS_FILE)
     chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
     maze, problem = _maze(run)
-    frame, last, history_problem = _last_frame(run, chunk_steps)
-    found = _findings(run, log, frame, maze)
+    frame, tail, history_problem = _end_of_history(run, chunk_steps)
+    last_step = max([log.last_step, *(chunk.last_step for chunk in tail)])
+    try:
+        found = findings(status, (last_step, run.facts["steps"]), log, frame, maze)
+    except BROKEN as error:
+        found = [Finding("problem", "The model cannot be judged", text(str(error)))]
     found += [Finding("problem", *words) for words in (problem, history_problem) if words]
-    last_step = max(log.last_step, last.arrays["obs.step"].max(initial=0) if last else 0)
     final_ids = [] if frame is None else [int(id_) for id_ in frame.ids]
     return {
         **entry(run),
@@ -59,20 +64,20 @@ def summary(run: Run) -> dict[str, Any]:
         "started": text(run.facts.get("started")),
         "config": tame(run.facts.get("config")),
         "versions": tame(run.facts.get("versions")),
-        "interface": _interface(run, last),
+        "interface": _interface(run, tail),
         "maze": _drawn(maze),
-        "last_step": int(last_step),
+        "last_step": last_step,
         "chunks": chunk_steps,
         "log": {
             "series": log.series,
             "terms": log.terms,
-            "trace": log.trace,
+            "paths": log.paths,
             "episodes": log.episodes,
             "moves": log.moves,
             "is_whole": log.is_whole,
         },
         "lanes": lanes_of(log, final_ids),
-        "plane": _plane(last, maze),
+        "plane": _plane(tail, maze),
         "health": [finding.to_dict() for finding in found],
     }
 
@@ -107,11 +112,20 @@ def chunk(run: Run, first_step: int) -> dict[str, Any]:
 
 def pulse(run: Run) -> dict[str, Any]:
     """Whether there is news: cheap enough to be asked every second."""
+    return {
+        "state": run.status().state,
+        "log": _changed(run.folder / METRICS_FILE),
+        "history": _changed(run.folder / HISTORY_FOLDER),
+    }
+
+
+def _changed(path: Path) -> str:
+    """A text that is another when a file, or what is in a directory, has changed."""
     try:
-        size = (run.folder / METRICS_FILE).stat().st_size
+        facts = path.stat()
     except OSError:
-        size = 0
-    return {"state": run.status().state, "size": size, "chunks": len(run.chunk_steps())}
+        return ""
+    return f"{facts.st_size}:{facts.st_mtime_ns}"
 
 
 def world_name(world: object) -> str:
@@ -122,13 +136,6 @@ def world_name(world: object) -> str:
     if isinstance(maze, dict) and isinstance(maze.get("name"), str):
         return f"maze {text(maze['name'])}"
     return text(world.get("id")) or "unknown"
-
-
-def _findings(run: Run, log: Log, frame: Frame | None, maze: Maze | None) -> list[Finding]:
-    try:
-        return findings(run.status(), run.facts.get("steps"), log, frame, maze)
-    except BROKEN as error:
-        return [Finding("problem", "The model cannot be judged", f"{error}")]
 
 
 def _maze(run: Run) -> tuple[Maze | None, tuple[str, str] | None]:
@@ -163,44 +170,50 @@ def _optimal_return(maze: Maze | None) -> float | None:
     return float(maze.optimal_return)
 
 
-def _last_frame(
+def _end_of_history(
     run: Run, chunk_steps: list[int]
-) -> tuple[Frame | None, Chunk | None, tuple[str, str] | None]:
-    """The model at the end, the last chunk, and what is wrong with the history."""
+) -> tuple[Frame | None, list[Chunk], tuple[str, str] | None]:
+    """The model at the end, the last two chunks, and what is wrong with the history."""
     if not chunk_steps:
-        return None, None, None
+        return None, [], None
     try:
-        last = run.chunk(chunk_steps[-1])
-        frame = run.frame_at(int(last.arrays["obs.step"].max(initial=chunk_steps[-1])))
+        tail = [run.chunk(first) for first in chunk_steps[-2:]]
+        frame = next(
+            (
+                frame
+                for chunk in reversed(tail)
+                if (frame := chunk.frame_at(chunk.last_step)) is not None
+            ),
+            None,
+        )
     except BROKEN as error:
-        return None, None, ("The history cannot be read", text(str(error)))
-    return frame, last, None
+        return None, [], ("The history cannot be read", text(str(error)))
+    return frame, tail, None
 
 
-def _interface(run: Run, last: Chunk | None) -> dict[str, Any]:
-    """Features and actions, as run.json names them; counted from the history if it does not."""
-    facts = run.facts.get("interface")
-    facts = facts if isinstance(facts, dict) else {}
-    names = facts.get("action_names")
-    names = [text(name) for name in names[:1000]] if isinstance(names, list) else []
-    n_features = 0 if last is None else int(last.arrays["obs.point"].shape[1])
-    n_actions = len(names)
-    if last is not None:
-        n_actions = int(last.arrays["full.q"].shape[1])
+def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
+    """Features and actions; their numbers are those of the history, which was checked."""
+    names = run.facts["interface"].get("action_names")
+    names = [text(name) for name in names[:MOST_ACTIONS]] if isinstance(names, list) else []
+    n_features = int(tail[-1].arrays["obs.point"].shape[1]) if tail else 0
+    n_actions = tail[-1].n_actions if tail else len(names)
     names += [f"action {index}" for index in range(len(names), n_actions)]
     return {"n_features": n_features, "n_actions": n_actions, "action_names": names[:n_actions]}
 
 
-def _plane(last: Chunk | None, maze: Maze | None) -> dict[str, Any] | None:
+def _plane(tail: list[Chunk], maze: Maze | None) -> dict[str, Any] | None:
     """Where the axes lie: the range of each feature, and the two principal directions."""
-    if last is None:
+    if not tail:
         return None
-    points: FloatArray = last.arrays["obs.point"][-LONGEST_LOOK:]
+    points: FloatArray = np.concatenate([chunk.arrays["obs.point"] for chunk in tail])
+    points = points[-LONGEST_LOOK:]
     if not len(points):
         return None
     low, high = points.min(axis=0), points.max(axis=0)
     if maze is not None and points.shape[1] == 2:
-        low, high = np.full(2, -0.5), np.array([maze.width - 0.5, maze.height - 0.5])
+        # The floor, and as much of the walls around it as shows that they are there.
+        cells = np.array(maze.cells, dtype=float)
+        low, high = cells.min(axis=0) - 0.8, cells.max(axis=0) + 0.8
     mean = points.mean(axis=0)
     directions = np.eye(points.shape[1])[:2]
     if 2 < points.shape[1] <= MOST_FEATURES_OF_PLANE:

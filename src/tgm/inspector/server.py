@@ -21,6 +21,7 @@ from tgm.inspector.assets import MEDIA_TYPES, PLOTLY, page_files, plotly_script
 from tgm.inspector.catalogue import Catalogue, check_files
 from tgm.inspector.plain import text, to_bytes
 from tgm.runs import Run
+from tgm.runs.folder import HISTORY_FOLDER
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -149,7 +150,9 @@ def _routes(catalogue: Catalogue) -> Starlette:
     ):
         routes.append(Route("/api/runs/{id}" + path, _of_run(catalogue, make)))
     handlers: dict[Any, Any] = {404: lambda request, error: _error(404, "there is no such page")}
-    return Starlette(routes=routes, exception_handlers=handlers)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False  # no answer sends anybody to a place that the path names
+    return app
 
 
 def _index(request: Request) -> Response:
@@ -230,7 +233,7 @@ class _Chunks:
 
     def get(self, run: Run, first_step: int) -> bytes:
         """The piece that begins at `first_step`; made anew when the directory has changed."""
-        facts = (run.folder / "history").stat()
+        facts = (run.folder / HISTORY_FOLDER).stat()
         key = (run.folder, first_step, facts.st_mtime_ns)
         with self._lock:
             if key in self._kept:

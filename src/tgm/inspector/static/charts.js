@@ -3,6 +3,8 @@
 import { h } from "./dom.js";
 import { isDark } from "./format.js";
 
+const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif";
+
 let waiting = null;
 
 // Resolves when plotly is there: a report carries it at its end, the server gives it as a file.
@@ -67,7 +69,7 @@ export class Chart {
       margin: { l: 46, r: 10, t: 6, b: 32 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      font: { family: "inherit", size: 12, color: ink },
+      font: { family: FONT, size: 12, color: ink },
       hovermode: "closest",
       hoverlabel: { font: { size: 12 } },
       showlegend: traces.length > 1,

@@ -4,11 +4,16 @@ import { Keyed, h, s, set } from "./dom.js";
 import { short, ticks } from "./format.js";
 import { planeOf, project, projectCovariance } from "./plane.js";
 
+let figures = 0;
+
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
 
 export class Figure {
   constructor(label) {
     this.svg = s("svg", { class: "space", role: "img", "aria-label": label });
+    figures += 1;
+    this.window = s("rect", { rx: 6 });
+    this.clip = `url(#window-${figures})`;
     this.ground = s("g", { class: "ground" });
     this.points = s("path", { class: "points" });
     this.ownPoints = s("path", { class: "points own" });
@@ -16,7 +21,7 @@ export class Figure {
     this.edges = s("g", { class: "edges" });
     this.states = s("g", { class: "states" });
     this.top = s("g", { class: "top" });
-    this.svg.append(this.ground, this.points, this.ownPoints, this.path, this.edges,
+    this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window), this.ground, this.points, this.ownPoints, this.path, this.edges,
       this.states, this.top);
     this.element = h("div", { class: "figure" }, this.svg);
     this.nodes = new Keyed(this.states, (component) => s("g",
@@ -45,6 +50,9 @@ export class Figure {
       MARGIN.top + (inner[1] + span[1] * scale[1]) / 2 - pad * span[1] * scale[1],
     ];
     set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}` });
+    const [left, bottom] = this.pixel(low);
+    const [right, top] = this.pixel(high);
+    set(this.window, { x: left, y: top, width: right - left, height: bottom - top });
     this.#drawGround(ctx, width, height);
     return true;
   }
@@ -135,6 +143,7 @@ export class Figure {
       [...row].forEach((glyph, column) => {
         const [x, y] = this.pixel([column - 0.5, grid.length - 1 - line + 0.5]);
         const cell = `M${x.toFixed(1)} ${y.toFixed(1)}h${sx.toFixed(1)}v${sy.toFixed(1)}h-${sx.toFixed(1)}z`;
+        if (!this.#isInside(column, grid.length - 1 - line)) return;
         if (glyph === "#") walls += cell;
         else if (glyph !== " ") floor += cell;
       });
@@ -143,12 +152,17 @@ export class Figure {
     const [ax, ay] = this.pixel(start);
     const r = 0.4 * sx;
     this.ground.append(
-      s("path", { class: "floor", d: floor }),
-      s("path", { class: "walls", d: walls }),
+      s("path", { class: "floor", d: floor, "clip-path": this.clip }),
+      s("path", { class: "walls", d: walls, "clip-path": this.clip }),
       s("circle", { class: "start", cx: ax, cy: ay, r, "data-tip": "start of each episode" }),
       s("path", { class: "goal", "data-tip": "the goal: eating here is rewarded and ends the episode",
         d: `M${gx - r} ${gy}L${gx} ${gy - r}L${gx + r} ${gy}L${gx} ${gy + r}z` }),
     );
+  }
+
+  #isInside(x, y) {
+    const { low, high } = this.plane;
+    return x > low[0] - 0.5 && x < high[0] + 0.5 && y > low[1] - 0.5 && y < high[1] + 0.5;
   }
 
   #drawAxes(width, height) {

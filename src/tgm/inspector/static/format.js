@@ -9,6 +9,11 @@ const ACTION_COLOURS = {
   up: "#0072b2", down: "#56b4e9", left: "#009e73", right: "#e69f00", eat: "#cc79a7",
 };
 
+// The first colour of curves, light enough for a dark ground.
+export function curveColour(index = 0) {
+  return index === 0 && isDark() ? PALETTE[4] : PALETTE[index % PALETTE.length];
+}
+
 export const DIRECTIONS = { up: [0, 1], down: [0, -1], left: [-1, 0], right: [1, 0] };
 
 export function actionColour(names, action) {

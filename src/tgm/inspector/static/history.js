@@ -97,6 +97,10 @@ class Chunk {
       frame.rows.clear();
       frame.full = this.extras.get(f);
     }
+    for (let r = offsets.removed[f]; r < offsets.removed[f + 1]; r += 1) {
+      frame.components.delete(raw["removed.id"][r]);
+      frame.rows.delete(raw["removed.id"][r]);
+    }
     for (let c = offsets.component[f]; c < offsets.component[f + 1]; c += 1) {
       const id = raw["component.id"][c];
       frame.components.set(id, {
@@ -106,10 +110,6 @@ class Chunk {
         cov: raw["component.covariance"].slice(c * d * d, (c + 1) * d * d),
         fixed: raw["component.is_fixed"][c] === 1,
       });
-    }
-    for (let r = offsets.removed[f]; r < offsets.removed[f + 1]; r += 1) {
-      frame.components.delete(raw["removed.id"][r]);
-      frame.rows.delete(raw["removed.id"][r]);
     }
     for (let w = offsets.row[f]; w < offsets.row[f + 1]; w += 1) {
       const state = raw["row.state"][w];
@@ -154,13 +154,16 @@ export class History {
 
   get isEmpty() { return this.steps.length === 0; }
 
-  // Index of the chunk in which `step` happened: a chunk holds what came after its first step.
+  // Index of the last chunk that begins at or before `step`.
   chunkIndex(step) {
-    let found = 0;
-    for (let index = 1; index < this.steps.length && this.steps[index] < step; index += 1) {
-      found = index;
+    let low = 0;
+    let high = this.steps.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.steps[middle] <= step) low = middle + 1;
+      else high = middle;
     }
-    return found;
+    return Math.max(low - 1, 0);
   }
 
   loaded(index) { return this.chunks.get(this.steps[index]); }
@@ -170,15 +173,20 @@ export class History {
     const index = this.chunkIndex(step);
     const here = this.loaded(index);
     if (!here) return this.failed.has(this.steps[index]);
-    // Before the first frame of a chunk the model is that of the chunk before.
-    return index === 0 || here.frameIndex(step) >= 0 || Boolean(this.loaded(index - 1));
+    return !this.#needsBefore(here, index, step) || Boolean(this.loaded(index - 1))
+      || this.failed.has(this.steps[index - 1]);
+  }
+
+  // Just after the beginning of a chunk, the step's outcome or its model may be in the one before.
+  #needsBefore(here, index, step) {
+    return index > 0 && (here.frameIndex(step) < 0 || this.#outcome(here, step) < 0);
   }
 
   async load(step) {
     const index = this.chunkIndex(step);
     await this.#fetch(this.steps[index]);
     const here = this.loaded(index);
-    if (index > 0 && here && here.frameIndex(step) < 0) await this.#fetch(this.steps[index - 1]);
+    if (here && this.#needsBefore(here, index, step)) await this.#fetch(this.steps[index - 1]);
   }
 
   async loadIndex(index) { await this.#fetch(this.steps[index]); }
@@ -206,11 +214,18 @@ export class History {
     return null;
   }
 
-  // Rows of observations of loaded chunks around `step`: { chunk, index }, that of the step's
-  // outcome, or of the first reset.
+  // The observation that is the outcome of `step`; at step 0 the first reset.
   rowAt(step) {
-    const chunk = this.loaded(this.chunkIndex(step));
-    if (!chunk) return null;
+    const last = this.chunkIndex(step);
+    for (let index = last; index >= Math.max(0, last - 1); index -= 1) {
+      const chunk = this.loaded(index);
+      const row = chunk ? this.#outcome(chunk, step) : -1;
+      if (row >= 0) return this.observation(chunk, row);
+    }
+    return null;
+  }
+
+  #outcome(chunk, step) {
     const steps = chunk.raw["obs.step"];
     let low = 0;
     let high = steps.length;
@@ -219,11 +234,9 @@ export class History {
       if (steps[middle] <= step) low = middle + 1;
       else high = middle;
     }
-    let index = low - 1;
-    if (index < 0) return null;
     // A reset has the number of the step before it; the step's own outcome comes first.
-    if (step > 0 && chunk.raw["obs.action"][index] < 0 && index > 0) index -= 1;
-    return this.observation(chunk, index);
+    const isReset = (index) => index >= 0 && chunk.raw["obs.action"][index] < 0;
+    return step > 0 && isReset(low - 1) ? low - 2 : low - 1;
   }
 
   observation(chunk, index) {

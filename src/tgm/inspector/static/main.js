@@ -7,7 +7,7 @@ import { openSource } from "./source.js";
 import { Compare } from "./views/compare.js";
 import { Energy } from "./views/energy.js";
 import { Graph } from "./views/graph.js";
-import { Health } from "./views/health.js";
+import { Health, Where } from "./views/health.js";
 import { Ledger } from "./views/ledger.js";
 import { Lineage } from "./views/lineage.js";
 import { Matrices } from "./views/matrices.js";
@@ -39,7 +39,7 @@ function tabs() {
   const learning = [new Lineage(ctx), new Energy(ctx), new Surprise(ctx), new Ledger(ctx)];
   const replay = new Replay(ctx);
   const whatIf = new WhatIf(ctx);
-  const health = new Health(ctx);
+  const health = [new Health(ctx), new Where(ctx)];
   const compare = new Compare(ctx);
   return [
     { id: "overview", title: "Overview", views: overview,
@@ -50,7 +50,8 @@ function tabs() {
       element: h("div", { class: "columns learning" }, learning.map((view) => view.element)) },
     { id: "replay", title: "Replay", views: [replay], element: replay.element },
     { id: "whatif", title: "What if", views: [whatIf], element: whatIf.element },
-    { id: "health", title: "Health", views: [health], element: health.element },
+    { id: "health", title: "Health", views: health,
+      element: h("div", { class: "columns halves" }, health.map((view) => view.element)) },
     { id: "compare", title: "Compare", views: [compare], element: compare.element, needsNoHistory: true },
   ];
 }
@@ -58,13 +59,14 @@ function tabs() {
 const pages = tabs();
 let active = pages[0];
 
-const nav = h("nav", { class: "tabs", role: "tablist", "aria-label": "Views" }, pages.map((page) => {
-  page.button = h("button", { type: "button", role: "tab", id: `tab-${page.id}`,
-    "aria-controls": `page-${page.id}`, onclick: () => show(page) }, page.title);
-  page.holder = h("div", { role: "tabpanel", id: `page-${page.id}`, "aria-labelledby": `tab-${page.id}`,
-    class: "page" }, page.element);
+// Plain buttons and no ARIA tabs: those would take the arrow keys, which belong to the timeline.
+const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
+  page.button = h("button", { type: "button", id: `tab-${page.id}`, "data-tip": `key ${index + 1}`,
+    onclick: () => show(page) }, page.title);
+  page.holder = h("section", { id: `page-${page.id}`, "aria-label": page.title, class: "page" },
+    page.element);
   return page.button;
-}));
+}), timeline.words);
 
 const chooser = h("select", { id: "run", "aria-label": "run", onchange: (event) => openRun(event.target.value) });
 const facts = h("div", { class: "run-facts" });
@@ -91,20 +93,10 @@ function show(page) {
   for (const other of pages) {
     const isActive = other === page;
     other.holder.hidden = !isActive;
-    other.button.setAttribute("aria-selected", String(isActive));
-    other.button.tabIndex = isActive ? 0 : -1;
+    other.button.setAttribute("aria-current", isActive ? "page" : "false");
   }
   if (ctx.summary) ctx.redraw("run");
 }
-
-nav.addEventListener("keydown", (event) => {
-  const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!move) return;
-  event.stopPropagation();
-  const next = pages[(pages.indexOf(active) + move + pages.length) % pages.length];
-  show(next);
-  next.button.focus();
-});
 
 ctx.subscribe((reasons) => {
   if (reasons.has("run")) drawFacts();

@@ -32,7 +32,7 @@ export class PolicyLayer {
     const does = best < 0 ? "nothing was tried here" : `plan: ${ctx.actionNames[best]}`;
     const before = changed && bestOf(other, component.id) >= 0
       ? ` (was ${ctx.actionNames[bestOf(other, component.id)]})` : "";
-    return { fill: css(rgb), label: "", class: changed ? " changed" : "",
+    return { fill: css(rgb), label: "", class: changed ? " plain changed" : " plain",
       tip: `state ${component.id}\nvalue ${short(value)}\n${does}${before}` };
   }
 

@@ -2,7 +2,7 @@
 
 import { Chart, plotText } from "../charts.js";
 import { choice, h, panel } from "../dom.js";
-import { PALETTE, count, short } from "../format.js";
+import { count, curveColour, short } from "../format.js";
 
 const BINS = 50;
 const MOST_RUNS = 60;
@@ -115,7 +115,7 @@ export class Compare {
       ? h("button", { type: "button", class: "link", onclick: () => ctx.open(run.id) }, run.name)
       : run.name;
     const cells = [
-      h("span", { class: "dot", style: `background:${PALETTE[index % PALETTE.length]}` }), agent];
+      h("span", { class: "dot", style: `background:${curveColour(index)}` }), agent];
     return h("tr", { class: run.id === ctx.id ? "best" : null },
       h("td", {}, name), h("td", {}, cells), h("td", { class: "num" }, run.seed ?? "?"),
       h("td", {}, run.state), h("td", { class: "num" }, count(run.last_step)),
@@ -172,7 +172,7 @@ function bands(groups, curve) {
   const x = Array.from({ length: BINS }, (_, bin) => ((bin + 0.5) * last) / BINS);
   const traces = [];
   [...groups].forEach(([agent, runs], index) => {
-    const colour = PALETTE[index % PALETTE.length];
+    const colour = curveColour(index);
     const curves = runs.map(curve).filter(([steps, values]) => steps.length && values.some((v) => v !== null))
       .map((one) => binned(one, last));
     if (!curves.length) return;

@@ -2,7 +2,7 @@
 
 import { choice, h, panel } from "../dom.js";
 import { Chart, plotText } from "../charts.js";
-import { PALETTE } from "../format.js";
+import { curveColour, PALETTE } from "../format.js";
 
 const MODES = [["run", "over the run"], ["terms", "by term"], ["states", "by state"], ["fit", "within a fit"]];
 
@@ -40,7 +40,7 @@ export class Energy {
     const { ctx } = this;
     const { series } = ctx.summary.log;
     const trace = { x: series.step, y: series.free_energy, mode: "lines", name: "free energy",
-      line: { color: PALETTE[0], width: 2 }, hovertemplate: "step %{x}<br>%{y:.4s} nats<extra></extra>" };
+      line: { color: curveColour(), width: 2 }, hovertemplate: "step %{x}<br>%{y:.4s} nats<extra></extra>" };
     this.chart.draw(`run|${ctx.id}|${ctx.lastStep}`, [trace],
       { xaxis: { title: "step" }, yaxis: { title: "nats" } }, "This agent records no free energy.");
   }
@@ -49,7 +49,7 @@ export class Energy {
     const { ctx } = this;
     const { series, terms } = ctx.summary.log;
     const traces = Object.entries(terms).map(([name, values], index) => ({
-      x: series.step, y: values, name: plotText(name), mode: "lines",
+      x: series.step, y: values, name: plotText(name), mode: "lines", connectgaps: true,
       line: { color: PALETTE[index % PALETTE.length], width: 1.6, dash: index >= PALETTE.length ? "dot" : "solid" },
       hovertemplate: "%{y:.4s} nats<extra>%{fullData.name}</extra>" }));
     this.chart.draw(`terms|${ctx.id}|${ctx.lastStep}`, traces,
@@ -62,7 +62,7 @@ export class Energy {
     const full = ctx.frame?.full;
     const ids = full ? [...full.evidence.keys()].sort((a, b) => a - b) : [];
     const trace = { x: ids.map((id) => `${id}`), y: ids.map((id) => -full.evidence.get(id)), type: "bar",
-      marker: { color: ids.map((id) => (id === ctx.selected ? PALETTE[5] : PALETTE[0])) },
+      marker: { color: ids.map((id) => (id === ctx.selected ? PALETTE[5] : curveColour())) },
       hovertemplate: "state %{x}<br>%{y:.4s} nats<extra></extra>" };
     this.chart.draw(`states|${ctx.id}|${full?.step}|${ctx.selected}`, [trace],
       { xaxis: { title: "state", type: "category" }, yaxis: { title: "nats" } });
@@ -71,20 +71,13 @@ export class Energy {
 
   #fit() {
     const { ctx } = this;
-    const { series, trace } = ctx.summary.log;
-    const at = trace.findLast(([step]) => step <= ctx.step);
-    if (at) {
-      this.chart.draw(`fit|${ctx.id}|${at[0]}`, [{ x: at[1].map((_, index) => index + 1), y: at[1],
-        mode: "lines+markers", line: { color: PALETTE[0] } }],
-      { xaxis: { title: "sweep" }, yaxis: { title: "nats" } });
-      return `the fit of step ${at[0]}`;
-    }
-    const hasFits = series.n_iterations.some((value) => value > 0);
-    this.chart.draw(`fit|${ctx.id}|${ctx.lastStep}`, hasFits ? [{ x: series.step, y: series.n_iterations,
-      mode: "lines+markers", line: { color: PALETTE[0] }, hovertemplate: "step %{x}: %{y} sweeps<extra></extra>" }] : [],
-    { xaxis: { title: "step" }, yaxis: { title: "sweeps" } },
-    "This agent learns at every step: there is no fit that goes on in sweeps.");
-    return hasFits ? "sweeps that each fit took; the values within a fit were not recorded" : "";
+    const at = ctx.summary.log.paths.findLast(([step]) => step <= ctx.step);
+    const trace = at && { x: at[1].map((_, index) => index + 1), y: at[1], mode: "lines+markers",
+      line: { color: curveColour() }, hovertemplate: "sweep %{x}<br>%{y:.6s} nats<extra></extra>" };
+    this.chart.draw(`fit|${ctx.id}|${at?.[0]}`, at ? [trace] : [],
+      { xaxis: { title: "sweep" }, yaxis: { title: "nats" } },
+      ctx.plansWithModel ? "This agent learns at every step: there is no fit that goes on in sweeps."
+        : "No fit was recorded before this step.");
+    return at ? `the fit at step ${at[0]}: each sweep lowers the free energy` : "";
   }
 }
-

@@ -12,7 +12,8 @@ export class Graph {
     this.ctx = ctx;
     this.figure = new Figure("Transition graph");
     this.figure.onSelect(ctx);
-    this.edges = new Keyed(this.figure.edges, () => s("path", { class: "edge" }));
+    this.edges = new Keyed(this.figure.edges, () => s("g", { class: "edge" },
+      s("path", { class: "shaft" }), s("path", { class: "tip" })));
     this.hidden = new Set();
     this.showSelf = false;
     this.toggles = h("span", { class: "toggles" });
@@ -95,14 +96,15 @@ export class Graph {
     const [ax, ay] = figure.at(from.mean);
     const [bx, by] = figure.at(to.mean);
     const known = row.visits / (row.visits + 2);
-    const d = id === next.id
+    const width = 0.5 + 2.7 * next.p;
+    const [shaft, tip] = id === next.id
       ? loop(ax, ay, figure.ellipse(from.cov).rx, action)
-      : arc(ax, ay, bx, by, figure.ellipse(from.cov), figure.ellipse(to.cov), action);
+      : arc(ax, ay, bx, by, figure.ellipse(from.cov), figure.ellipse(to.cov), width);
+    set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
+    set(node.children[1], { d: tip });
     set(node, {
-      d,
-      stroke: actionColour(ctx.actionNames, action),
-      "stroke-width": (0.6 + 4 * next.p).toFixed(2),
-      "stroke-opacity": (0.12 + 0.85 * known).toFixed(2),
+      color: actionColour(ctx.actionNames, action),
+      opacity: (0.15 + 0.85 * known).toFixed(2),
       "data-tip": `${ctx.actionNames[action]}: state ${id} → ${next.id}\nprobability ${percent(next.p)}, `
         + `${short(row.visits)} tries\nreward ${short(row.reward)}`
         + `${row.end > 0.01 ? `, ends with ${percent(row.end)}` : ""}`,
@@ -110,23 +112,26 @@ export class Graph {
   }
 }
 
-// A bent line with a head, from rim to rim; each action bends a little further.
-function arc(ax, ay, bx, by, from, to, action) {
+// A bent line and its head, from rim to rim, on the right of its way: [shaft, head].
+function arc(ax, ay, bx, by, from, to, width) {
   const length = Math.hypot(bx - ax, by - ay) || 1;
   const ux = (bx - ax) / length;
   const uy = (by - ay) / length;
-  const start = Math.min(0.75 * Math.min(from.rx, from.ry), 0.35 * length);
-  const stop = Math.min(0.75 * Math.min(to.rx, to.ry), 0.35 * length) + 3;
-  const bend = 0.08 * length + 3 + 2.5 * (action % 4);
-  const [sx, sy] = [ax + ux * start - uy * 4, ay + uy * start + ux * 4];
-  const [ex, ey] = [bx - ux * stop - uy * 4, by - uy * stop + ux * 4];
+  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.36 * length);
+  const side = Math.min(6, 0.12 * length);
+  const head = 4 + 1.6 * width;
+  const [sx, sy] = [ax + ux * rim(from) - uy * side, ay + uy * rim(from) + ux * side];
+  const [ex, ey] = [bx - ux * (rim(to) + 2) - uy * side, by - uy * (rim(to) + 2) + ux * side];
+  const bend = side + 0.05 * length;
   const [cx, cy] = [(ax + bx) / 2 - uy * bend, (ay + by) / 2 + ux * bend];
-  const back = Math.atan2(ey - cy, ex - cx);
-  const head = [2.6, -2.6].map((turn) => {
-    const angle = back + turn;
-    return `M${f(ex)} ${f(ey)}L${f(ex + 7 * Math.cos(angle))} ${f(ey + 7 * Math.sin(angle))}`;
-  });
-  return `M${f(sx)} ${f(sy)}Q${f(cx)} ${f(cy)} ${f(ex)} ${f(ey)}${head.join("")}`;
+  const angle = Math.atan2(ey - cy, ex - cx);
+  const [wx, wy] = [Math.cos(angle), Math.sin(angle)];
+  const [nx, ny] = [ex - wx * head, ey - wy * head];
+  const half = 0.5 * head;
+  return [
+    `M${f(sx)} ${f(sy)}Q${f(cx)} ${f(cy)} ${f(nx)} ${f(ny)}`,
+    `M${f(ex)} ${f(ey)}L${f(nx - wy * half)} ${f(ny + wx * half)}L${f(nx + wy * half)} ${f(ny - wx * half)}z`,
+  ];
 }
 
 function loop(x, y, r, action) {
@@ -135,7 +140,7 @@ function loop(x, y, r, action) {
   const [px, py] = [x + rim * Math.cos(angle), y + rim * Math.sin(angle)];
   const out = 16;
   const at = (turn) => `${f(px + out * Math.cos(angle + turn))} ${f(py + out * Math.sin(angle + turn))}`;
-  return `M${f(px)} ${f(py)}C${at(-0.7)} ${at(0.7)} ${f(px)} ${f(py)}`;
+  return [`M${f(px)} ${f(py)}C${at(-0.7)} ${at(0.7)} ${f(px)} ${f(py)}`, ""];
 }
 
 function f(value) { return value.toFixed(1); }

@@ -1,6 +1,7 @@
 // Health: what a person should know, in plain words.
 
 import { h, panel } from "../dom.js";
+import { Figure } from "../figure.js";
 
 const SIGNS = { problem: "✕", warning: "!", note: "i", good: "✓" };
 
@@ -33,5 +34,22 @@ export class Health {
     const more = all.length - items.length;
     if (more > 0) items.push(h("li", { class: "muted" }, `and ${more} more under Health`));
     this.list.replaceChildren(...items);
+  }
+}
+
+// Where the states of a finding lie.
+export class Where {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.figure = new Figure("The states");
+    this.figure.onSelect(ctx);
+    this.element = panel({ title: "Where they are", id: "where",
+      help: "The states at the step of the timeline; the selected one is marked." }, this.figure.element);
+  }
+
+  update() {
+    const { ctx, figure } = this;
+    if (!figure.layout(ctx)) return;
+    figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}` }));
   }
 }

@@ -2,7 +2,7 @@
 
 import { choice, panel } from "../dom.js";
 import { Chart } from "../charts.js";
-import { PALETTE } from "../format.js";
+import { curveColour, PALETTE } from "../format.js";
 
 export class Ledger {
   constructor(ctx) {
@@ -37,7 +37,7 @@ export class Ledger {
       line: { color, width: 2, dash }, hovertemplate: `%{y:,} ${name}<extra></extra>` });
     const hasData = series.n_kept.some((value) => value !== null);
     this.chart.draw(`time|${ctx.id}|${ctx.lastStep}`, hasData ? [
-      line("kept", series.n_kept, PALETTE[0], "solid"),
+      line("kept", series.n_kept, curveColour(), "solid"),
       line("forgotten", series.n_forgotten_total, PALETTE[1], "dash")] : [],
     { xaxis: { title: "step" }, yaxis: { title: "points" }, hovermode: "x unified" },
     "This agent keeps no ledger.");
@@ -56,7 +56,7 @@ export class Ledger {
       opacity: ids.map((id) => (ctx.selected === null || Number(id) === ctx.selected ? 1 : 0.35)) },
     hovertemplate: `state %{x}: %{y:.4~g} ${name}<extra></extra>` });
     this.chart.draw(`states|${ctx.id}|${ctx.frame?.step}|${ctx.selected}`,
-      [bar("kept", still, PALETTE[0]), bar("absorbed", folded, PALETTE[1])],
+      [bar("kept", still, curveColour()), bar("absorbed", folded, PALETTE[1])],
       { barmode: "stack", xaxis: { title: "state", type: "category" }, yaxis: { title: "points" } });
     this.chart.cursor.hidden = true;
   }

@@ -1,12 +1,11 @@
 // Lineage: a lane per state from birth to end, with what happened to it and why.
 
-import { h, legendItem, panel, s, set } from "../dom.js";
+import { choice, h, legendItem, panel, s, set } from "../dom.js";
 import { count, short, ticks } from "../format.js";
 import { moveWords } from "./timeline.js";
 
-const ROW = 13;
 const LEFT = 46;
-const RIGHT = 12;
+const RIGHT = 26;
 const TOP = 20;
 
 const MARKS = {
@@ -25,12 +24,19 @@ export class Lineage {
     this.scroller = h("div", { class: "scroller" }, this.svg);
     this.svg.addEventListener("click", (event) => this.#click(event));
     this.note = h("span", { class: "muted" });
+    this.time = "auto";
     this.element = panel({
       title: "Lineage",
       id: "lineage",
       wide: true,
       help: "A lane per state, in order of birth; time runs to the right. Hover a mark for the cause "
         + "of the move and its gain in evidence; click it to go there.",
+      controls: [choice("time", [["auto", "by itself"], ["even", "even"], ["early", "early steps stretched"]],
+        this.time, (time) => {
+          this.time = time;
+          this.key = null;
+          ctx.redraw("option");
+        }, "how steps are laid out from left to right; structure is often settled early")],
       legend: [...Object.entries(MARKS).map(([kind, mark]) => {
         const icon = s("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", class: "lineage-key" });
         icon.append(s("path", { class: `mark ${kind}`, d: mark.path(0, 0) }));
@@ -62,11 +68,16 @@ export class Lineage {
     const { ctx } = this;
     const { lanes, log } = ctx.summary;
     const last = Math.max(ctx.lastStep, 1);
-    this.x = (step) => LEFT + (step / last) * (width - LEFT - RIGHT);
-    const height = TOP + lanes.length * ROW + 8;
+    const isEarly = this.time === "early" || (this.time === "auto" && happensEarly(log.moves, last));
+    const share = isEarly ? (step) => Math.sqrt(step / last) : (step) => step / last;
+    this.x = (step) => LEFT + share(step) * (width - LEFT - RIGHT);
+    this.row = lanes.length > 40 ? 9 : lanes.length > 20 ? 10.5 : 14;
+    const height = TOP + lanes.length * this.row + 8;
     set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}`, "data-lanes": lanes.length });
-    const row = new Map(lanes.map((lane, index) => [lane.id, TOP + index * ROW + ROW / 2]));
-    const axis = ticks(0, last).map((step) => s("g", { class: "tick" },
+    const row = new Map(lanes.map((lane, index) => [lane.id, TOP + (index + 0.5) * this.row]));
+    const times = isEarly ? [0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1].map((part) => Math.round(part * last))
+      : ticks(0, last);
+    const axis = times.map((step) => s("g", { class: "tick" },
       s("line", { x1: this.x(step), x2: this.x(step), y1: TOP - 4, y2: height, class: "gridline" }),
       s("text", { x: this.x(step), y: 12, "text-anchor": "middle", "data-tip": "steps of the environment" },
         count(step))));
@@ -86,7 +97,7 @@ export class Lineage {
     const from = this.x(lane.birth ?? 0);
     const to = this.x(lane.end ?? last);
     const group = s("g", { class: "lane", "data-id": lane.id },
-      s("rect", { class: "hit", x: 0, width: to + 6, y: y - ROW / 2, height: ROW }),
+      s("rect", { class: "hit", x: 0, width: to + 6, y: y - this.row / 2, height: this.row }),
       s("text", { x: LEFT - 10, y, dy: "0.35em", "text-anchor": "end" }, lane.id),
       s("line", { class: "life", x1: from, x2: to, y1: y, y2: y }));
     if (lane.fixed !== null) {
@@ -106,8 +117,10 @@ export class Lineage {
     if (!shape || !row.has(owner)) return [];
     const gain = move.gain === null ? "" : `\ngain ${short(move.gain)} nats`;
     const words = move.accepted ? moveWords(move) : `${move.kind} of ${move.ids.join(" and ")} refused`;
-    return [s("path", { class: `mark ${move.kind}${move.accepted ? "" : " refused"}`,
-      "data-step": move.step, "data-id": owner, d: shape.path(this.x(move.step), row.get(owner)),
+    const scale = move.accepted ? "" : "scale(0.6)";
+    return [s("path", { transform: `translate(${this.x(move.step)} ${row.get(owner)})${scale}`,
+      class: `mark ${move.kind}${move.accepted ? "" : " refused"}`,
+      "data-step": move.step, "data-id": owner, d: shape.path(0, 0),
       "data-tip": `step ${move.step}: ${words}\n${move.cause}${gain}` })];
   }
 
@@ -120,4 +133,10 @@ export class Lineage {
     if (lane && ctx.selected !== id) ctx.select(id);
     else if (lane && !mark) ctx.select(id);
   }
+}
+
+// Whether nine of ten moves fall into the first quarter of the run.
+function happensEarly(moves, last) {
+  const steps = moves.filter((move) => move.accepted).map((move) => move.step);
+  return steps.length > 3 && steps[Math.floor(0.9 * (steps.length - 1))] < last / 4;
 }

@@ -27,9 +27,9 @@ export class Replay {
         help: "The way of one episode. Shade of a state: how strongly the agent believes to be in it, "
           + "recomputed from the recorded model: what the observation says, times what the last "
           + "action led to expect.",
-        controls: [this.title,
-          button("previous", "the episode before", () => this.#goTo(-1)),
+        controls: [button("previous", "the episode before", () => this.#goTo(-1)),
           button("next", "the episode after", () => this.#goTo(1))],
+        legend: [this.title],
       }, this.figure.element),
       h("div", { class: "stack" },
         panel({ title: "Why this action", id: "why",
@@ -70,7 +70,8 @@ export class Replay {
     const shares = new Map(belief.map(({ id, p }) => [id, p]));
     figure.drawStates(ctx, (component) => {
       const p = shares.get(component.id) ?? 0;
-      return { fill: p > 0.005 ? css(sequential(0.15 + 0.75 * p)) : "none",
+      const rgb = sequential(0.1 + 0.6 * p);
+      return { fill: p > 0.005 ? css(rgb) : "none", class: p > 0.005 ? " filled" : "",
         tip: `state ${component.id}\nbelief ${percent(p)}` };
     });
     figure.drawTrail(way);
@@ -83,8 +84,8 @@ export class Replay {
     const lines = why(ctx.frame, ctx.plan, belief, ctx.actionNames, next?.action);
     if (row.end) lines.push(row.end === 1 ? "The episode has terminated." : "The time is up.");
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
-    this.belief.replaceChildren(...belief.slice(0, 4).map(({ id, p }) => bar(`state ${id}`, p,
-      percent(p), "var(--accent)", () => ctx.select(id))));
+    this.belief.replaceChildren(...belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0)).map(({ id, p }) => bar(`state ${id}`, p,
+      share(p), "var(--accent)", () => ctx.select(id))));
   }
 
   #drawBars(plan, belief, next) {
@@ -95,9 +96,9 @@ export class Replay {
     const shown = values.filter((_, action) => known[action]);
     const low = Math.min(...shown);
     const high = Math.max(...shown);
-    const share = (value) => (high > low ? 0.08 + (0.92 * (value - low)) / (high - low) : 1);
+    const width = (value) => (high > low ? 0.08 + (0.92 * (value - low)) / (high - low) : 1);
     this.bars.replaceChildren(...ctx.actionNames.map((name, action) => {
-      const line = bar(name, known[action] ? share(values[action]) : 0,
+      const line = bar(name, known[action] ? width(values[action]) : 0,
         known[action] ? short(values[action]) : "unknown", actionColour(ctx.actionNames, action));
       line.setAttribute("data-tip", `'${name}': ${outlook(ctx.frame, here, action)}`);
       if (next?.action === action) line.classList.add("taken");
@@ -133,6 +134,10 @@ export class Replay {
     const step = direction > 0 ? rows.at(-1).step + 1 : rows[0].step;
     ctx.goTo(step);
   }
+}
+
+function share(p) {
+  return p > 0.995 && p < 1 - 1e-9 ? "> 99 %" : p < 0.005 ? "< 1 %" : percent(p);
 }
 
 function keepInSight(list, item) {

@@ -2,7 +2,7 @@
 
 import { h, panel } from "../dom.js";
 import { Chart } from "../charts.js";
-import { PALETTE, short } from "../format.js";
+import { curveColour, short } from "../format.js";
 
 const MOST_POINTS = 2400;
 
@@ -25,7 +25,7 @@ export class Surprise {
     const loaded = ctx.history.chunks.size;
     const { steps, values } = this.#data(loaded);
     const trace = { x: steps, y: values, mode: "markers", type: "scatter",
-      marker: { size: 4, color: PALETTE[0], opacity: 0.55 },
+      marker: { size: 4, color: curveColour(), opacity: 0.55 },
       hovertemplate: "step %{x}<br>surprise %{y:.3f} nats<extra></extra>" };
     this.chart.draw(`${ctx.id}|${ctx.lastStep}|${loaded}`, [trace],
       { xaxis: { title: "step", range: [0, ctx.lastStep] }, yaxis: { title: "nats" } },

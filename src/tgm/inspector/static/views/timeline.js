@@ -5,6 +5,8 @@ import { count } from "../format.js";
 
 const TICK = 70; // milliseconds between two pictures while playing
 const SPEEDS = [["1", "1 step"], ["5", "5 steps"], ["25", "25 steps"], ["100", "100 steps"]];
+const PLAY = "M3 1.5l9 5.5-9 5.5z";
+const PAUSE = "M3 2h3v10H3zM8 2h3v10H8z";
 const KINDS = { birth: "born", split: "split", merge: "merged", removal: "removed", fixed: "fixed" };
 
 export class Timeline {
@@ -15,26 +17,25 @@ export class Timeline {
       "aria-label": "step", oninput: (event) => ctx.goTo(Number(event.target.value)) });
     this.marks = s("svg", { class: "marks", "aria-hidden": "true" });
     this.play = h("button", { type: "button", class: "play", "aria-label": "play",
-      "data-tip": "play or pause (space)", onclick: () => this.toggle() }, "▶");
+      "data-tip": "play or pause (space)", onclick: () => this.toggle() }, icon(PLAY));
     this.input = h("input", { type: "number", min: 0, class: "number", "aria-label": "go to step",
       onchange: (event) => ctx.goTo(Number(event.target.value)) });
     this.total = h("span", { class: "muted" });
     this.words = h("span", { class: "moment" });
-    const button = (words, label, tip, act) => h("button", { type: "button", "aria-label": label,
-      "data-tip": tip, onclick: act }, words);
+    const button = (shape, label, tip, act) => h("button", { type: "button", "aria-label": label,
+      "data-tip": tip, onclick: act }, icon(shape));
     this.speed = h("select", { "aria-label": "speed", "data-tip": "steps from one picture to the next" },
       SPEEDS.map(([value, words]) => h("option", { value }, words)));
     this.element = h("section", { class: "timeline", "aria-label": "Timeline" },
       h("div", { class: "transport" },
-        button("⏮", "previous structure move", "previous structure move (,)", () => this.jump(-1)),
-        button("◂", "one step back", "one step back (←; with shift 10)", () => ctx.goTo(ctx.step - 1)),
+        button("M3 2v10M13 2L5 7l8 5z", "previous structure move", "previous structure move (,)", () => this.jump(-1)),
+        button("M10 2L4 7l6 5z", "one step back", "one step back (←; with shift 10)", () => ctx.goTo(ctx.step - 1)),
         this.play,
-        button("▸", "one step on", "one step on (→; with shift 10)", () => ctx.goTo(ctx.step + 1)),
-        button("⏭", "next structure move", "next structure move (.)", () => this.jump(1)),
+        button("M4 2l6 5-6 5z", "one step on", "one step on (→; with shift 10)", () => ctx.goTo(ctx.step + 1)),
+        button("M11 2v10M1 2l8 5-8 5z", "next structure move", "next structure move (.)", () => this.jump(1)),
         this.speed,
         h("label", { class: "control" }, h("span", {}, "step"), this.input, this.total)),
-      h("div", { class: "track" }, this.marks, this.slider),
-      this.words);
+      h("div", { class: "track" }, this.marks, this.slider));
   }
 
   update(reasons) {
@@ -118,7 +119,7 @@ export class Timeline {
     }
     const { ctx } = this;
     if (ctx.step >= ctx.lastStep) ctx.goTo(0);
-    this.play.textContent = "❚❚";
+    this.play.replaceChildren(icon(PAUSE));
     this.play.setAttribute("aria-label", "pause");
     this.timer = setInterval(() => {
       ctx.goTo(ctx.step + Number(this.speed.value));
@@ -129,9 +130,14 @@ export class Timeline {
   stop() {
     clearInterval(this.timer);
     this.timer = null;
-    this.play.textContent = "▶";
+    this.play.replaceChildren(icon(PLAY));
     this.play.setAttribute("aria-label", "play");
   }
+}
+
+function icon(shape) {
+  return s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: "glyph", "aria-hidden": "true" },
+    s("path", { d: shape }));
 }
 
 export function moveWords(move) {

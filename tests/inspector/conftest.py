@@ -1,0 +1,29 @@
+"""Runs that are recorded once, and a browser."""
+
+import pytest
+from tests.inspector.recorded import record_cart_pole, record_maze, record_returns
+
+from tgm.runs import Run
+
+
+@pytest.fixture(scope="session")
+def runs_folder(tmp_path_factory):
+    """A folder with four runs: ours, the paper's, one with four features, one with returns only."""
+    root = tmp_path_factory.mktemp("runs")
+    record_returns(root / "a-dqn")
+    record_cart_pole(root / "b-cart-pole", 250)
+    record_maze(root / "c-paper", "8", 600, preset="paper")
+    record_maze(root / "d-maze", "8", 700)
+    return root
+
+
+@pytest.fixture(scope="session")
+def run(runs_folder):
+    """Our agent in maze 8."""
+    return Run.open(runs_folder / "d-maze")
+
+
+@pytest.fixture(scope="session")
+def paper_run(runs_folder):
+    """The paper's agent in maze 8."""
+    return Run.open(runs_folder / "c-paper")
