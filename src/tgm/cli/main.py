@@ -25,9 +25,10 @@ COMMANDS = {
     "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
     "train": ("tgm.cli.train", "Train", "let an agent live in a maze and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
+    "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
-    "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
+    "report": ("tgm.cli.words", "Report", "that page of a run as one file"),
 }
 
 
