@@ -9,7 +9,9 @@ from tgm.envs import load_maze
 from tgm.runs import RunFolder, World
 
 
-def record_maze(path: Path, maze: str, n_steps: int, preset: str = "default", seed: int = 0) -> Path:
+def record_maze(
+    path: Path, maze: str, n_steps: int, preset: str = "default", seed: int = 0
+) -> Path:
     """A run of ours in a maze."""
     env = gym.make("tgm/Maze-v0", maze=maze)
     agent = tgm.TGMAgent(env, tgm.TGMConfig.preset(preset), seed=seed)

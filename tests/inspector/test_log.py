@@ -61,7 +61,7 @@ def test_broken_lines_are_named_and_left_out(tmp_path):
 @pytest.mark.parametrize("hostile", ["<b>", 7, None, [], {}, -1e308, True])
 def test_values_of_any_type_are_survived(tmp_path, hostile):
     names = ("episode", "n_states", "free_energy", "free_energy_terms", "free_energy_path")
-    bad = {name: hostile for name in (*names, "moves", "episodes")}
+    bad = dict.fromkeys((*names, "moves", "episodes"), hostile)
     move = {"kind": hostile, "ids": hostile, "cause": hostile, "gain": hostile, "step": hostile}
     nested = {"moves": [move, hostile], "episodes": [{"episode": hostile}, hostile]}
     path = write(tmp_path / "metrics.jsonl", [record(1) | bad, record(2) | nested])

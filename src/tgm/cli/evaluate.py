@@ -9,11 +9,7 @@ from typing import Annotated
 import tyro
 
 from tgm.cli.output import print_json, print_lines
-<<<<<<< HEAD
-from tgm.cli.words import evaluation_facts, evaluation_line
-=======
 from tgm.cli.words import evaluation_facts, evaluation_line, newest_agent
->>>>>>> main
 from tgm.errors import ConfigError
 from tgm.experiments.evaluation import evaluate
 from tgm.runs import Run

@@ -28,7 +28,7 @@ COMMANDS = {
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
-    "report": ("tgm.cli.words", "Report", "that page of a run as one file"),
+    "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
 }
 
 

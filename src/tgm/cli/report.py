@@ -36,10 +36,7 @@ class Report:
         from tgm.inspector.report import report_page
 
         page = report_page([Run.open(folder) for folder in self.runs])
-        try:
-            write_atomically(self.out, page.encode("utf-8"))
-        except OSError as error:
-            raise ConfigError(f"--out {self.out}: cannot be written ({error.strerror})") from None
+        write_atomically(self.out, page.encode("utf-8"))
         size = self.out.stat().st_size
         if self.json:
             print_json({"file": str(self.out), "bytes": size})

@@ -7,6 +7,7 @@ import re
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 
 from tgm.errors import ConfigError
 
@@ -25,15 +26,11 @@ _EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const) (\w+)", re.M
 
 def need_extra() -> None:
     """ConfigError unless the packages of the inspector are there."""
-    try:
-        import plotly
-        import starlette
-        import uvicorn
-    except ImportError as error:
-        raise ConfigError(
-            f"the inspector needs {error.name}: pip install temporal-gaussian-mixture[inspect]"
-        ) from None
-    del plotly, starlette, uvicorn
+    for name in ("starlette", "uvicorn", "plotly"):
+        if find_spec(name) is None:
+            raise ConfigError(
+                f"the inspector needs {name}: pip install temporal-gaussian-mixture[inspect]"
+            )
 
 
 @cache
@@ -54,14 +51,13 @@ def page_files() -> dict[str, bytes]:
 
 @cache
 def plotly_script() -> bytes:
-    """The script that the plotly package carries."""
+    """The script that the plotly package carries; the package itself need not be imported."""
     try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
+        return (resources.files("plotly") / "package_data" / "plotly.min.js").read_bytes()
+    except (ModuleNotFoundError, OSError):
         raise ConfigError(
             "the inspector needs plotly: pip install temporal-gaussian-mixture[inspect]"
         ) from None
-    return str(get_plotlyjs()).encode("utf-8")
 
 
 def bundled() -> str:

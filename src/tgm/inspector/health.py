@@ -228,4 +228,3 @@ def _named(ids: tuple[int, ...]) -> str:
     names = ", ".join(str(id_) for id_ in ids[:MOST_NAMED])
     more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
     return f"{'states' if len(ids) > 1 else 'state'} {names}{more}"
-

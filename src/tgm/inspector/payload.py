@@ -13,7 +13,7 @@ from tgm.envs import Maze
 from tgm.errors import RunError, TGMError
 from tgm.inspector.health import Finding, findings
 from tgm.inspector.lineage import lanes_of
-from tgm.inspector.log import Log, read_log, thinned
+from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import number, numbers, tame, text
 from tgm.runs import Chunk, Frame, Run
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
@@ -26,8 +26,17 @@ MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
 
 # What a broken run may raise below a check that did not see it.
-BROKEN = (TGMError, OSError, ValueError, TypeError, KeyError, IndexError, ArithmeticError)
-BROKEN += (MemoryError, RecursionError, AttributeError, np.linalg.LinAlgError)
+BROKEN = (
+    TGMError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    MemoryError,
+    RecursionError,
+)
 
 
 def entry(run: Run) -> dict[str, Any]:
@@ -90,9 +99,7 @@ def outline(run: Run) -> dict[str, Any]:
     kept = thinned(list(range(len(log.series["step"]))), OUTLINE_EPISODES)
     return {
         **entry(run),
-        "episodes": {
-            name: [row[index] for row in rows] for index, name in enumerate(log.episodes)
-        },
+        "episodes": {name: [row[index] for row in rows] for index, name in enumerate(log.episodes)},
         "states": {
             "step": [log.series["step"][index] for index in kept],
             "n_states": [log.series["n_states"][index] for index in kept],
@@ -228,4 +235,3 @@ def _plane(tail: list[Chunk], maze: Maze | None) -> dict[str, Any] | None:
         "mean": numbers(mean),
         "directions": [numbers(direction) for direction in directions],
     }
-
