@@ -1,6 +1,7 @@
 """Runs that are recorded once, and a browser."""
 
 import pytest
+from tests.inspector.browsing import open_browser, serve
 from tests.inspector.recorded import record_cart_pole, record_maze, record_returns
 
 from tgm.runs import Run
@@ -27,3 +28,17 @@ def run(runs_folder):
 def paper_run(runs_folder):
     """The paper's agent in maze 8."""
     return Run.open(runs_folder / "c-paper")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium of the system, driven by playwright."""
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def served(runs_folder):
+    """The address, with its token, of a server of those runs."""
+    with serve(runs_folder) as url:
+        yield url

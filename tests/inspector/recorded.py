@@ -21,8 +21,7 @@ def record_maze(
 
 def record_cart_pole(path: Path, n_steps: int) -> Path:
     """A run with four features and no map."""
-    config = tgm.TGMConfig(bandwidth="auto")
-    tgm.TGMAgent(gym.make("CartPole-v1"), config, seed=0).learn(n_steps, run_dir=path)
+    tgm.TGMAgent(gym.make("CartPole-v1"), tgm.TGMConfig(), seed=0).learn(n_steps, run_dir=path)
     return path
 
 
