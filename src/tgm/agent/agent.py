@@ -338,14 +338,12 @@ class TGMAgent:
     # --- records: for recorders and viewers ----------------------------------------------------
 
     @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        return self._learner.current_state
+    def newest(self) -> tuple[int, float]:
+        """Of the newest observation: id of its most likely state (-1: none), ln of its density.
 
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self._learner.log_density
+        The density is the predictive one, before it was learned from.
+        """
+        return self._learner.newest
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
@@ -376,7 +374,7 @@ class TGMAgent:
             "exploration_rng": self._rng.bit_generator.state,
             "predict_rng": self._predict_rng.bit_generator.state,
             "pending_moves": [move.to_dict() for move in self._learner.pending_moves],
-            "pending_episodes": [asdict(episode) for episode in self._finished],
+            "pending_episodes": [episode.to_dict() for episode in self._finished],
             "notes": notes or {},
         }
         write_model(Path(path), self._learner.to_arrays(), facts)

@@ -97,12 +97,8 @@ class Learner(Protocol):
     # --- records ----------------------------------------------------------------------------------
 
     @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
+    def newest(self) -> tuple[int, float]:
+        """Id of the most likely state at the newest observation (-1: none), ln of its density."""
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

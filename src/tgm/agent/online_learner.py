@@ -57,8 +57,9 @@ class OnlineLearner:
             return explore(self._config, values, n_steps, rng)
         options = values.tolist()
         planner = self.model.planner
-        planner.note_best(max(options))
-        least = max(options) - TIES * (planner.highest - planner.lowest)
+        top = max(options)
+        planner.note_best(top)
+        least = top - TIES * (planner.highest - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
 
@@ -67,7 +68,11 @@ class OnlineLearner:
     ) -> None:
         """Learn from one step."""
         assert self._origin is not None
-        self._live(Event(observation - self._origin, action, reward, terminated))
+        point = observation - self._origin
+        if self._search is None:
+            self.model.observe(action, reward, point, terminated=terminated)
+        else:
+            self._live(Event(point, action, reward, terminated))
 
     def _live(self, event: Event) -> None:
         if self._search is None:
@@ -184,15 +189,11 @@ class OnlineLearner:
     # --- records ----------------------------------------------------------------------------------
 
     @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self.model.log_density
-
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        belief = self.model.belief
-        return int(self.model.components.ids[belief[0][0]]) if belief else -1
+    def newest(self) -> tuple[int, float]:
+        """Id of the most likely state at the newest observation (-1: none), ln of its density."""
+        model = self.model
+        state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
+        return state, model.log_density
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -174,7 +175,8 @@ class OnlineModel:
         """Add a step to the counts, or take it back as far as it has not faded."""
         if step.is_void:
             return
-        sign *= math.exp(self.model.log_fade - step.log_fade)
+        if step.log_fade != self.model.log_fade:
+            sign *= math.exp(self.model.log_fade - step.log_fade)
         if step.action is None:
             for state, weight in step.after:
                 self.model.add(START, NO_ACTION, state, sign * weight, 0.0, 0.0)
@@ -185,6 +187,8 @@ class OnlineModel:
     def _learn_displacement(self, step: Step) -> None:
         """A step that changed the state tells what its action does in observation space."""
         if step.action is None or step.end or not step.before:
+            return
+        if self.displacements.is_settled(step.action):
             return
         moved = sum(weight for before, after, weight in step.entries if before != after)
         if moved > 0.5:
@@ -258,7 +262,7 @@ class OnlineModel:
         self.model.apply(change)
         self.planner.apply(change)
         self.memory.apply(change)
-        self.belief = relabel(self.belief, change.changed())
+        self.belief = relabel(self.belief, change.changed)
         if self.last is not None and self.last.home is None:
             self.last.after = self.belief
 
@@ -301,7 +305,8 @@ class OnlineModel:
         """The density of states follows the typical step; no component looks different for it."""
         prior = self.components.prior
         density = self.displacements.log_state_density
-        self.components.prior = ComponentPrior(prior.covariance, prior.dof, density, prior.radius)
+        if density != prior.log_state_density:
+            self.components.prior = replace(prior, log_state_density=density)
 
     def settle_scale(self) -> None:
         """What was learned of the scale so far is what later data is added to."""

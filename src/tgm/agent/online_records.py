@@ -1,12 +1,14 @@
-"""What changed in an online model since the last time, and all that is in it, as plain values."""
+"""What changed in an online model since the last time, and all that is in it, as plain numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from tgm.agent.inference import STAY
 from tgm.agent.online_model import OnlineModel
-from tgm.agent.snapshot import Changes, ComponentRecord, RowRecord, Snapshot
+from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.agent.structure_moves import base_of_rows
 from tgm.distributions import FloatArray
 from tgm.transition.state_actions import START, row_log_evidence
@@ -23,25 +25,26 @@ class OnlineRecords:
     def changes(self) -> Changes:
         """What changed since the last `changes` or `snapshot`."""
         components, model = self.model.components, self.model.model
-        records, removed, moved, told = [], [], [], components.told
-        for slot in sorted(components.dirty):
-            known, now = told.get(slot, -1), int(components.ids[slot])
-            if known not in (-1, now):
+        told, ids = components.told, components.ids
+        removed: list[int] = []
+        slots, rows = components.dirty, model.dirty
+        for slot in sorted(slots):
+            known, now = told.get(slot, -1), int(ids[slot])
+            if known == now:
+                continue
+            if known >= 0:
                 removed.append(known)
             if now < 0:
                 told.pop(slot, None)
-                continue
-            if known != now:
-                moved.append(slot)
-            told[slot] = now
-            records.append(self._component(slot))
-        rows = model.dirty
-        if moved:  # a new name for a slot: so all of its rows
-            rows = rows | {(slot, action) for slot in moved for action in range(model.n_actions)}
-        row_records = [self._row(*key) for key in sorted(rows) if key[0] in told]
-        components.dirty.clear()
-        model.dirty.clear()
-        return Changes(records, removed, row_records)
+            else:  # a new name for a slot: so all of its rows
+                told[slot] = now
+                rows.update((slot, action) for action in range(model.n_actions))
+        known_slots = sorted(slot for slot in slots if slot in told)
+        known_rows = sorted(key for key in rows if key[0] in told)
+        found = self._table(known_slots, known_rows, removed)
+        slots.clear()
+        rows.clear()
+        return found
 
     def snapshot(self) -> Snapshot:
         """Everything; the next `changes` go on from here."""
@@ -57,15 +60,14 @@ class OnlineRecords:
             [prior.log_evidence(float(components.weight[s]), components.scatter[s]) for s in slots]
         )
         steps = self.model.memory.all()
+        arrivals = np.array([step.arrival for step in steps]).reshape(-1, components.n_features)
         return Snapshot(
-            [self._component(slot) for slot in slots],
-            [self._row(state, action) for state, action in keys],
+            self._table(slots, keys, []),
             self.model.greedy_values() if slots else np.empty((0, model.n_actions)),
             components.mean[alive] + self._origin,
             np.broadcast_to(prior.covariance, (len(slots), *prior.covariance.shape)),
             evidence,
-            np.array([step.arrival for step in steps]).reshape(-1, components.n_features)
-            + self._origin,
+            arrivals + self._origin,
             np.array([components.ids[step.home] for step in steps], dtype=np.intp),
             {
                 "observations": -float(evidence.sum()),
@@ -73,28 +75,40 @@ class OnlineRecords:
             },
         )
 
-    def _component(self, slot: int) -> ComponentRecord:
+    def _table(self, slots: list[int], rows: list[tuple[int, int]], removed: list[int]) -> Changes:
+        components, ids = Table(n_entries=len(slots)), self.model.components.ids
+        for slot in slots:
+            components.values += self._component(slot)
+        model = self.model.model
+        row_table, next_states = Table(n_entries=len(rows)), Table()
+        values, after = row_table.values, next_states.values
+        for key in rows:
+            state, action = key
+            row = model.rows.get(key, {})
+            visits = float(model.visits[state, action])
+            tries = visits if visits > 0 else 1.0
+            end = float(model.end_sum[state, action]) / tries
+            reward = float(model.reward_sum[state, action]) / tries
+            end = min(1.0, max(0.0, end))
+            values += (int(ids[state]), action, visits, reward, end, len(row))
+            for reached, count in row.items():
+                after += (int(ids[reached]), count)
+            next_states.n_entries += len(row)
+        return Changes(components, row_table, next_states, removed)
+
+    def _component(self, slot: int) -> Iterable[float]:
         components = self.model.components
         prior, weight = components.prior, float(components.weight[slot])
-        dof = prior.dof + weight - components.n_features
-        covariance = (prior.inverse_scale + components.scatter[slot]).ravel() / dof
+        covariance = prior.inverse_scale + components.scatter[slot]
+        covariance /= prior.dof + weight - components.n_features
         mean = components.mean[slot] + self._origin
-        return int(components.ids[slot]), weight, mean.tolist(), covariance.tolist(), False
-
-    def _row(self, state: int, action: int) -> RowRecord:
-        model, ids = self.model.model, self.model.components.ids
-        row = model.rows.get((state, action)) or {}
-        visits = float(model.visits[state, action])
-        tries = visits if visits > 0 else 1.0
-        return (
-            int(ids[state]),
-            action,
-            visits,
-            float(model.reward_sum[state, action]) / tries,
-            min(1.0, max(0.0, float(model.end_sum[state, action]) / tries)),
-            [int(ids[after]) for after in row],
-            list(row.values()),
-        )
+        return [
+            int(components.ids[slot]),
+            weight,
+            0.0,
+            *mean.tolist(),
+            *covariance.ravel().tolist(),
+        ]
 
     def _row_evidence(self, state: int, action: int) -> float:
         model, prior = self.model.model, self.model.config.row_prior

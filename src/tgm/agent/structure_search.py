@@ -31,7 +31,7 @@ NEAR = 22.0  # squared distance within which two states are worth comparing
 WIDE = 2.0  # times the believed variance that make a split worth a look
 GROWN = 1.15  # a state is checked again when it has this much more data
 NO_SPLIT_UNTIL = 1.5  # times the weight at which two states became one
-YOUNG = 4.0  # points below which a state is checked every time
+YOUNG = 4.0  # points below which a state is checked again with every point
 
 
 class StructureSearch:
@@ -45,7 +45,6 @@ class StructureSearch:
         """Nothing to look at yet."""
         self._online = online
         self._touched: set[int] = set()
-        self._young: set[int] = set()
         self._checked = np.zeros(0)  # weight of each state at its last check
         self._whole_until: dict[int, float] = {}  # weight below which no split is tried
 
@@ -65,7 +64,6 @@ class StructureSearch:
         """What is to be looked at, and when."""
         return {
             "touched": np.array(sorted(self._touched), dtype=np.intp),
-            "young": np.array(sorted(self._young), dtype=np.intp),
             "checked": self._checked,
             "whole.state": np.array(list(self._whole_until), dtype=np.intp),
             "whole.until": np.array(list(self._whole_until.values()), dtype=np.float64),
@@ -75,7 +73,6 @@ class StructureSearch:
         """Take over what `to_arrays` gave, for at least so many states."""
         last = n_slots - 1
         self._touched = set(saved.whole("touched", ANY, high=last).tolist())
-        self._young = set(saved.whole("young", ANY, high=last).tolist())
         self._checked = saved.floats("checked", ANY)
         if len(self._checked) < n_slots:
             raise DataError(f"array 'checked' has {len(self._checked)} of {n_slots} states")
@@ -86,25 +83,19 @@ class StructureSearch:
     def check(self) -> None:
         """Compare states with their neighbours, and wide ones with two: those that have grown."""
         components = self._online.components
-        grown = {
-            state
-            for state in self._touched
-            if components.is_alive[state]
-            and components.weight[state] > GROWN * self._checked[state]
-        }
-        states = sorted(grown | {state for state in self._young if components.is_alive[state]})
+        states = [state for state in sorted(self._touched) if self._is_due(state)]
         self._touched.clear()
-        self._young = {state for state in states if components.weight[state] < YOUNG}
         if not states:
             return
-        self._checked[states] = components.weight[states]
+        for state in states:
+            self._checked[state] = components.weight[state]
         if self._online.config.second_thoughts:
             self._doubt(states)
         if not self._online.config.moves:
             return
         self._online.refresh_prior()
+        # Second thoughts may have touched others, or left nothing of these.
         states = sorted(s for s in self._touched.union(states) if components.is_alive[s])
-        self._young |= {state for state in states if components.weight[state] < YOUNG}
         self._touched.clear()
         for one, other in self._neighbours(states):
             if components.is_alive[one] and components.is_alive[other]:
@@ -114,41 +105,37 @@ class StructureSearch:
             if components.is_alive[state] and components.weight[state] >= least:
                 self._try_split(state)
 
+    def _is_due(self, state: int) -> bool:
+        """Whether a state that was touched has changed enough for another look."""
+        components = self._online.components
+        weight = float(components.weight[state])
+        is_grown = weight < YOUNG or weight > GROWN * float(self._checked[state])
+        return is_grown and bool(components.is_alive[state])
+
     def _doubt(self, states: list[int]) -> None:
         """Steps that came when a state was young and lie far from it now are explained anew."""
-        components, precision = self._online.components, self._online.components.prior.precision
+        components = self._online.components
+        # Later the kept steps are the newest, which were explained when much was known.
+        latest = 2 * self._online.config.kept_per_state
         for state in states:
-            weight = components.weight[state]
-            # Later the kept steps are the newest, which were explained when much was known.
-            latest = 2 * self._online.config.kept_per_state
+            weight = float(components.weight[state])
             if not components.is_alive[state] or not LEAST_POINTS <= weight <= latest:
                 continue
-            steps = [
+            mean, prior = components.mean[state].copy(), components.prior
+            far = [
                 step
                 for step in self._online.memory.into(state)
                 if weight > SINCE_THEN * step.weight_then
+                and prior.squared_distance(step.arrival - mean) > DOUBT**2
             ]
-            if not steps:
-                continue
-            offsets = np.array([step.arrival for step in steps]) - components.mean[state]
-            far = np.sum(offsets @ precision * offsets, axis=1) > DOUBT**2
-            for step in (s for s, is_far in zip(steps, far, strict=True) if is_far):
+            for step in far:
                 if step.home == state and components.weight[state] >= 2:
                     self._online.explain_anew(step)
 
     def _neighbours(self, states: list[int]) -> list[tuple[int, int]]:
         """Pairs of near states, one of which is in `states`."""
-        components = self._online.components
-        alive = components.alive
-        offsets = components.mean[alive][None] - components.mean[states][:, None]
-        precision = components.prior.precision
-        square = np.sum(offsets @ precision * offsets, axis=-1)
-        pairs = {
-            (min(states[i], int(alive[j])), max(states[i], int(alive[j])))
-            for i, j in np.argwhere(square < NEAR)
-            if states[i] != alive[j]
-        }
-        return sorted(pairs)
+        near = self._online.components.near
+        return sorted({(min(s, t), max(s, t)) for s in states for t in near(s, NEAR)})
 
     def _try_merge(self, one: int, other: int) -> None:
         gain = self._merge_gain(one, other)
@@ -157,7 +144,8 @@ class StructureSearch:
             self._merge(one, other)
 
     def _merge_gain(self, one: int, other: int) -> float:
-        age = 1.0 - self._online.born / max(self._online.n_steps, 1)
+        born, now = self._online.born, max(self._online.n_steps, 1)
+        age = {state: 1.0 - float(born[state]) / now for state in (one, other)}
         return merge_gain(
             self._online.components,
             self._online.model,
@@ -191,7 +179,8 @@ class StructureSearch:
         if components.n_alive == self._online.config.max_states:
             return
         # Not wide in all directions together: then not in one. This costs less to see.
-        if np.sum(prior.precision * components.scatter[state]) <= WIDE * components.weight[state]:
+        spread = float(np.vdot(prior.precision, components.scatter[state]))
+        if spread <= WIDE * float(components.weight[state]):
             return
         if spread_ratio(prior, components.moments(state)) <= WIDE:
             return

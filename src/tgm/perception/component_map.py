@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -75,17 +76,23 @@ class ComponentMap:
         new = np.flatnonzero(sources >= 0)
         return cls(n_old, len(sources), new, sources[new], np.ones(len(new)), moves)
 
+    @cached_property
     def changed(self) -> dict[int, list[tuple[int, float]]]:
         """The old components that do not simply go on in their place.
 
         For each the new ones that it feeds and their shares; none for one that is gone.
         """
-        shares: dict[int, list[tuple[int, float]]] = {old: [] for old in range(self.n_old)}
-        for new, old, weight in zip(
-            self.new.tolist(), self.old.tolist(), self.weight.tolist(), strict=True
-        ):
-            shares[old].append((new, weight))
-        return {old: links for old, links in shares.items() if links != [(old, 1.0)]}
+        goes_on = (self.new == self.old) & (self.weight == 1.0)
+        is_changed = np.ones(self.n_old, dtype=bool)
+        is_changed[self.old[goes_on]] = False
+        others = np.flatnonzero(~goes_on)
+        is_changed[self.old[others]] = True
+        links: dict[int, list[tuple[int, float]]] = {
+            old: [] for old in np.flatnonzero(is_changed).tolist()
+        }
+        for link in np.flatnonzero(is_changed[self.old]).tolist():
+            links[int(self.old[link])].append((int(self.new[link]), float(self.weight[link])))
+        return links
 
     def carry_counts(self, counts: FloatArray) -> FloatArray:
         """Re-index what adds up. counts: (..., n_old) -> (..., n_new)."""

@@ -100,7 +100,7 @@ class ModelPlanner:
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; the values are found again from the model."""
         self._sweeper.make_room(change.n_new, self.highest)
-        for links in change.changed().values():
+        for links in change.changed.values():
             self._sweeper.active.update(new for new, _ in links)
         self._is_due, self._greedy, self._sampled = True, None, None
 
@@ -151,7 +151,8 @@ class ModelPlanner:
         if self._exploration in ("epsilon_greedy", "softmax", "greedy"):
             return self.greedy_values(alive)[states]
         self._update(n_steps, alive)
-        return self._sweeper.q[states]
+        first = states[0]
+        return self._sweeper.q[first : first + 1] if len(states) == 1 else self._sweeper.q[states]
 
     def note_best(self, value: float) -> None:
         """The best value within reach; if it is the worst there is, something must be doubted."""
@@ -182,22 +183,27 @@ class ModelPlanner:
             sweeper.active.update(model.changed)
             model.changed.clear()
         if model.touched:
-            self._note_known()
+            # While all rewards are the same, the last thing tried is a reason to doubt at once.
+            if self._note_known() and self._nothing_stands_out:
+                self._is_due = self._is_due or not sweeper.is_set[alive].any()
             model.touched.clear()
         if self._is_due or n_steps >= self._look_at:
             self._look_again(n_steps, alive)
         if sweeper.active:
             sweeper.sweep(alive, TOLERANCE * self._step_worth(alive), self.lowest)
 
-    def _note_known(self) -> None:
-        """Rows that have become known, or doubtful, by what was counted."""
-        for state, action in self._model.touched:
-            unknown = self._model.certainty[state, action] < self._need
-            if unknown != self._sweeper.is_set[state, action]:
-                self._sweeper.is_set[state, action] = unknown
-                self._sweeper.set_to[state, action] = self.highest
-                self._sweeper.active.add(state)
-                self._is_due = self._is_due or self._nothing_stands_out  # was that the last one?
+    def _note_known(self) -> bool:
+        """Whether rows have become known, or doubtful, by what was counted."""
+        is_news = False
+        certainty, is_set = self._model.certainty, self._sweeper.is_set
+        for row in self._model.touched:
+            unknown = bool(certainty[row] < self._need)
+            if unknown != is_set[row]:
+                is_news = True
+                is_set[row] = unknown
+                self._sweeper.set_to[row] = self.highest
+                self._sweeper.active.add(row[0])
+        return is_news
 
     @property
     def _nothing_stands_out(self) -> bool:

@@ -10,6 +10,7 @@ from tgm.transition.state_actions import START, StateActionModel
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
 MANY = 4  # a quarter of all states: then all are swept, in one array operation
+FEW = 3  # states that are backed up one by one: quicker than array operations
 CONVERGED = 1e-4  # of the largest reward
 
 
@@ -96,26 +97,62 @@ class Sweeper:
         for _ in range(rounds):
             if not self.active:
                 return
-            everything = MANY * len(self.active) > len(alive)
-            states = alive if everything else np.fromiter(self.active, np.intp, len(self.active))
-            moved = self._back_up(states, tolerance)
+            if MANY * len(self.active) > len(alive):
+                moved = self._back_up(alive, tolerance)
+            elif len(self.active) <= FEW:
+                moved = self._back_up_few(sorted(self.active), tolerance)
+            else:
+                moved = self._back_up(np.array(sorted(self.active)), tolerance)
             if MANY * len(moved) > len(alive):
                 self.active = set(alive.tolist())
             else:
                 self.active = {state for after in moved for state, _ in into[after]}
                 self.active.discard(START)
 
+    def _back_up_few(self, states: list[int], tolerance: float) -> list[int]:
+        """What `_back_up` does, in plain floats."""
+        values = [self._back_up_one(state) for state in states]
+        moved = []
+        for state, value in zip(states, values, strict=True):
+            if abs(value - float(self.value[state])) > tolerance:
+                moved.append(state)
+            self.value[state] = value
+        return moved
+
+    def _back_up_one(self, state: int) -> float:
+        """Bring the action values of one state up to date; returns the best."""
+        model, value = self._model, self.value
+        rewards = (model.reward[state] + self.bonus[state]).tolist()
+        is_set, set_to = self.is_set[state].tolist(), self.set_to[state].tolist()
+        successor, discounted = model.successor[state].tolist(), model.discounted[state].tolist()
+        q = [
+            to
+            if hand
+            else reward
+            + sum([w * float(value[s]) for s, w in zip(after, shares, strict=True) if w])
+            for hand, to, reward, after, shares in zip(
+                is_set, set_to, rewards, successor, discounted, strict=True
+            )
+        ]
+        self.q[state] = q
+        return float(max(q))
+
     def _back_up(self, states: IntArray, tolerance: float) -> list[int]:
         """One Bellman update of some states; returns those whose value moved."""
         model = self._model
-        q = np.einsum("sab,sab->sa", model.discounted[states], self.value[model.successor[states]])
-        q += model.reward[states] + self.bonus[states]
-        q = np.where(self.is_set[states], self.set_to[states], q)
-        self.q[states] = q
+        # Where all slots are meant, views of the arrays spare a copy of each.
+        n = len(states)
+        chosen = slice(0, n) if int(states[-1]) == n - 1 else states
+        after = self.value[model.successor[chosen]]
+        q = np.einsum("sab,sab->sa", model.discounted[chosen], after)
+        q += model.reward[chosen]
+        q += self.bonus[chosen]
+        np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
+        self.q[chosen] = q
         value = q.max(axis=1)
-        moved = np.abs(value - self.value[states]) > tolerance
-        self.value[states] = value
-        return [int(state) for state in states[moved]]
+        moved = np.abs(value - self.value[chosen]) > tolerance
+        self.value[chosen] = value
+        return states[moved].tolist()  # type: ignore[no-any-return]
 
 
 def solve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tgm.agent import LearningInfo, TGMAgent
+from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
 from tgm.distributions import FloatArray
 from tgm.errors import RunError
@@ -112,16 +114,8 @@ class RunRecorder:
         self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
     ) -> None:
         """Keep an observation."""
-        self._history.observe(
-            agent.n_steps,
-            agent.n_episodes,
-            point.tolist(),
-            action,
-            reward,
-            agent.current_state,
-            agent.log_density,
-            end,
-        )
+        told = (agent.n_steps, agent.n_episodes, action, reward, end, *agent.newest)
+        self._history.observe(told, point)
 
     def learned(self, info: LearningInfo, agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
@@ -172,12 +166,25 @@ class RunRecorder:
                 self._record(self._untold)
             self._history.write(sync=True)
             if ending == "finished":
-                self._agent.save(self.path / MODEL_FILE)
+                self._write_model()
             self._folder.finish(ending, self._result(), reason)
         except RunError:
             self._folder.release()
             if ending != "failed":  # otherwise the failure itself is what counts
                 raise
+
+    def _write_model(self) -> None:
+        """The final model: the newest checkpoint itself, if the run ended between two episodes."""
+        model = self.path / MODEL_FILE
+        checkpoint = self._checkpoint_file()
+        if not (self._agent.is_between_episodes and checkpoint.is_file()):
+            self._agent.save(model)
+            return
+        try:
+            model.unlink(missing_ok=True)
+            os.link(checkpoint, model)
+        except OSError:  # a file system without links
+            write_atomically(model, checkpoint.read_bytes())
 
     def _result(self) -> dict[str, Any]:
         returns = self._returns
@@ -206,13 +213,17 @@ class RunRecorder:
             "terms": self._terms,
             "returns": list(self._returns),
         }
-        folder = self.path / CHECKPOINT_FOLDER
-        self._agent.save(folder / f"{self._agent.n_steps:010d}.safetensors", notes)
-        for old in sorted(folder.glob("*.safetensors"))[:-KEPT_CHECKPOINTS]:
+        self._agent.save(self._checkpoint_file(), notes)
+        files = sorted((self.path / CHECKPOINT_FOLDER).glob("*.safetensors"))
+        for old in files[:-KEPT_CHECKPOINTS]:
             old.unlink(missing_ok=True)
         cost = time.monotonic() - began
         wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
         self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
+
+    def _checkpoint_file(self) -> Path:
+        """Where the checkpoint of this moment is, or would be."""
+        return self.path / CHECKPOINT_FOLDER / f"{self._agent.n_steps:010d}.safetensors"
 
     @classmethod
     def resume(
@@ -239,7 +250,7 @@ class RunRecorder:
             folder.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
         if notes is not None and chunk is not None:
-            recorder._history.resume(chunk, notes["n_observations"], notes["n_frames"])
+            recorder._history.resume(chunk)
             recorder._moves, recorder._n_forgotten = list(notes["moves"]), notes["n_forgotten"]
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])

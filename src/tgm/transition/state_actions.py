@@ -95,21 +95,22 @@ class StateActionModel:
             reward: what it brought.
             end: 1 if the episode terminated, 0 if not; a time limit is not an end.
         """
-        row = self.rows.setdefault((state, action), {})
+        key = state, action
+        row = self.rows.setdefault(key, {})
         count = row.get(after, 0.0) + weight
         if count > 1e-9:
             row[after] = count
-            self.into[after].add((state, action))
+            self.into[after].add(key)
         else:
             row.pop(after, None)
-            self.into[after].discard((state, action))
+            self.into[after].discard(key)
         if state == START:
             return
         if weight > 0.5:
-            self._retries.discard((state, action))
-        self.visits[state, action] += weight
-        self.reward_sum[state, action] += weight * reward
-        self.end_sum[state, action] += weight * end
+            self._retries.discard(key)
+        self.visits[key] += weight
+        self.reward_sum[key] += weight * reward
+        self.end_sum[key] += weight * end
         self._refresh(state, action)
 
     def row(self, state: int, action: int) -> Row:
@@ -119,7 +120,7 @@ class StateActionModel:
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components (of slots); costs what is concerned, not what is known."""
         self.make_room(change.n_new)
-        changed = change.changed()
+        changed = change.changed
         concerned = {key for old in changed for key in self.into[old]}
         concerned |= {(old, action) for old in changed for action in range(self.n_actions)}
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
@@ -267,36 +268,37 @@ class StateActionModel:
 
     def _refresh(self, state: int, action: int) -> None:
         """Bring the planner's arrays up to date with one row."""
-        self.touched.add((state, action))
-        self.dirty.add((state, action))
-        visits = float(self.visits[state, action])
-        row = self.rows.get((state, action))
+        key = state, action
+        self.touched.add(key)
+        self.dirty.add(key)
+        visits = float(self.visits[key])
+        row = self.rows.get(key)
         if visits <= 1e-9 or not row:
-            self.certainty[state, action] = 0.0
-            self._written.pop((state, action), None)
-            self.successor[state, action] = 0
-            self.probability[state, action] = self.discounted[state, action] = 0.0
+            self.certainty[key] = 0.0
+            self._written.pop(key, None)
+            self.successor[key] = 0
+            self.probability[key] = self.discounted[key] = 0.0
             self.changed.add(state)
             self.version += 1
             return
-        end = min(1.0, float(self.end_sum[state, action]) / visits)
-        reward = float(self.reward_sum[state, action]) / visits
-        if (state, action) in self.surprises or (state, action) in self._retries:
-            self.certainty[state, action] = 0.0
+        end = min(1.0, float(self.end_sum[key]) / visits)
+        reward = float(self.reward_sum[key]) / visits
+        if key in self.surprises or key in self._retries:
+            self.certainty[key] = 0.0
         else:
-            self.certainty[state, action] = visits if end > CERTAIN_END else _certainty(row, visits)
+            self.certainty[key] = visits if end > CERTAIN_END else _certainty(row, visits)
         items = _outcomes(row, visits)
-        before = float(self.reward[state, action])
+        before = float(self.reward[key])
         moved = (
-            _differ(items, self._written.get((state, action), []))
+            _differ(items, self._written.get(key, []))
             or abs(reward - before) > CHANGED * max(abs(reward), abs(before))
-            or abs(end - self.end[state, action]) >= CHANGED
+            or abs(end - float(self.end[key])) >= CHANGED
         )
         if moved:
-            self.reward[state, action] = reward
-            self.end[state, action] = end
+            self.reward[key] = reward
+            self.end[key] = end
             self._write(state, action, items)
-            self._written[state, action] = items
+            self._written[key] = items
             self.changed.add(state)
             self.version += 1
 
@@ -327,6 +329,8 @@ def _pairs(keys: list[tuple[int, int]]) -> IntArray:
 
 def _differ(one: Outcomes, other: Outcomes) -> bool:
     """Whether two rows are worth planning with anew."""
+    if one == other:
+        return False
     return len(one) != len(other) or any(
         state != known or abs(share - before) >= CHANGED
         for (state, share), (known, before) in zip(one, other, strict=True)
