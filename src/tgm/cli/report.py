@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +12,10 @@ import tyro
 from tgm.agent.model_file import write_atomically
 from tgm.cli.output import print_json, print_lines
 from tgm.errors import ConfigError
-from tgm.inspector.assets import need_extra
+from tgm.inspector.assets import has_extra, need_extra
 from tgm.runs import Run
+
+REPORT_FILE = "report.html"
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Report:
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run's directory; more of them are compared with it."""
 
-    out: Annotated[Path, tyro.conf.arg(aliases=("-o",), metavar="FILE")] = Path("report.html")
+    out: Annotated[Path, tyro.conf.arg(aliases=("-o",), metavar="FILE")] = Path(REPORT_FILE)
     """The file to write; one that exists is replaced."""
 
     json: bool = False
@@ -33,13 +36,26 @@ class Report:
         if not self.runs:
             raise ConfigError("name the directory of a RUN")
         need_extra()
-        from tgm.inspector.report import report_page
-
-        page = report_page([Run.open(folder) for folder in self.runs])
-        write_atomically(self.out, page.encode("utf-8"))
+        write_report([Run.open(folder) for folder in self.runs], self.out)
         size = self.out.stat().st_size
         if self.json:
             print_json({"file": str(self.out), "bytes": size})
         else:
             print_lines(f"{self.out} ({size / 1e6:.1f} MB) opens in any browser")
         return 0
+
+
+def write_report(runs: Sequence[Run], path: Path) -> None:
+    """The page of the first run, compared with the others, as one file."""
+    from tgm.inspector.report import report_page
+
+    write_atomically(path, report_page(runs).encode("utf-8"))
+
+
+def report_within(run: Run) -> Path | None:
+    """A report in the run's own directory; None if the inspector is not installed."""
+    if not has_extra():
+        return None
+    path = run.folder / REPORT_FILE
+    write_report([run], path)
+    return path

@@ -18,15 +18,21 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
 }
 PLOTLY = "plotly.js"
+EXTRA = ("starlette", "uvicorn", "plotly")
 ENTRY = "main.js"
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const) (\w+)", re.MULTILINE)
 
 
+def has_extra() -> bool:
+    """Whether the packages of the inspector are there."""
+    return all(find_spec(name) is not None for name in EXTRA)
+
+
 def need_extra() -> None:
-    """ConfigError unless the packages of the inspector are there."""
-    for name in ("starlette", "uvicorn", "plotly"):
+    """ConfigError unless they are."""
+    for name in EXTRA:
         if find_spec(name) is None:
             raise ConfigError(
                 f"the inspector needs {name}: pip install temporal-gaussian-mixture[inspect]"
