@@ -92,7 +92,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         root, scratch = Path(name) / "runs", Path(name) / "scratch"
         scratch.mkdir()
-        record_maze(root / "maze", "8", 700)
+        record_maze(root / "maze", "8", 1100)
         record_maze(root / "paper", "8", 600, preset="paper")
         record_cart_pole(root / "cart", 250)
         record_returns(root / "dqn")

@@ -116,7 +116,9 @@ class Visit:
         self.page.evaluate(SETTLED)
 
     def open_run(self, name: str) -> None:
-        """Choose a run by its name."""
+        """Choose a run by its name, unless it is shown already."""
+        if self.page.evaluate("() => window.tgmInspector.summary.name") == name:
+            return
         self.page.select_option("#run", label=name)
         self.page.wait_for_function("(n) => window.tgmInspector.summary.name === n", arg=name)
         self.settle()

@@ -2,8 +2,18 @@
 
 import asyncio
 import json
+import threading
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import unquote
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """A loop in a thread of its own: playwright keeps one in that of the tests."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,6 @@ class Client:
     def __init__(self, app, headers: list[tuple[str, str]]) -> None:
         self._app = app
         self._headers = headers
-        self._loop = asyncio.new_event_loop()
 
     def get(self, target: str, headers=None, method: str = "GET") -> Answer:
         """Ask for a target; `headers` replace those of the same name."""
@@ -53,7 +62,7 @@ class Client:
             "server": ("127.0.0.1", 80),
             "client": ("127.0.0.1", 5),
         }
-        return self._loop.run_until_complete(self._call(scope))
+        return asyncio.run_coroutine_threadsafe(self._call(scope), _loop()).result(timeout=60)
 
     async def _call(self, scope) -> Answer:
         sent: list[dict] = []

@@ -14,7 +14,7 @@ def runs_folder(tmp_path_factory):
     record_returns(root / "a-dqn")
     record_cart_pole(root / "b-cart-pole", 250)
     record_maze(root / "c-paper", "8", 600, preset="paper")
-    record_maze(root / "d-maze", "8", 700)
+    record_maze(root / "d-maze", "8", 1100)
     return root
 
 

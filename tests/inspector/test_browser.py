@@ -73,7 +73,7 @@ def greedy_by_sweeps(frame, gamma, bonus=()):
     return q, value
 
 
-@pytest.mark.parametrize("step", [1, 37, 250, 499, 500, 501, 700])
+@pytest.mark.parametrize("step", [1, 37, 250, 999, 1000, 1001, 1100])
 def test_the_slider_shows_the_model_of_that_step(visit, run, step):
     visit.go_to(step)
     expected = run.frame_at(step)
@@ -118,8 +118,8 @@ def test_the_model_of_the_paper_preset_is_shown_too(browser, served, paper_run):
 
 
 def test_ellipses_stand_where_the_means_are(visit, run):
-    visit.go_to(700)
-    frame = run.frame_at(700)
+    visit.go_to(1100)
+    frame = run.frame_at(1100)
     places = visit.page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll("#observations .state")].map(n =>{
             const m = n.children[0].transform.baseVal.consolidate().matrix;
@@ -156,8 +156,8 @@ def test_the_state_card_tells_the_values_of_the_file(visit, run):
 
 
 def test_a_selection_is_marked_in_every_view(visit, run):
-    visit.go_to(700)
-    id_ = int(run.frame_at(700).ids[2])
+    visit.go_to(1100)
+    id_ = int(run.frame_at(1100).ids[2])
     visit.page.click(f"#policy .state[data-id='{id_}'] ellipse", force=True)
     for tab, panels in (
         ("overview", ("observations", "policy")),
@@ -179,7 +179,7 @@ def test_a_selection_is_marked_in_every_view(visit, run):
 
 
 def test_arrows_are_the_greedy_actions_and_values_are_right(visit, run):
-    for step in (120, 700):
+    for step in (120, 1100):
         visit.go_to(step)
         frame = run.frame_at(step)
         q, value = greedy_by_sweeps(frame, run.facts["config"]["gamma"])
@@ -234,8 +234,8 @@ def test_the_graph_has_an_edge_for_each_likely_outcome(visit, run):
 
 def test_matrices_show_probabilities_counts_entropy_and_change(visit, run):
     visit.show("transitions")
-    visit.go_to(700)
-    frame = run.frame_at(700)
+    visit.go_to(1100)
+    frame = run.frame_at(1100)
     ids = frame.ids.tolist()
 
     def picture(mode, action=0):
@@ -263,7 +263,7 @@ def test_matrices_show_probabilities_counts_entropy_and_change(visit, run):
     assert picture("counts")[:2] == [len(ids), len(ids)]
     assert picture("entropy")[:2] == [5, len(ids)]
     picture("change")
-    visit.page.fill("#matrices input[type=number]", "700")
+    visit.page.fill("#matrices input[type=number]", "1100")
     visit.page.keyboard.press("Enter")
     visit.settle()
     _, _, same = picture("change")
@@ -381,9 +381,9 @@ def test_the_belief_names_the_state_that_was_recorded(visit, run):
 
 
 def test_another_gamma_and_another_reward_change_the_plan(visit, run):
-    visit.go_to(700)
+    visit.go_to(1100)
     visit.show("whatif")
-    frame = run.frame_at(700)
+    frame = run.frame_at(1100)
     assert visit.page.get_attribute(".what-if", "data-changed") == "0"
     target = int(frame.ids[0])
     visit.page.click(f"#plan-before .state[data-id='{target}'] ellipse", force=True)
@@ -529,13 +529,13 @@ def test_a_live_run_is_followed(browser, run, tmp_path):
             visit = Visit(browser, url)
             assert "live" in visit.page.inner_text(".run-facts")
             before = visit.page.evaluate("() => window.tgmInspector.lastStep")
-            assert before < 700
+            assert before < 1100
             (tmp_path / "later").rename(later)
             (folder / "metrics.jsonl").write_text("".join(log))
-            visit.page.wait_for_function("() => window.tgmInspector.lastStep === 700")
+            visit.page.wait_for_function("() => window.tgmInspector.lastStep === 1100")
             visit.settle()
-            assert visit.page.input_value("#slider") == "700"  # it stood at the end and follows
-            assert ids_in(visit, "observations") == run.frame_at(700).ids.tolist()
+            assert visit.page.input_value("#slider") == "1100"  # it stood at the end and follows
+            assert ids_in(visit, "observations") == run.frame_at(1100).ids.tolist()
             assert visit.troubles == []
             visit.close()
     finally:

@@ -43,13 +43,20 @@ APART = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
 
 def test_a_sound_model_has_no_warning():
     found = titles(frame_with(APART))
-    assert {finding.level for finding in found.values()} == {"good"}
+    assert {finding.level for finding in found.values()} == {"good", "note"}
 
 
 def test_overlapping_states_are_named():
     finding = titles(frame_with([*APART, (4.12, 0)]))["States 4 and 5 overlap"]
     assert finding.ids == (4, 5)
     assert "1.2 standard deviations" in finding.text
+
+
+def test_many_overlaps_are_told_at_once():
+    twice = [*APART, *[(x + 0.05, 0) for x, _ in APART]]
+    finding = titles(frame_with(twice))["5 pairs of states overlap"]
+    assert set(finding.ids) == set(range(10))
+    assert "(0.5)" in finding.text
 
 
 def test_a_wide_state_may_be_two_places():
@@ -70,11 +77,17 @@ def test_states_never_left():
 
 
 def test_a_goal_never_reached():
-    assert "The goal was never reached" in titles(None, log_with([0, 0, 0]))
-    assert "The goal was reached" in titles(None, log_with([0, 1, 0]))
-    assert titles(None, log_with([0, 1, 0]))["The goal was reached"].step == 20
-    assert "The goal is reached no more" in titles(None, log_with([1] + [0] * 30))
-    assert "No episode has ended" in titles(None, log_with([]))
+    maze = load_maze("8")
+    assert "The goal was never reached" in titles(None, log_with([0, 0, 0]), maze=maze)
+    assert titles(None, log_with([0, 1, 0]), maze=maze)["The goal was reached"].step == 20
+    assert "The goal is reached no more" in titles(None, log_with([1] + [0] * 30), maze=maze)
+    assert "No episode has ended" in titles(None, log_with([]), maze=maze)
+
+
+def test_elsewhere_an_end_is_neither_good_nor_bad():
+    finding = titles(None, log_with([0, 1, 0]))["How episodes end"]
+    assert finding.level == "note"
+    assert finding.text.startswith("1 of 3 episodes terminated")
 
 
 def test_actions_that_were_not_tried():
@@ -112,7 +125,7 @@ def test_the_worst_comes_first():
 
 def test_against_the_true_maze(run):
     maze = load_maze("8")
-    frame = run.frame_at(700)
+    frame = run.frame_at(1100)
     assert "The map is exact" in titles(frame, maze=maze)
     without = Frame(
         frame.step,

@@ -37,7 +37,7 @@ def test_a_component_that_is_there_has_a_lane_though_the_log_lost_its_birth():
 def test_the_lanes_of_a_run_that_are_open_are_its_states(run):
     from tgm.inspector.log import read_log
 
-    ids = run.frame_at(700).ids.tolist()
+    ids = run.frame_at(1100).ids.tolist()
     lanes = lanes_of(read_log(run.folder / "metrics.jsonl"), ids)
     assert sorted(lane["id"] for lane in lanes if lane["end"] is None) == ids
     assert all(lane["birth"] is not None for lane in lanes)

@@ -36,7 +36,7 @@ def test_the_summary_tells_what_the_files_tell(run):
     assert summary["interface"]["n_features"] == 2
     assert (summary["agent"], summary["world"], summary["seed"]) == ("tgm", "maze 8", 0)
     assert summary["state"] == "finished"
-    assert summary["last_step"] == 700
+    assert summary["last_step"] == 1100
     assert summary["maze"]["grid"] == facts["world"]["maze"]["grid"]
     assert summary["maze"]["optimal_return"] == -5
     assert summary["chunks"] == run.chunk_steps()
@@ -87,7 +87,7 @@ def test_the_pulse_changes_when_the_run_grows(run, tmp_path):
     before = payload.pulse(copy)
     assert payload.pulse(copy) == before
     with (folder / "metrics.jsonl").open("a") as file:
-        file.write('{"step": 701}\n')
+        file.write('{"step": 1101}\n')
     assert payload.pulse(copy) != before
 
 

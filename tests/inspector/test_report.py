@@ -79,11 +79,15 @@ def test_hostile_content_stays_within_its_element(run, tmp_path):
 
 def test_a_long_history_is_thinned_and_says_so(run, monkeypatch):
     monkeypatch.setattr(report, "MOST_HISTORY", 1)
+    steps = run.chunk_steps()
+    assert len(steps) == 2
+    monkeypatch.setattr(report, "LEAST_CHUNKS", 1)
     data = report_data([run])
     [summary] = data["summary"].values()
-    steps = run.chunk_steps()
-    assert summary["chunks"] == [steps[0], steps[-1]]
-    assert summary["chunks_left_out"] == len(steps) - 2
+    assert summary["chunks"] == steps[-1:]
+    assert summary["chunks_left_out"] == 1
+    [chunks] = data["chunks"].values()
+    assert list(chunks) == [str(steps[-1])]
 
 
 def test_a_link_in_a_run_is_not_followed(run, tmp_path):

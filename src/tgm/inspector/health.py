@@ -19,7 +19,8 @@ OVERLAP = 2.0  # standard deviations between two means, below which one place ma
 WIDE = 1.7  # times the usual width, above which one state may be two places
 HAS_DATA = 0.5  # points
 TRIED = 0.3  # expected tries that make an action known to the greedy policy
-MOST_NAMED = 12
+MOST_NAMED = 8
+FEW_PAIRS = 3  # overlaps that are told one by one
 RECENT = 20  # episodes
 MOST_PAIRED = 1500  # states: their pairs are looked at all at once
 
@@ -69,7 +70,7 @@ def findings(
         frame: the model after the last step; None for agents without a history.
         maze: the world, if it is a maze.
     """
-    found = [_state_of_run(status, steps), *_log_problems(log), *_goal(log)]
+    found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, maze)]
     if frame is not None and len(frame.ids):
         found += _overlapping(frame)
         found += _wide(frame)
@@ -108,10 +109,14 @@ def _log_problems(log: Log) -> list[Finding]:
     return found
 
 
-def _goal(log: Log) -> list[Finding]:
+def _ends(log: Log, maze: Maze | None) -> list[Finding]:
+    """How episodes end: in a maze, by reaching the goal; elsewhere an end may be good or bad."""
     ended = log.episodes["terminated"]
     if not ended:
         return [Finding("note", "No episode has ended", "There is no return to show yet.")]
+    if maze is None:
+        text = f"{sum(ended)} of {len(ended)} episodes terminated; the others ran into a limit."
+        return [Finding("note", "How episodes end", text)]
     if not any(ended):
         text = f"None of {len(ended)} episodes terminated; all were cut off by the time limit."
         return [Finding("warning", "The goal was never reached", text)]
@@ -132,15 +137,31 @@ def _overlapping(frame: Frame) -> list[Finding]:
     if len(frame.ids) > MOST_PAIRED:
         return []
     distance = separations(frame.mean, frame.covariance)
-    found = []
-    for one, other in np.argwhere(np.triu(distance < OVERLAP, 1))[:MOST_NAMED]:
-        ids = (int(frame.ids[one]), int(frame.ids[other]))
-        text = (
-            f"Their means are {distance[one, other]:.1f} standard deviations apart: they may be "
-            "one place that was found twice."
-        )
-        found.append(Finding("warning", f"States {ids[0]} and {ids[1]} overlap", text, ids))
-    return found
+    pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
+    pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
+    named = [
+        (int(frame.ids[one]), int(frame.ids[other]), float(distance[one, other]))
+        for one, other in pairs[:MOST_NAMED]
+    ]
+    if len(pairs) <= FEW_PAIRS:
+        return [
+            Finding(
+                "warning",
+                f"States {one} and {other} overlap",
+                f"Their means are {apart:.1f} standard deviations apart: they may be one place "
+                "that was found twice.",
+                (one, other),
+            )
+            for one, other, apart in named
+        ]
+    listed = ", ".join(f"{one} and {other} ({apart:.1f})" for one, other, apart in named)
+    more = f", and {len(pairs) - len(named)} more" if len(pairs) > len(named) else ""
+    text = (
+        "They may be places that were found twice. Distance of their means in standard "
+        f"deviations: {listed}{more}."
+    )
+    ids = tuple(dict.fromkeys(id_ for one, other, _ in named for id_ in (one, other)))
+    return [Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids)]
 
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:

@@ -187,6 +187,8 @@ def thinned(items: list[Any], most: int) -> list[Any]:
     """At most `most` of the items, evenly spread, the first and the last among them."""
     if len(items) <= most:
         return items
+    if most == 1:
+        return items[-1:]
     return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
 
 

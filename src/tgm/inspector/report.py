@@ -16,6 +16,7 @@ from tgm.inspector.plain import to_bytes
 from tgm.runs import Run
 
 MOST_HISTORY = 24_000_000  # bytes of history in a report; beyond it pieces are left out
+LEAST_CHUNKS = 2
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -69,7 +70,7 @@ def _fitting(run: Run, steps: list[int]) -> list[int]:
         return []
     last = len(to_bytes(payload.chunk(run, steps[-1])))
     middle = len(to_bytes(payload.chunk(run, steps[len(steps) // 2])))
-    return thinned(steps, max(2, MOST_HISTORY // max(last, middle, 1)))
+    return thinned(steps, max(LEAST_CHUNKS, MOST_HISTORY // max(last, middle, 1)))
 
 
 def _in_script(data: bytes) -> str:

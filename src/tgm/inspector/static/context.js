@@ -86,6 +86,8 @@ export class Context {
     await history.load(this.step);
     this.cache = {};
     this.redraw("chunk");
+    const next = history.chunkIndex(this.step) + 1;
+    if (next < history.steps.length) await history.loadIndex(next); // where playing will lead
   }
 
   async #preload(history) {

@@ -7,6 +7,7 @@ import { planeOf, project, projectCovariance } from "./plane.js";
 let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
+const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for names longer than a letter
 
 export class Figure {
   constructor(label) {
@@ -39,15 +40,16 @@ export class Figure {
     this.key = key;
     this.plane = planeOf(ctx.summary, ctx.pair);
     const { low, high, isSquare } = this.plane;
-    const pad = isSquare ? 0 : 0.06;
-    const inner = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
+    const pad = isSquare ? 0 : 0.1;
+    const margin = isSquare ? MARGIN : LABELLED;
+    const inner = [width - margin.left - margin.right, height - margin.top - margin.bottom];
     const span = [0, 1].map((k) => ((high[k] - low[k]) || 1) * (1 + 2 * pad));
     let scale = [inner[0] / span[0], inner[1] / span[1]];
     if (isSquare) scale = [Math.min(...scale), Math.min(...scale)];
     this.scale = scale;
     this.corner = [
-      MARGIN.left + (inner[0] - span[0] * scale[0]) / 2 + pad * span[0] * scale[0],
-      MARGIN.top + (inner[1] + span[1] * scale[1]) / 2 - pad * span[1] * scale[1],
+      margin.left + (inner[0] - span[0] * scale[0]) / 2 + pad * span[0] * scale[0],
+      margin.top + (inner[1] + span[1] * scale[1]) / 2 - pad * span[1] * scale[1],
     ];
     set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}` });
     const [left, bottom] = this.pixel(low);
@@ -166,8 +168,8 @@ export class Figure {
   }
 
   #drawAxes(width, height) {
-    const { low, high, labels } = this.plane;
-    const bottom = height - 8;
+    const { low, high, labels, isSquare } = this.plane;
+    const bottom = height - (isSquare ? 8 : 24);
     for (const value of ticks(low[0], high[0])) {
       const [x] = this.pixel([value, low[1]]);
       this.ground.append(s("text", { class: "tick", x, y: bottom, "text-anchor": "middle",
@@ -176,14 +178,14 @@ export class Figure {
     if (!this.plane.isLine) {
       for (const value of ticks(low[1], high[1])) {
         const [, y] = this.pixel([low[0], value]);
-        this.ground.append(s("text", { class: "tick", x: 22, y, dy: "0.35em", "text-anchor": "end",
+        this.ground.append(s("text", { class: "tick", x: isSquare ? 22 : 38, y, dy: "0.35em", "text-anchor": "end",
           "data-tip": `vertical: ${labels[1]}` }, short(value)));
       }
     }
     const end = this.pixel([high[0], high[1]]);
     this.ground.append(
-      s("text", { class: "axis", x: width - 6, y: bottom, "text-anchor": "end" }, labels[0]),
-      s("text", { class: "axis", x: 6, y: Math.max(end[1] + 4, 14) }, labels[1]),
+      s("text", { class: "axis", x: width - 6, y: height - 6, "text-anchor": "end" }, labels[0]),
+      s("text", { class: "axis", x: 6, y: isSquare ? Math.max(end[1] + 4, 14) : 14 }, labels[1]),
     );
   }
 }

@@ -35,6 +35,10 @@ export function short(value, digits = 3) {
   return words.replace("-", "−");
 }
 
+export function fixed(value) {
+  return value.toFixed(2).replace("-", "−");
+}
+
 export function percent(value) {
   return `${Math.round(100 * value)} %`;
 }

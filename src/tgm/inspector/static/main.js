@@ -15,6 +15,7 @@ import { Observations } from "./views/observations.js";
 import { Policy } from "./views/policy.js";
 import { Replay } from "./views/replay.js";
 import { StateCard } from "./views/state-card.js";
+import { Story } from "./views/story.js";
 import { Surprise } from "./views/surprise.js";
 import { Timeline } from "./views/timeline.js";
 import { WhatIf } from "./views/what-if.js";
@@ -33,8 +34,8 @@ const timeline = new Timeline(ctx);
 
 function tabs() {
   const overview = [new Observations(ctx), new Policy(ctx), new StateCard(ctx),
-    new Health(ctx, { most: 4 })];
-  const [space, policy, card, brief] = overview.map((view) => view.element);
+    new Health(ctx, { most: 4 }), new Story(ctx)];
+  const [space, policy, card, brief, story] = overview.map((view) => view.element);
   const transitions = [new Graph(ctx), new Matrices(ctx)];
   const learning = [new Lineage(ctx), new Energy(ctx), new Surprise(ctx), new Ledger(ctx)];
   const replay = new Replay(ctx);
@@ -43,7 +44,7 @@ function tabs() {
   const compare = new Compare(ctx);
   return [
     { id: "overview", title: "Overview", views: overview,
-      element: h("div", { class: "columns overview" }, space, policy, h("div", { class: "stack" }, card, brief)) },
+      element: h("div", { class: "columns overview" }, space, policy, h("div", { class: "stack" }, card, brief), story) },
     { id: "transitions", title: "Transitions", views: transitions,
       element: h("div", { class: "columns halves" }, transitions.map((view) => view.element)) },
     { id: "learning", title: "Learning", views: learning,

@@ -113,6 +113,26 @@ export function bestOf(plan_, id) {
   return state === undefined ? -1 : plan_.best[state];
 }
 
+// All actions of a state that are as good as its best one.
+export function bestActions(plan_, id) {
+  const state = plan_.index.get(id);
+  if (state === undefined || plan_.best[state] < 0) return [];
+  const at = state * plan_.nActions;
+  const top = plan_.q[at + plan_.best[state]];
+  const near = 1e-3 + 1e-4 * Math.abs(top);
+  const found = [];
+  for (let action = 0; action < plan_.nActions; action += 1) {
+    if (plan_.known[at + action] && plan_.q[at + action] >= top - near) found.push(action);
+  }
+  return found;
+}
+
+export function samePlan(one, other, id) {
+  const actions = bestActions(one, id);
+  const others = bestActions(other, id);
+  return actions.length === others.length && actions.every((action, k) => action === others[k]);
+}
+
 export function valueOf(plan_, id) {
   const state = plan_.index.get(id);
   return state === undefined ? null : plan_.value[state];

@@ -2,7 +2,7 @@
 
 import { Keyed, s, set } from "./dom.js";
 import { DIRECTIONS, css, inkOn, sequential, short } from "./format.js";
-import { bestOf, valueOf } from "./planner.js";
+import { bestActions, bestOf, isKnown, samePlan, valueOf } from "./planner.js";
 import { project } from "./plane.js";
 
 export class PolicyLayer {
@@ -28,10 +28,12 @@ export class PolicyLayer {
     const value = valueOf(plan, component.id);
     const best = bestOf(plan, component.id);
     const rgb = sequential(high > low ? (value - low) / (high - low) : 0.5);
-    const changed = other && best !== bestOf(other, component.id);
-    const does = best < 0 ? "nothing was tried here" : `plan: ${ctx.actionNames[best]}`;
-    const before = changed && bestOf(other, component.id) >= 0
-      ? ` (was ${ctx.actionNames[bestOf(other, component.id)]})` : "";
+    const changed = other && !samePlan(plan, other, component.id);
+    const good = bestActions(plan, component.id).map((action) => ctx.actionNames[action]);
+    const does = best < 0 ? "nothing was tried here"
+      : good.length > 1 ? `equally good: ${good.join(", ")}` : `plan: ${good[0]}`;
+    const was = changed ? bestActions(other, component.id).map((action) => ctx.actionNames[action]) : [];
+    const before = was.length ? ` (was ${was.join(", ")})` : "";
     return { fill: css(rgb), label: "", class: changed ? " plain changed" : " plain",
       tip: `state ${component.id}\nvalue ${short(value)}\n${does}${before}` };
   }
@@ -43,22 +45,37 @@ export class PolicyLayer {
     const [line, label] = node.children;
     const share = high > low ? (valueOf(plan, component.id) - low) / (high - low) : 0.5;
     node.style.color = inkOn(sequential(share));
-    const way = best < 0 ? null : direction(ctx, figure, component, best);
+    const good = bestActions(plan, component.id);
+    const isAny = good.length > 2 && good.length === knownActions(plan, component.id);
+    const ways = isAny ? [] : good.map((action) => direction(ctx, figure, component, action))
+      .filter(Boolean);
+    const size = 0.62 * Math.min(figure.ellipse(component.cov).rx, 34);
     set(node, { "data-action": best });
-    if (way) {
-      const size = 0.62 * Math.min(figure.ellipse(component.cov).rx, 34);
-      const [dx, dy] = [way[0] * size, way[1] * size];
-      const head = 0.55 * size;
-      set(line, { d: `M${x - dx} ${y - dy}L${x + dx} ${y + dy}`
-        + `M${x + dx - head * (way[0] + 0.8 * way[1])} ${y + dy - head * (way[1] - 0.8 * way[0])}`
-        + `L${x + dx} ${y + dy}`
-        + `L${x + dx - head * (way[0] - 0.8 * way[1])} ${y + dy - head * (way[1] + 0.8 * way[0])}` });
-    } else set(line, { d: "" });
+    set(line, { d: ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("") });
     set(label, { x, y });
-    const words = way ? "" : best < 0 ? "?" : ctx.actionNames[best];
+    const words = ways.length ? "" : best < 0 ? "?" : isAny ? "any" : ctx.actionNames[best];
     if (label.textContent !== words) label.textContent = words;
   }
 }
+
+function knownActions(plan, id) {
+  let n = 0;
+  for (let action = 0; action < plan.nActions; action += 1) n += isKnown(plan, id, action) ? 1 : 0;
+  return n;
+}
+
+// One arrow through the middle of a state, or several that begin there.
+function arrow(x, y, [wx, wy], size, isOneOfMany) {
+  const [dx, dy] = [wx * size, wy * size];
+  const head = (isOneOfMany ? 0.42 : 0.55) * size;
+  const [fx, fy] = isOneOfMany ? [x, y] : [x - dx, y - dy];
+  const [ex, ey] = isOneOfMany ? [x + 1.15 * dx, y + 1.15 * dy] : [x + dx, y + dy];
+  return `M${f(fx)} ${f(fy)}L${f(ex)} ${f(ey)}`
+    + `M${f(ex - head * (wx + 0.8 * wy))} ${f(ey - head * (wy - 0.8 * wx))}L${f(ex)} ${f(ey)}`
+    + `L${f(ex - head * (wx - 0.8 * wy))} ${f(ey - head * (wy + 0.8 * wx))}`;
+}
+
+function f(value) { return value.toFixed(1); }
 
 export function valueRange(plan) {
   const values = plan ? [...plan.value].filter((_, index) => plan.best[index] >= 0) : [];

@@ -4,7 +4,7 @@ import { Chart, plotText } from "../charts.js";
 import { choice, h, panel } from "../dom.js";
 import { count, curveColour, short } from "../format.js";
 
-const BINS = 50;
+const BINS = 40;
 const MOST_RUNS = 60;
 const WINDOW = 10; // episodes in a row whose mean return makes a maze solved
 const NEAR = 0.5; // of the best return
@@ -65,8 +65,8 @@ export class Compare {
         this.world, (name) => { this.world = name; ctx.redraw("option"); }, "runs of one world are comparable")] : []));
     }
     const runs = sound.filter((run) => run.world === this.world);
-    const groups = Map.groupBy ? Map.groupBy(runs, (run) => run.agent) : grouped(runs);
-    const key = `${this.world}|${this.loadedAt}|${runs.length}`;
+    const groups = grouped(runs, this.outlines.get(ctx.id)?.agent);
+    const key = `${this.world}|${this.loadedAt}|${runs.length}|${[...groups.keys()].join("|")}`;
     this.#drawReturns(key, groups, runs);
     this.#drawStates(key, groups);
     this.#drawTable(key, groups);
@@ -125,8 +125,9 @@ export class Compare {
   }
 }
 
-function grouped(runs) {
-  const groups = new Map();
+// Runs by agent, the agent of the shown run first.
+function grouped(runs, first) {
+  const groups = new Map(runs.some((run) => run.agent === first) ? [[first, []]] : []);
   for (const run of runs) groups.set(run.agent, [...(groups.get(run.agent) ?? []), run]);
   return groups;
 }

@@ -98,7 +98,8 @@ export class Lineage {
     const to = this.x(lane.end ?? last);
     const group = s("g", { class: "lane", "data-id": lane.id },
       s("rect", { class: "hit", x: 0, width: to + 6, y: y - this.row / 2, height: this.row }),
-      s("text", { x: LEFT - 10, y, dy: "0.35em", "text-anchor": "end" }, lane.id),
+      s("text", { x: LEFT - 10, y, dy: "0.35em", "text-anchor": "end",
+        "font-size": Math.min(10.5, this.row - 0.5) }, lane.id),
       s("line", { class: "life", x1: from, x2: to, y1: y, y2: y }));
     if (lane.fixed !== null) {
       group.append(s("line", { class: "life settled", x1: this.x(lane.fixed), x2: to, y1: y, y2: y }));

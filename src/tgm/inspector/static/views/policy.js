@@ -18,7 +18,8 @@ export class Policy {
       title: "Policy and value",
       id: "policy",
       help: "Shade: the value of a state, the discounted reward expected from it under the best "
-        + "known plan. Arrow: the action of that plan. '?': nothing was tried there yet.",
+        + "known plan. Arrows: the actions of that plan, several where they are equally good; 'any' "
+        + "where all are, as before a goal is known. '?': nothing was tried there yet.",
       legend: [
         legendItem(h("span", { class: "scale" }, this.low, this.ramp, this.high), "value",
           "discounted reward from here on; the scale spans the states of this step"),

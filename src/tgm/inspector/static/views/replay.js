@@ -5,7 +5,7 @@ import { h, panel, s, set } from "../dom.js";
 import { Figure } from "../figure.js";
 import { actionColour, count, css, percent, sequential, short } from "../format.js";
 
-const ENDS = ["", "goal", "time limit"];
+const END_WORDS = ["", "end", "time limit"];
 
 export class Replay {
   constructor(ctx) {
@@ -14,7 +14,7 @@ export class Replay {
     this.figure.onSelect(ctx);
     this.here = s("circle", { class: "here", r: 6, "data-tip": "the observation of this step" });
     this.figure.top.append(this.here);
-    this.words = h("div", { class: "why", "aria-live": "polite" });
+    this.words = h("div", { class: "why" });
     this.bars = h("div", { class: "bars" });
     this.belief = h("div", { class: "bars" });
     this.steps = h("ol", { class: "steps" });
@@ -82,6 +82,9 @@ export class Replay {
   #drawWhy(belief, row, next) {
     const { ctx } = this;
     const lines = why(ctx.frame, ctx.plan, belief, ctx.actionNames, next?.action);
+    if (row.state >= 0 && belief.length && row.state !== belief[0].id) {
+      lines.push(`While it lived, it took this for state ${row.state}.`);
+    }
     if (row.end) lines.push(row.end === 1 ? "The episode has terminated." : "The time is up.");
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
     this.belief.replaceChildren(...belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0)).map(({ id, p }) => bar(`state ${id}`, p,
@@ -100,7 +103,7 @@ export class Replay {
     this.bars.replaceChildren(...ctx.actionNames.map((name, action) => {
       const line = bar(name, known[action] ? width(values[action]) : 0,
         known[action] ? short(values[action]) : "unknown", actionColour(ctx.actionNames, action));
-      line.setAttribute("data-tip", `'${name}': ${outlook(ctx.frame, here, action)}`);
+      line.append(h("span", { class: "outlook muted" }, outlook(ctx.frame, here, action)));
       if (next?.action === action) line.classList.add("taken");
       return line;
     }));
@@ -117,7 +120,7 @@ export class Replay {
           h("span", {}, one.action < 0 ? "start" : ctx.actionNames[one.action]),
           h("span", {}, one.state < 0 ? "" : `state ${one.state}`),
           h("span", { class: "num" }, one.action < 0 ? "" : short(one.reward)),
-          h("span", {}, ENDS[one.end] ?? "")))));
+          h("span", {}, one.end === 1 && ctx.summary.maze ? "goal" : END_WORDS[one.end] ?? "")))));
     }
     rows.forEach((one, index) => {
       const item = this.steps.children[index];

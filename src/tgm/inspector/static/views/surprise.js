@@ -2,7 +2,7 @@
 
 import { h, panel } from "../dom.js";
 import { Chart } from "../charts.js";
-import { curveColour, short } from "../format.js";
+import { curveColour, fixed } from "../format.js";
 
 const MOST_POINTS = 2400;
 
@@ -33,7 +33,9 @@ export class Surprise {
     this.chart.moveCursor(ctx.step);
     const row = ctx.row;
     this.words.textContent = row && row.logDensity !== null
-      ? `step ${row.step}: surprise ${short(-row.logDensity)} nats` : "";
+      ? `step ${row.step}: surprise ${fixed(-row.logDensity)} nats` : "";
+    const unread = ctx.history.steps.length - loaded;
+    if (unread > 0) this.words.textContent += ` (${unread} pieces of the history are not read yet)`;
   }
 
   // Each bucket of a long history shows its largest surprise.

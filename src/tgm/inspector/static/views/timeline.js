@@ -7,6 +7,8 @@ const TICK = 70; // milliseconds between two pictures while playing
 const SPEEDS = [["1", "1 step"], ["5", "5 steps"], ["25", "25 steps"], ["100", "100 steps"]];
 const PLAY = "M3 1.5l9 5.5-9 5.5z";
 const PAUSE = "M3 2h3v10H3zM8 2h3v10H8z";
+const MARKS_TIP = "Line: number of states. Ticks: births and splits (blue), merges and removals "
+  + "(orange), states that became fixed (green). Dots: episodes that terminated.";
 const KINDS = { birth: "born", split: "split", merge: "merged", removal: "removed", fixed: "fixed" };
 
 export class Timeline {
@@ -15,7 +17,7 @@ export class Timeline {
     this.timer = null;
     this.slider = h("input", { type: "range", min: 0, max: 0, step: 1, id: "slider",
       "aria-label": "step", oninput: (event) => ctx.goTo(Number(event.target.value)) });
-    this.marks = s("svg", { class: "marks", "aria-hidden": "true" });
+    this.marks = s("svg", { class: "marks", "aria-hidden": "true", "data-tip": MARKS_TIP });
     this.play = h("button", { type: "button", class: "play", "aria-label": "play",
       "data-tip": "play or pause (space)", onclick: () => this.toggle() }, icon(PLAY));
     this.input = h("input", { type: "number", min: 0, class: "number", "aria-label": "go to step",
@@ -59,11 +61,12 @@ export class Timeline {
     if (!ctx.history.isLoaded(ctx.step)) return "loading …";
     const states = ctx.frame ? ctx.frame.components.size : 0;
     const parts = [];
+    if (ctx.row && ctx.row.step < ctx.step) parts.push(`not in this file: step ${ctx.row.step} is shown`);
     if (ctx.row) parts.push(`episode ${ctx.row.episode}`);
     parts.push(`${states} states`);
     const here = ctx.summary.log.moves.filter((move) => move.step === ctx.step && move.accepted);
     parts.push(...here.slice(0, 3).map((move) => `${moveWords(move)}: ${move.cause}`));
-    if (ctx.row?.end === 1) parts.push("the episode terminates: goal");
+    if (ctx.row?.end === 1) parts.push(ctx.summary.maze ? "goal" : "the episode terminates");
     if (ctx.row?.end === 2) parts.push("time limit");
     if (ctx.frame && ctx.frame.step < ctx.step && !ctx.plansWithModel) {
       parts.push(`model of step ${ctx.frame.step}`);

@@ -4,7 +4,7 @@ import { h, panel } from "../dom.js";
 import { Figure } from "../figure.js";
 import { short } from "../format.js";
 import { PolicyLayer } from "../policy-layer.js";
-import { bestOf, valueOf } from "../planner.js";
+import { samePlan, valueOf } from "../planner.js";
 
 export class WhatIf {
   constructor(ctx) {
@@ -23,7 +23,7 @@ export class WhatIf {
       "aria-label": "extra reward", onchange: (event) => this.#setBonus(Number(event.target.value)) });
     this.target = h("span", {});
     this.list = h("ul", { class: "bonuses" });
-    this.words = h("div", { class: "why", "aria-live": "polite" });
+    this.words = h("div", { class: "why" });
     this.element = h("div", { class: "columns what-if" },
       panel({ title: "The plan as it is", id: "plan-before",
         help: "The greedy plan of the model at this step, with the agent's own gamma." }, this.before.element),
@@ -95,14 +95,14 @@ export class WhatIf {
 
   #drawWords(changed) {
     const { ctx } = this;
-    const moved = ctx.plan.ids.filter((id) => bestOf(changed, id) !== bestOf(ctx.plan, id));
+    const moved = ctx.plan.ids.filter((id) => !samePlan(changed, ctx.plan, id));
     const lines = [];
     if (this.gamma === null && !this.bonus.size) {
       lines.push("Move gamma, or give a state an extra reward (negative to make it a place to avoid), "
         + "and see which way the plan turns.");
     } else if (!moved.length) lines.push("The plan stays the same in every state.");
     else {
-      lines.push(`${moved.length} of ${ctx.plan.ids.length} states change their action`
+      lines.push(`${moved.length} of ${ctx.plan.ids.length} states ${moved.length === 1 ? "changes its" : "change their"} plan`
         + `${moved.length <= 12 ? `: ${moved.join(", ")}` : ""}.`);
     }
     const id = ctx.focus;
