@@ -20,6 +20,8 @@ from tgm.perception.variational import assess, responsibilities
 from tgm.planning import BeliefQLearning
 from tgm.transition import TransitionModel, transition_counts
 
+LEAST_COUNT = 1e-4  # smaller expected counts are not recorded
+
 
 class MeanShiftLearner:
     """Everything the agent knows: components, transitions, values, and the memory behind them."""
@@ -178,11 +180,11 @@ class MeanShiftLearner:
 
     # --- records --------------------------------------------------------------------------------
 
-    @property
-    def newest(self) -> tuple[int, float]:
-        """Id of the most likely state at the newest observation, ln of its density; first -1, 0."""
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its state, ln of its density; it waits to be learned from."""
         belief = self._current_belief()
-        return (int(self.state_ids[belief.argmax()]) if belief.size else -1), self._log_density
+        state = int(self.state_ids[belief.argmax()]) if belief.size else -1
+        return state, self._log_density, 0.0
 
     def changes(self) -> Changes | None:
         """A search for structure changes everything."""
@@ -207,22 +209,23 @@ class MeanShiftLearner:
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),
             -self._energy if len(self._energy) == len(ids) else np.zeros(len(ids)),
+            0.0,
             points,
             ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
         )
 
     def _row_tables(self) -> tuple[Table, Table]:
         """The published agent has no model of rewards and ends: they are told as zero."""
-        rows, next_states = Table(), Table()
-        counts, ids = self.transition_counts, self.state_ids.tolist()
-        for action, state in np.argwhere(counts.sum(axis=-1) > 1e-6).tolist():
-            row = counts[action, state]
-            after = np.flatnonzero(row > 1e-6).tolist()
-            rows.values += (ids[state], action, float(row.sum()), 0.0, 0.0, len(after))
-            rows.n_entries += 1
-            for reached in after:
-                next_states.values += (ids[reached], float(row[reached]))
-            next_states.n_entries += len(after)
+        counts, ids = self.transition_counts, self.state_ids
+        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_COUNT)
+        chosen = counts[actions, states]
+        seen = chosen > LEAST_COUNT
+        nothing = np.zeros(len(actions))
+        columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
+        rows = Table(np.stack(columns, axis=1).ravel().tolist(), len(actions))
+        row, reached = np.nonzero(seen)
+        pairs = np.stack([ids[reached], chosen[row, reached]], axis=1)
+        next_states = Table(pairs.ravel().tolist(), len(row))
         return rows, next_states
 
     # --- to and from plain arrays, for model files --------------------------------------------

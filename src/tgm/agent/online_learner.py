@@ -188,12 +188,13 @@ class OnlineLearner:
 
     # --- records ----------------------------------------------------------------------------------
 
-    @property
-    def newest(self) -> tuple[int, float]:
-        """Id of the most likely state at the newest observation (-1: none), ln of its density."""
-        model = self.model
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its most likely state, ln of its density, and its weight."""
+        model, records = self.model, self._records
+        if records is not None and records.model is model:
+            return records.newest()
         state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
-        return state, model.log_density
+        return state, model.log_density, 0.0
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
@@ -208,10 +209,11 @@ class OnlineLearner:
         return self._records.snapshot()
 
     def changes(self) -> Changes | None:
-        """What changed since the last time; None where another model has taken over."""
-        if self._records is None or self._records.model is not self.model:
+        """What changed since the last time; None where another model or prior has taken over."""
+        records = self._records
+        if records is None or records.model is not self.model or records.prior_has_changed:
             return None
-        return self._records.changes()
+        return records.changes()
 
     # --- files ------------------------------------------------------------------------------------
 

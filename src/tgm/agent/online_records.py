@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
+from scipy.special import gammaln
 
 from tgm.agent.inference import STAY
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.agent.structure_moves import base_of_rows
 from tgm.distributions import FloatArray
-from tgm.transition.state_actions import START, row_log_evidence
+from tgm.transition.state_actions import START
+
+NOBODY = -1
 
 
 class OnlineRecords:
@@ -21,6 +22,51 @@ class OnlineRecords:
         """Go on from what `model` knows of earlier records."""
         self.model = model
         self._origin = origin
+        self._covariance = model.components.prior.covariance
+        self._note_edits()
+        self._is_told = not (model.components.dirty or model.model.dirty)
+        self._last_slot = NOBODY
+
+    def _note_edits(self) -> None:
+        self._n_edits = self.model.components.n_edits
+        self._n_row_edits = self.model.model.n_edits
+
+    @property
+    def prior_has_changed(self) -> bool:
+        """Whether components have another prior than when this was made."""
+        return self.model.components.prior.covariance is not self._covariance
+
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its state, ln of its density, and its weight.
+
+        A weight above 0 says that one whole point was added to its state, that its row counts so
+        much more, and that nothing else has changed: who knows the model before knows it after.
+        """
+        model = self.model
+        components, rows, step = model.components, model.model, model.last
+        n_edits = components.n_edits - self._n_edits
+        n_row_edits = rows.n_edits - self._n_row_edits
+        self._n_edits, self._n_row_edits = components.n_edits, rows.n_edits
+        before = self._last_slot
+        if step is None or not step.after:
+            self._last_slot, self._is_told = NOBODY, False
+            return NOBODY, model.log_density, 0.0
+        slot, share = step.after[0]
+        self._last_slot = slot
+        state = components.told.get(slot, NOBODY)
+        weight = 0.0
+        if n_edits == 1 and share == 1.0 and self._is_told and state >= 0:
+            entries = step.entries
+            if step.action is None:
+                weight = 1.0 if n_row_edits == 0 else 0.0
+            elif n_row_edits == 1 and len(entries) == 1 and entries[0][0] == before:
+                weight = entries[0][2]
+        if weight > 0.0:
+            components.dirty.clear()
+            rows.dirty.clear()
+            return state, model.log_density, weight
+        self._is_told = False
+        return int(components.ids[slot]), model.log_density, 0.0
 
     def changes(self) -> Changes:
         """What changed since the last `changes` or `snapshot`."""
@@ -44,16 +90,19 @@ class OnlineRecords:
         found = self._table(known_slots, known_rows, removed)
         slots.clear()
         rows.clear()
+        self._is_told = True
         return found
 
     def snapshot(self) -> Snapshot:
         """Everything; the next `changes` go on from here."""
+        self._covariance = self.model.components.prior.covariance
         components, model = self.model.components, self.model.model
         alive = components.alive
         slots = alive.tolist()
         components.told = dict(zip(slots, components.ids[alive].tolist(), strict=True))
         components.dirty.clear()
         model.dirty.clear()
+        self._is_told = True
         keys = sorted(key for key, row in model.rows.items() if row and key[0] != START)
         prior = components.prior
         evidence = np.array(
@@ -67,52 +116,50 @@ class OnlineRecords:
             components.mean[alive] + self._origin,
             np.broadcast_to(prior.covariance, (len(slots), *prior.covariance.shape)),
             evidence,
+            prior.dof - components.n_features,
             arrivals + self._origin,
             np.array([components.ids[step.home] for step in steps], dtype=np.intp),
             {
                 "observations": -float(evidence.sum()),
-                "transitions": -sum(self._row_evidence(state, action) for state, action in keys),
+                "transitions": -self._transition_evidence(keys),
             },
         )
 
     def _table(self, slots: list[int], rows: list[tuple[int, int]], removed: list[int]) -> Changes:
-        components, ids = Table(n_entries=len(slots)), self.model.components.ids
+        components, after = Table(n_entries=len(slots)), Table()
         for slot in slots:
             components.values += self._component(slot)
-        model = self.model.model
-        row_table, next_states = Table(n_entries=len(rows)), Table()
-        values, after = row_table.values, next_states.values
+        model, ids = self.model.model, self.model.components.ids
+        table = Table(n_entries=len(rows))
         for key in rows:
-            state, action = key
             row = model.rows.get(key, {})
-            visits = float(model.visits[state, action])
+            visits = float(model.visits[key])
             tries = visits if visits > 0 else 1.0
-            end = float(model.end_sum[state, action]) / tries
-            reward = float(model.reward_sum[state, action]) / tries
-            end = min(1.0, max(0.0, end))
-            values += (int(ids[state]), action, visits, reward, end, len(row))
+            end = min(1.0, max(0.0, float(model.end_sum[key]) / tries))
+            reward = float(model.reward_sum[key]) / tries
+            table.values += (int(ids[key[0]]), key[1], visits, reward, end, len(row))
             for reached, count in row.items():
-                after += (int(ids[reached]), count)
-            next_states.n_entries += len(row)
-        return Changes(components, row_table, next_states, removed)
+                after.values += (int(ids[reached]), count)
+            after.n_entries += len(row)
+        return Changes(components, table, after, removed)
 
-    def _component(self, slot: int) -> Iterable[float]:
+    def _component(self, slot: int) -> tuple[float, ...]:
         components = self.model.components
         prior, weight = components.prior, float(components.weight[slot])
-        covariance = prior.inverse_scale + components.scatter[slot]
-        covariance /= prior.dof + weight - components.n_features
-        mean = components.mean[slot] + self._origin
-        return [
-            int(components.ids[slot]),
-            weight,
-            0.0,
-            *mean.tolist(),
-            *covariance.ravel().tolist(),
-        ]
+        dof = prior.dof + weight - components.n_features
+        covariance = (prior.inverse_scale + components.scatter[slot]).ravel().tolist()
+        mean = (components.mean[slot] + self._origin).tolist()
+        return (int(components.ids[slot]), weight, 0.0, *mean, *[c / dof for c in covariance])
 
-    def _row_evidence(self, state: int, action: int) -> float:
+    def _transition_evidence(self, keys: list[tuple[int, int]]) -> float:
+        """ln evidence of the counts of all rows under the Dirichlet that each began with."""
         model, prior = self.model.model, self.model.config.row_prior
         elsewhere = base_of_rows(self.model.components.n_alive, model.n_actions, prior)
-        row = model.row(state, action)
-        concentrations = [prior * STAY if after == state else elsewhere for after in row]
-        return row_log_evidence(row.values(), concentrations, prior)
+        rows = [model.rows[key] for key in keys]
+        counts = np.array([count for row in rows for count in row.values()])
+        stays = np.array([after == key[0] for key, row in zip(keys, rows, strict=True)
+                          for after in row], dtype=bool)  # fmt: skip
+        base = np.where(stays, prior * STAY, elsewhere)
+        seen = np.array([sum(row.values()) for row in rows])
+        of_entries = gammaln(base + counts) - gammaln(base)
+        return float(of_entries.sum() + np.sum(gammaln(prior) - gammaln(prior + seen)))

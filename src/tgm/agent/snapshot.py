@@ -51,6 +51,8 @@ class Snapshot:
         prior_mean: (n_states, n_features) what was believed of each component before its kept data.
         prior_covariance: (n_states, n_features, n_features)
         log_evidence: (n_states,) nats that each component adds to the evidence.
+        prior_dof: points that the prior covariance of a component is worth: with `weight` points
+            of scatter S about their mean its covariance is (prior + S) / (prior_dof + weight).
         kept_points: (n_kept, n_features) observations in memory.
         kept_states: (n_kept,) the id of the component that each belongs to; -1 for none.
         free_energy_terms: parts of the free energy by name, where they are known.
@@ -61,6 +63,7 @@ class Snapshot:
     prior_mean: FloatArray
     prior_covariance: FloatArray
     log_evidence: FloatArray
+    prior_dof: float
     kept_points: FloatArray
     kept_states: IntArray
     free_energy_terms: dict[str, float] = field(default_factory=dict)
@@ -74,6 +77,7 @@ class Snapshot:
             np.empty((0, n_features)),
             np.empty((0, n_features, n_features)),
             np.empty(0),
+            0.0,
             kept_points,
             np.full(len(kept_points), -1, dtype=np.intp),
         )

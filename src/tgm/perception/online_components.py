@@ -73,6 +73,7 @@ class OnlineComponents:
         self._free: list[int] = []
         self.dirty: set[int] = set()
         """Slots that changed since the last record of them."""
+        self.n_edits = 0  # changes so far
         self.told: dict[int, int] = {}
         """The id under which each slot was recorded; empty if nobody records."""
 
@@ -127,7 +128,7 @@ class OnlineComponents:
         self.ids[slot] = self.next_id
         self.weight[slot] = self._refresh_at[slot] = 0.0
         self.next_id += 1
-        self.dirty.add(slot)
+        self._note(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
         return slot
 
@@ -139,7 +140,7 @@ class OnlineComponents:
         self._theta[slot] = 0.0
         self._theta[slot, 0] = NOWHERE
         self._free.append(slot)
-        self.dirty.add(slot)
+        self._note(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
@@ -152,7 +153,7 @@ class OnlineComponents:
         else:
             self._shift(slot, point, weight / after, weight * before / after)
         self.weight[slot] = after
-        self.dirty.add(slot)
+        self._note(slot)
         # A component is looked at anew when it has a twentieth more data, not at every point.
         if after >= self._refresh_at[slot]:
             self.refresh(slot)
@@ -167,7 +168,7 @@ class OnlineComponents:
         else:
             self._shift(slot, point, -weight / after, -weight * before / after)
             self.weight[slot] = after
-        self.dirty.add(slot)
+        self._note(slot)
         self.refresh(slot)
 
     def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
@@ -178,14 +179,14 @@ class OnlineComponents:
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a component knows."""
         self.weight[slot], self.mean[slot], self.scatter[slot] = moments
-        self.dirty.add(slot)
+        self._note(slot)
         self.refresh(slot)
 
     def set_prior(self, prior: ComponentPrior) -> None:
         """Take another prior; every component is seen in its light."""
         self.prior = prior
         for slot in self.alive.tolist():
-            self.dirty.add(slot)
+            self._note(slot)
             self.refresh(slot)
 
     def refresh(self, slot: int) -> None:
@@ -200,6 +201,11 @@ class OnlineComponents:
         self._theta[slot] = theta
         self._mean_features[slot] = second_order(mean)
         self._refresh_at[slot] = weight + max(0.5, 0.05 * weight)
+
+    def _note(self, slot: int) -> None:
+        """A slot has changed."""
+        self.dirty.add(slot)
+        self.n_edits += 1
 
     def covariances(self, slots: IntArray | BoolArray) -> FloatArray:
         """(n, n_features, n_features) expected covariances of components."""

@@ -9,11 +9,11 @@ import numpy as np
 
 from tgm.agent.model_file import write_arrays
 from tgm.agent.snapshot import Changes, Snapshot
-from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays
 from tgm.runs.chunk import COLUMNS, Chunk
 
-CHUNK_STEPS = 1000  # at least so many steps are in a chunk
+CHUNK_STEPS = 5000  # at least so many steps are in a chunk
+FIRST_FULL = 64  # the second full frame of a run; then at twice the steps of the last one
 FORMAT = "tgm-history"
 
 # Each table is one flat array of numbers while it grows; these are the columns of an entry.
@@ -26,10 +26,12 @@ TABLES: dict[str, tuple[str, ...]] = {
         "obs.end",
         "obs.state",
         "obs.log_density",
+        "obs.weight",
         "obs.point",
     ),
     "frame": (
         "frame.step",
+        "frame.n_obs",
         "frame.is_full",
         "frame.n_components",
         "frame.n_removed",
@@ -50,44 +52,52 @@ TABLES: dict[str, tuple[str, ...]] = {
 }
 
 
+def next_full(step: int) -> int:
+    """The step from which another full frame is wanted after one at `step`."""
+    return max(FIRST_FULL, min(2 * step, step + CHUNK_STEPS))
+
+
 class HistoryWriter:
     """Owner of the newest chunk; the older ones are files that never change again.
 
     A chunk begins with all that is known and goes on with what changed at each learning step. It is
-    closed when the changes fill as much room as the beginning, and at least 1,000 steps.
+    closed when what followed fills as much room as the beginning, and has at least 5,000 steps.
     """
 
     def __init__(self, folder: Path, n_features: int, n_actions: int) -> None:
         """No chunk yet."""
         self._folder = folder
         self._lengths = {"d": n_features, "A": n_actions}
+        self.full_at = 0  # the step from which the next frame must be a full one
         self._begin(0)
 
     def _begin(self, first_step: int) -> None:
         self.first_step = first_step
         self._tables = {name: array("d") for name in TABLES}
+        self._observations = self._tables["obs"]
         self.n_observations = 0
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
         self._n_written = -1
+        self._prior_dof = 0.0
 
-    def wants_full(self, step: int) -> bool:
-        """Whether the next frame must be a full one: then a new chunk begins with it."""
-        is_long = step - self.first_step >= CHUNK_STEPS and self._n_more >= self._n_first
-        return self.n_frames == 0 or is_long
+    def _is_long(self, step: int) -> bool:
+        n_entries = self._n_more + self.n_observations
+        return step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
 
-    def observe(self, numbers: tuple[float, ...], point: FloatArray) -> None:
-        """Add an observation (n_features,): step, episode, action, reward, end, state, density."""
-        self._tables["obs"].extend(numbers)
-        self._tables["obs"].extend(point.tolist())
+    def observe(self, *numbers: float) -> None:
+        """Add an observation: the columns of "obs" in their order."""
+        self._observations.extend(numbers)
         self.n_observations += 1
 
     def add_full(self, step: int, snapshot: Snapshot) -> None:
         """Add a full frame; if there are frames already and it is time, in a new chunk."""
-        if self.n_frames and self.wants_full(step):
+        if self.n_frames and self._is_long(step):
             self.write()
             self._begin(step)
+        self.full_at = next_full(step)
+        self._prior_dof = snapshot.prior_dof
         self._add(step, snapshot.known, is_full=True)
         n_states = len(snapshot.q)
         full = [
@@ -112,7 +122,7 @@ class HistoryWriter:
     def _add(self, step: int, changes: Changes, *, is_full: bool) -> None:
         tables, rows, components = self._tables, changes.rows, changes.components
         counts = components.n_entries, len(changes.removed), rows.n_entries
-        tables["frame"].extend((step, is_full, *counts))
+        tables["frame"].extend((step, self.n_observations, is_full, *counts))
         tables["component"].extend(components.values)
         tables["removed"].extend(changes.removed)
         tables["row"].extend(rows.values)
@@ -144,6 +154,7 @@ class HistoryWriter:
                 dtype, shape = COLUMNS[name]
                 inner = [self._lengths[letter] for letter in shape]
                 arrays[name] = column.astype(dtype).reshape(len(values), *inner)
+        arrays["prior.dof"] = np.array([self._prior_dof])
         return arrays
 
     def _width(self, name: str) -> int:
@@ -162,7 +173,11 @@ class HistoryWriter:
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
             entries = np.concatenate(columns, axis=1, dtype=np.float64)
             self._tables[table] = array("d", entries.ravel().tolist())
+        self._observations = self._tables["obs"]
         self.n_observations = len(arrays["obs.step"])
         self.n_frames = len(arrays["frame.step"])
+        self._prior_dof = float(arrays["prior.dof"][0])
+        full = arrays["frame.step"][arrays["frame.is_full"]]
+        self.full_at = next_full(int(full[-1])) if len(full) else 0
         entries = arrays["frame.n_components"] + arrays["frame.n_rows"]
         self._n_first, self._n_more = int(entries[:1].sum()), int(entries[1:].sum())

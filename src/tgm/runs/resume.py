@@ -92,10 +92,12 @@ def _notes(path: Path) -> dict[str, Any]:
         "n_observations": int,
         "n_frames": int,
         "moves": list,
+        "episodes": list,
         "n_forgotten": int,
         "recorded_at": int,
         "terms": dict,
         "returns": list,
+        "all_told": bool,
     }
     if not isinstance(notes, dict):
         raise RunError(f"{path}: not a checkpoint")
@@ -106,4 +108,4 @@ def _notes(path: Path) -> dict[str, Any]:
 
 
 def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:
-    return run.chunk(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])
+    return run.chunk_file(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])

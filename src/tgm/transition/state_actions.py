@@ -68,6 +68,7 @@ class StateActionModel:
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
         self.version = 0  # counts the changes that are worth planning with again
+        self.n_edits = 0  # changes of rows so far
         self.dirty: set[tuple[int, int]] = set()
         """Rows that changed since the last record of them."""
 
@@ -259,6 +260,8 @@ class StateActionModel:
     def fade(self, log_factor: float) -> None:
         """Count everything seen so far exp(log_factor) times: for worlds that change."""
         self.log_fade += log_factor
+        self.dirty.update(key for key in self.rows if key[0] != START)
+        self.n_edits += 1
         factor = math.exp(log_factor)
         for row in self.rows.values():
             for after in row:
@@ -271,6 +274,7 @@ class StateActionModel:
         key = state, action
         self.touched.add(key)
         self.dirty.add(key)
+        self.n_edits += 1
         visits = float(self.visits[key])
         row = self.rows.get(key)
         if visits <= 1e-9 or not row:
