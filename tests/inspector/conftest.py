@@ -2,7 +2,12 @@
 
 import pytest
 from tests.inspector.browsing import open_browser, serve
-from tests.inspector.recorded import record_cart_pole, record_maze, record_returns
+from tests.inspector.recorded import (
+    in_short_chunks,
+    record_cart_pole,
+    record_maze,
+    record_returns,
+)
 
 from tgm.runs import Run
 
@@ -14,7 +19,8 @@ def runs_folder(tmp_path_factory):
     record_returns(root / "a-dqn")
     record_cart_pole(root / "b-cart-pole", 250)
     record_maze(root / "c-paper", "8", 600, preset="paper")
-    record_maze(root / "d-maze", "8", 1100)
+    with in_short_chunks():
+        record_maze(root / "d-maze", "8", 1100)
     return root
 
 

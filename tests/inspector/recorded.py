@@ -1,12 +1,19 @@
 """Runs for the tests of the inspector, recorded by the real recorder."""
 
+import contextlib
 from pathlib import Path
+from unittest import mock
 
 import gymnasium as gym
 
 import tgm
 from tgm.envs import load_maze
-from tgm.runs import RunFolder, World
+from tgm.runs import RunFolder, World, history
+
+
+def in_short_chunks() -> contextlib.AbstractContextManager[object]:
+    """Within it, the history of a run is written in pieces of 500 steps, not of 5,000."""
+    return mock.patch.object(history, "CHUNK_STEPS", 500)
 
 
 def record_maze(

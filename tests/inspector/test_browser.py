@@ -73,7 +73,7 @@ def greedy_by_sweeps(frame, gamma, bonus=()):
     return q, value
 
 
-@pytest.mark.parametrize("step", [1, 37, 250, 999, 1000, 1001, 1100])
+@pytest.mark.parametrize("step", [1, 37, 250, 499, 500, 501, 1100])
 def test_the_slider_shows_the_model_of_that_step(visit, run, step):
     visit.go_to(step)
     expected = run.frame_at(step)
@@ -137,6 +137,14 @@ def test_ellipses_stand_where_the_means_are(visit, run):
     np.testing.assert_allclose(pixels[:, 2], 2 * widest * slope, rtol=0.02)
 
 
+def test_as_many_points_are_shown_as_the_agent_keeps(visit, run):
+    records = list(run.metrics())
+    for record in records[5 :: len(records) // 6]:
+        visit.go_to(record["step"])
+        shown = int(visit.page.get_attribute("#observations svg", "data-points"))
+        assert shown == pytest.approx(record["n_kept"], abs=3)
+
+
 def test_the_state_card_tells_the_values_of_the_file(visit, run):
     visit.go_to(650)
     frame = run.frame_at(650)
@@ -173,9 +181,13 @@ def test_a_selection_is_marked_in_every_view(visit, run):
     visit.show("learning")
     assert visit.page.get_attribute("#lineage .lane.selected", "data-id") == str(id_)
     visit.show("transitions")  # a selected state shows its own edges only
-    for tip in visit.page.query_selector_all("#graph .edge"):
-        words = tip.get_attribute("data-tip").split("\n")[0]
-        assert f"state {id_} " in words or words.endswith(f"→ {id_}")
+    edges = visit.page.query_selector_all("#graph .edge")
+    assert edges
+    for edge in edges:
+        _, before, _, after = edge.get_attribute("data-edge").split(":")
+        assert str(id_) in (before, after)
+    edges[0].dispatch_event("mouseover", {"bubbles": True})
+    assert "probability" in visit.page.get_attribute("#graph .edge >> nth=0", "data-tip")
 
 
 def test_arrows_are_the_greedy_actions_and_values_are_right(visit, run):
@@ -510,27 +522,30 @@ def test_four_features_are_shown_by_pairs_and_principal_components(browser, serv
     visit.close()
 
 
-def test_a_live_run_is_followed(browser, run, tmp_path):
+@pytest.mark.parametrize("n_first", [0, 1])
+def test_a_live_run_is_followed(browser, run, tmp_path, n_first):
+    """From its first record, or from its beginning, when there is no history yet."""
     from tests.inspector.browsing import serve
 
     root = tmp_path / "root"
     folder = root / "live"
     shutil.copytree(run.folder, folder)
-    steps = run.chunk_steps()
-    later = folder / "history" / f"{steps[-1]:010d}.safetensors"
-    later.rename(tmp_path / "later")
+    (tmp_path / "later").mkdir()
+    later = sorted((folder / "history").iterdir())[n_first:]
+    for path in later:
+        path.rename(tmp_path / "later" / path.name)
     (folder / "result.json").unlink()
     log = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
-    until = [line for line in log if json.loads(line)["step"] < steps[-1]]
+    until = [line for line in log if json.loads(line)["step"] < int(later[0].stem)]
     (folder / "metrics.jsonl").write_text("".join(until))
     lock = Lock(folder)
     try:
         with serve(root) as url:
             visit = Visit(browser, url)
             assert "live" in visit.page.inner_text(".run-facts")
-            before = visit.page.evaluate("() => window.tgmInspector.lastStep")
-            assert before < 1100
-            (tmp_path / "later").rename(later)
+            assert visit.page.evaluate("() => window.tgmInspector.lastStep") < 1100
+            for path in later:
+                (tmp_path / "later" / path.name).rename(path)
             (folder / "metrics.jsonl").write_text("".join(log))
             visit.page.wait_for_function("() => window.tgmInspector.lastStep === 1100")
             visit.settle()

@@ -18,9 +18,15 @@ def test_a_chunk_holds_the_arrays_of_its_file(run):
         stored = load_file(path)
         assert set(sent) == set(stored) | {"first_step"}
         for name, array in stored.items():
-            np.testing.assert_allclose(
-                np.array(sent[name], dtype=float), array.ravel().astype(float), rtol=1e-6
-            )
+            if name.startswith(("obs.", "full.", "kept.point", "kept.state")):
+                np.testing.assert_allclose(
+                    np.array(sent[name], dtype=float), array.ravel().astype(float), rtol=1e-6
+                )
+        # A frame for every change; the file leaves out those that follow from an observation.
+        assert set(stored["frame.step"].tolist()) <= set(sent["frame.step"])
+        whole = run.chunk(int(path.stem)).arrays
+        for name, array in whole.items():
+            assert len(sent[name]) == array.size
 
 
 def test_a_chunk_that_is_not_there_is_refused(run):
@@ -89,6 +95,20 @@ def test_the_pulse_changes_when_the_run_grows(run, tmp_path):
     with (folder / "metrics.jsonl").open("a") as file:
         file.write('{"step": 1101}\n')
     assert payload.pulse(copy) != before
+
+
+def test_a_report_does_not_tell_where_the_run_is(run, tmp_path):
+    import shutil
+
+    folder = tmp_path / "copy"
+    shutil.copytree(run.folder, folder)
+    (folder / "result.json").write_text("{")
+    for path in (folder / "history").iterdir():
+        path.write_bytes(b"x")
+    summary = payload.summary(Run.open(folder))
+    titles = {finding["title"] for finding in summary["health"]}
+    assert {"The run is broken", "The history cannot be read"} <= titles
+    assert str(tmp_path) not in json.dumps(summary)
 
 
 @pytest.mark.parametrize(

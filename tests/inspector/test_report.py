@@ -80,12 +80,12 @@ def test_hostile_content_stays_within_its_element(run, tmp_path):
 def test_a_long_history_is_thinned_and_says_so(run, monkeypatch):
     monkeypatch.setattr(report, "MOST_HISTORY", 1)
     steps = run.chunk_steps()
-    assert len(steps) == 2
+    assert len(steps) > 1
     monkeypatch.setattr(report, "LEAST_CHUNKS", 1)
     data = report_data([run])
     [summary] = data["summary"].values()
     assert summary["chunks"] == steps[-1:]
-    assert summary["chunks_left_out"] == 1
+    assert summary["chunks_left_out"] == len(steps) - 1
     [chunks] = data["chunks"].values()
     assert list(chunks) == [str(steps[-1])]
 

@@ -77,7 +77,7 @@ def findings(
         found += _without_data(frame)
         found += _never_left(frame)
         found += _untried(frame)
-        if maze is not None and frame.mean.shape[1] == 2:
+        if maze is not None and frame.mean.shape[1] == 2 and len(frame.ids) <= MOST_PAIRED:
             found += _against_the_maze(frame, maze)
         if not any(finding.level in ("warning", "problem") for finding in found):
             text = f"{len(frame.ids)} states: none overlap, none is too wide, each has data."
@@ -229,7 +229,7 @@ def _untried(frame: Frame) -> list[Finding]:
 
 
 def _against_the_maze(frame: Frame, maze: Maze) -> list[Finding]:
-    report = compare_structure(frame, maze)
+    report = compare_structure(_LearnedMap.of(frame), maze)
     counts = report.counts
     if counts["learned"] == len(report.cells) == len(frame.ids):
         text = f"One state for each of the {len(report.cells)} cells of maze {maze.name}."
@@ -243,6 +243,22 @@ def _against_the_maze(frame: Frame, maze: Maze) -> list[Finding]:
     text = f"Of {len(report.cells)} cells, {counts['learned']} have a state of their own"
     text += "".join(f", {part}" for part in parts) + "."
     return [Finding("note", "Against the true maze", text)]
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnedMap:
+    """A frame's states and transitions; the arrays are made once, since a frame makes them anew."""
+
+    n_states: int
+    means: FloatArray
+    covariances: FloatArray
+    transition_matrix: FloatArray
+    transition_counts: FloatArray
+
+    @classmethod
+    def of(cls, frame: Frame) -> _LearnedMap:
+        counts = frame.transition_counts
+        return cls(frame.n_states, frame.mean, frame.covariance, frame.transition_matrix, counts)
 
 
 def _named(ids: tuple[int, ...]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,7 @@ def entry(run: Run) -> dict[str, Any]:
 def summary(run: Run) -> dict[str, Any]:
     """Everything about a run but its history."""
     status = run.status()
+    status = replace(status, reason=told(run, status.reason))
     log = read_log(run.folder / METRICS_FILE)
     chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
     maze, problem = _maze(run)
@@ -64,12 +67,12 @@ def summary(run: Run) -> dict[str, Any]:
     try:
         found = findings(status, (last_step, run.facts["steps"]), log, frame, maze)
     except BROKEN as error:
-        found = [Finding("problem", "The model cannot be judged", text(str(error)))]
+        found = [Finding("problem", "The model cannot be judged", told(run, error))]
     found += [Finding("problem", *words) for words in (problem, history_problem) if words]
     final_ids = [] if frame is None else [int(id_) for id_ in frame.ids]
     return {
         **entry(run),
-        "reason": text(status.reason),
+        "reason": status.reason,
         "started": text(run.facts.get("started")),
         "config": tame(run.facts.get("config")),
         "versions": tame(run.facts.get("versions")),
@@ -113,7 +116,7 @@ def chunk(run: Run, first_step: int) -> dict[str, Any]:
     """One piece of the history: each array flat under its name."""
     if first_step not in run.chunk_steps():
         raise RunError(f"{run.name}: no history begins at step {first_step}")
-    arrays = run.chunk(first_step).arrays
+    arrays = _chunk(run, first_step).arrays
     return {"first_step": first_step} | {name: numbers(array) for name, array in arrays.items()}
 
 
@@ -135,6 +138,11 @@ def _changed(path: Path) -> str:
     return f"{facts.st_size}:{facts.st_mtime_ns}"
 
 
+def told(run: Run, words: object) -> str:
+    """An error or a reason in words, with the run's name for its place on this machine."""
+    return text(str(words).replace(str(run.folder), run.name))
+
+
 def world_name(world: object) -> str:
     """The world of a run in two words, from what run.json says of it."""
     if not isinstance(world, dict):
@@ -153,7 +161,7 @@ def _maze(run: Run) -> tuple[Maze | None, tuple[str, str] | None]:
     try:
         maze = run.world.maze
     except BROKEN as error:
-        return None, ("The maze cannot be used", text(str(error)))
+        return None, ("The maze cannot be used", told(run, error))
     if maze is not None and maze.width * maze.height > MOST_CELLS:
         return None, None
     return maze, None
@@ -184,7 +192,7 @@ def _end_of_history(
     if not chunk_steps:
         return None, [], None
     try:
-        tail = [run.chunk(first) for first in chunk_steps[-2:]]
+        tail = [_chunk(run, first) for first in chunk_steps[-2:]]
         frame = next(
             (
                 frame
@@ -194,8 +202,18 @@ def _end_of_history(
             None,
         )
     except BROKEN as error:
-        return None, [], ("The history cannot be read", text(str(error)))
+        return None, [], ("The history cannot be read", told(run, error))
     return frame, tail, None
+
+
+def _chunk(run: Run, first_step: int) -> Chunk:
+    return _decoded(run.folder, first_step, _changed(run.folder / HISTORY_FOLDER))
+
+
+@lru_cache(maxsize=4)
+def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
+    """A chunk; `changed` is another when a file was written, and then it is read again."""
+    return Run.open(folder).chunk(first_step)
 
 
 def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:

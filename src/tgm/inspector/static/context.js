@@ -52,7 +52,9 @@ export class Context {
   }
 
   async open(id, { keepStep = false } = {}) {
+    this.wanted = id;
     const summary = await this.source.summary(id);
+    if (this.wanted !== id) return; // another run was asked for meanwhile
     const wasAtEnd = this.step >= this.lastStep;
     const isSame = this.id === id;
     const old = this.history;
@@ -151,6 +153,24 @@ export class Context {
   get row() {
     return this.once("row", () => this.history && !this.history.isEmpty
       ? this.history.rowAt(this.step) : null);
+  }
+
+  // The points in memory: those of the last full record and those seen since. The agent that learns
+  // at every step keeps the latest few of each state.
+  get points() {
+    return this.once("points", () => {
+      if (!this.frame) return [];
+      const { full } = this.frame;
+      const all = [...(full?.kept ?? []), ...this.history.pointsSince(full, this.step)];
+      const most = this.plansWithModel ? this.summary.config?.kept_per_state : null;
+      if (typeof most !== "number") return all;
+      const counts = new Map();
+      return all.reverse().filter(({ state }) => {
+        const n = (counts.get(state) ?? 0) + 1;
+        counts.set(state, n);
+        return n <= most;
+      });
+    });
   }
 
   get episode() {

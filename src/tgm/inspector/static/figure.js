@@ -38,6 +38,7 @@ export class Figure {
     const key = [width, height, ctx.id, ctx.pair, ctx.lastStep].join();
     if (key === this.key) return true;
     this.key = key;
+    this.shapes = new WeakMap();
     this.plane = planeOf(ctx.summary, ctx.pair);
     const { low, high, isSquare } = this.plane;
     const pad = isSquare ? 0 : 0.1;
@@ -67,6 +68,17 @@ export class Figure {
 
   at(point) { return this.pixel(project(this.plane, point)); }
 
+  // Where a component is drawn: { x, y, rx, ry, angle }; computed once for each.
+  shape(component) {
+    let shape = this.shapes.get(component);
+    if (!shape) {
+      const [x, y] = this.at(component.mean);
+      shape = { x, y, ...this.ellipse(component.cov) };
+      this.shapes.set(component, shape);
+    }
+    return shape;
+  }
+
   // The ellipse of two standard deviations, in pixels and degrees.
   ellipse(cov) {
     const [a, b, c] = projectCovariance(this.plane, cov);
@@ -88,8 +100,7 @@ export class Figure {
     const components = ctx.frame ? [...ctx.frame.components.values()] : [];
     const isCrowded = components.length > 90;
     this.nodes.update(components, (component) => component.id, (node, component) => {
-      const [x, y] = this.at(component.mean);
-      const { rx, ry, angle } = this.ellipse(component.cov);
+      const { x, y, rx, ry, angle } = this.shape(component);
       const look = style(component);
       const [ellipse, label] = node.children;
       set(node, { class: `state${component.fixed ? " fixed" : " flexible"}`

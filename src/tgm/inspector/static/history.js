@@ -1,7 +1,7 @@
 // The history of a run: observations by step, and the model after any step, rebuilt from full and
 // delta frames.
 
-const SNAPSHOT_EVERY = 40; // frames between two copies from which a rebuild may start
+const SNAPSHOT_EVERY = 100; // frames between two copies from which a rebuild may start
 
 class Chunk {
   constructor(raw, nFeatures, nActions) {
@@ -14,6 +14,9 @@ class Chunk {
     this.offsets = this.#offsets();
     this.extras = this.#extras();
     this.snapshots = new Map();
+    // Made when first asked for, and the same from then on: views skip what they have drawn.
+    this.components = [];
+    this.rows = [];
   }
 
   // Where each frame's entries begin in the tables.
@@ -90,7 +93,7 @@ class Chunk {
   }
 
   #apply(frame, f) {
-    const { raw, d, offsets, nActions } = this;
+    const { raw, offsets, nActions } = this;
     frame.step = this.frameSteps[f];
     if (raw["frame.is_full"][f]) {
       frame.components.clear();
@@ -102,21 +105,27 @@ class Chunk {
       frame.rows.delete(raw["removed.id"][r]);
     }
     for (let c = offsets.component[f]; c < offsets.component[f + 1]; c += 1) {
-      const id = raw["component.id"][c];
-      frame.components.set(id, {
-        id,
-        weight: raw["component.weight"][c],
-        mean: raw["component.mean"].slice(c * d, (c + 1) * d),
-        cov: raw["component.covariance"].slice(c * d * d, (c + 1) * d * d),
-        fixed: raw["component.is_fixed"][c] === 1,
-      });
+      this.components[c] ??= this.#component(c);
+      frame.components.set(this.components[c].id, this.components[c]);
     }
     for (let w = offsets.row[f]; w < offsets.row[f + 1]; w += 1) {
       const state = raw["row.state"][w];
       const rows = [...(frame.rows.get(state) ?? new Array(nActions).fill(null))];
-      rows[raw["row.action"][w]] = this.#row(w);
+      if (this.rows[w] === undefined) this.rows[w] = this.#row(w);
+      rows[raw["row.action"][w]] = this.rows[w];
       frame.rows.set(state, rows);
     }
+  }
+
+  #component(c) {
+    const { raw, d } = this;
+    return {
+      id: raw["component.id"][c],
+      weight: raw["component.weight"][c],
+      mean: raw["component.mean"].slice(c * d, (c + 1) * d),
+      cov: raw["component.covariance"].slice(c * d * d, (c + 1) * d * d),
+      fixed: raw["component.is_fixed"][c] === 1,
+    };
   }
 
   #row(w) {

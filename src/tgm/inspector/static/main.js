@@ -69,7 +69,8 @@ const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, 
   return page.button;
 }), timeline.words);
 
-const chooser = h("select", { id: "run", "aria-label": "run", onchange: (event) => openRun(event.target.value) });
+const chooser = h("select", { id: "run", "aria-label": "run",
+  onchange: (event) => openRun(event.target.value), onmousedown: () => refresh(), onfocus: () => refresh() });
 const facts = h("div", { class: "run-facts" });
 const message = h("p", { class: "message", role: "alert", hidden: true });
 const help = h("dialog", { class: "help-box", "aria-label": "Keys" },
@@ -138,7 +139,8 @@ async function openRun(id) {
     if (run?.error) throw new Error(run.error);
     await ctx.open(id);
     chooser.value = id;
-    if (ctx.history.isEmpty && !active.needsNoHistory) show(pages.at(-1));
+    const hasNone = ctx.history.isEmpty && ctx.summary.state !== "live";
+    if (hasNone && !active.needsNoHistory) show(pages.at(-1));
   } catch (error) {
     tell(`This run cannot be shown: ${error.message}`);
   }
@@ -147,6 +149,8 @@ async function openRun(id) {
 
 async function listRuns() {
   const { runs, left_out: leftOut } = await ctx.source.runs();
+  ctx.listedAt = Date.now();
+  if (JSON.stringify(runs) === JSON.stringify(ctx.runs)) return;
   ctx.runs = runs;
   const chosen = ctx.id;
   chooser.replaceChildren(...runs.toReversed().map((run) => h("option", { value: run.id },
@@ -154,6 +158,13 @@ async function listRuns() {
   if (chosen) chooser.value = chosen;
   if (leftOut) chooser.append(h("option", { disabled: true }, `${leftOut} older runs are not listed`));
   chooser.hidden = runs.length < 2 && !ctx.source.isLive;
+}
+
+// Look for new runs when somebody is about to choose one.
+async function refresh() {
+  if (!ctx.source.isLive || Date.now() - (ctx.listedAt ?? 0) < 5 * POLL) return;
+  ctx.listedAt = Date.now();
+  await listRuns().catch(() => {});
 }
 
 // Ask a live run for news; follow it if the slider stands at its end.

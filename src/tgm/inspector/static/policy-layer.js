@@ -41,7 +41,7 @@ export class PolicyLayer {
   #arrow(ctx, plan, node, component, [low, high]) {
     const { figure } = this;
     const best = bestOf(plan, component.id);
-    const [x, y] = figure.at(component.mean);
+    const { x, y, rx } = figure.shape(component);
     const [line, label] = node.children;
     const share = high > low ? (valueOf(plan, component.id) - low) / (high - low) : 0.5;
     node.style.color = inkOn(sequential(share));
@@ -49,7 +49,7 @@ export class PolicyLayer {
     const isAny = good.length > 2 && good.length === knownActions(plan, component.id);
     const ways = isAny ? [] : good.map((action) => direction(ctx, figure, component, action))
       .filter(Boolean);
-    const size = 0.62 * Math.min(figure.ellipse(component.cov).rx, 34);
+    const size = 0.62 * Math.min(rx, 34);
     set(node, { "data-action": best });
     set(line, { d: ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("") });
     set(label, { x, y });

@@ -5,15 +5,17 @@ import { Figure } from "../figure.js";
 import { actionColour, percent, short } from "../format.js";
 
 const LEAST = 0.03; // probability of an edge that is drawn
-const MOST_EDGES = 2500;
+const MOST_EDGES = 2000;
 
 export class Graph {
   constructor(ctx) {
     this.ctx = ctx;
     this.figure = new Figure("Transition graph");
     this.figure.onSelect(ctx);
-    this.edges = new Keyed(this.figure.edges, () => s("g", { class: "edge" },
-      s("path", { class: "shaft" }), s("path", { class: "tip" })));
+    this.edges = new Keyed(this.figure.edges, ({ key, action }) => s("g", { class: "edge",
+      "data-edge": key, color: actionColour(ctx.actionNames, action) },
+    s("path", { class: "shaft" }), s("path", { class: "tip" })));
+    this.figure.edges.addEventListener("mouseover", (event) => this.#explain(event));
     this.hidden = new Set();
     this.showSelf = false;
     this.toggles = h("span", { class: "toggles" });
@@ -80,7 +82,7 @@ export class Graph {
           if (next.p < LEAST || !frame.components.has(next.id)) continue;
           if (next.id === id && !this.showSelf) continue;
           if (selected !== null && id !== selected && next.id !== selected) continue;
-          found.push({ key: `${id}:${action}:${next.id}`, id, action, row, next });
+          found.push({ key: `${ctx.id}:${id}:${action}:${next.id}`, id, action, row, next });
         }
       });
     }
@@ -93,27 +95,32 @@ export class Graph {
     const { ctx, figure } = this;
     const from = ctx.frame.components.get(id);
     const to = ctx.frame.components.get(next.id);
-    const [ax, ay] = figure.at(from.mean);
-    const [bx, by] = figure.at(to.mean);
-    const known = row.visits / (row.visits + 2);
+    const drawn = node.drawn ?? {};
+    if (drawn.row === row && drawn.from === from && drawn.to === to && drawn.key === figure.key) return;
+    node.drawn = { row, from, to, key: figure.key, id, action, next };
     const width = 0.5 + 2.7 * next.p;
-    const [shaft, tip] = id === next.id
-      ? loop(ax, ay, figure.ellipse(from.cov).rx, action)
-      : arc(ax, ay, bx, by, figure.ellipse(from.cov), figure.ellipse(to.cov), width);
+    const [shaft, tip] = id === next.id ? loop(figure.shape(from), action)
+      : arc(figure.shape(from), figure.shape(to), width);
     set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
     set(node.children[1], { d: tip });
-    set(node, {
-      color: actionColour(ctx.actionNames, action),
-      opacity: (0.15 + 0.85 * known).toFixed(2),
-      "data-tip": `${ctx.actionNames[action]}: state ${id} → ${next.id}\nprobability ${percent(next.p)}, `
-        + `${short(row.visits)} tries\nreward ${short(row.reward)}`
-        + `${row.end > 0.01 ? `, ends with ${percent(row.end)}` : ""}`,
-    });
+    set(node, { opacity: (0.15 + (0.85 * row.visits) / (row.visits + 2)).toFixed(2) });
+  }
+
+  // The words of an edge are made when somebody asks.
+  #explain(event) {
+    const node = event.target.closest(".edge");
+    if (!node?.drawn) return;
+    const { id, action, row, next } = node.drawn;
+    node.setAttribute("data-tip", `${this.ctx.actionNames[action]}: state ${id} → ${next.id}\n`
+      + `probability ${percent(next.p)}, ${short(row.visits)} tries\nreward ${short(row.reward)}`
+      + `${row.end > 0.01 ? `, ends with ${percent(row.end)}` : ""}`);
   }
 }
 
 // A bent line and its head, from rim to rim, on the right of its way: [shaft, head].
-function arc(ax, ay, bx, by, from, to, width) {
+function arc(from, to, width) {
+  const { x: ax, y: ay } = from;
+  const { x: bx, y: by } = to;
   const length = Math.hypot(bx - ax, by - ay) || 1;
   const ux = (bx - ax) / length;
   const uy = (by - ay) / length;
@@ -134,7 +141,7 @@ function arc(ax, ay, bx, by, from, to, width) {
   ];
 }
 
-function loop(x, y, r, action) {
+function loop({ x, y, rx: r }, action) {
   const angle = -Math.PI / 2 + (action * 2 * Math.PI) / 5;
   const rim = Math.min(r, 26);
   const [px, py] = [x + rim * Math.cos(angle), y + rim * Math.sin(angle)];

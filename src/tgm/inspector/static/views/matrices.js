@@ -1,7 +1,7 @@
 // Transition matrices: one per action, rows are states, columns are next states.
 
 import { choice, h, panel } from "../dom.js";
-import { css, diverging, percent, sequential, short } from "../format.js";
+import { css, diverging, isDark, percent, sequential, short } from "../format.js";
 
 const MODES = [
   ["mean", "probability"], ["counts", "counts"], ["entropy", "entropy"], ["change", "change since"],
@@ -138,16 +138,34 @@ export class Matrices {
     cell.canvas.style.aspectRatio = this.mode === "entropy" ? "1 / 1.1" : "1";
     const context = cell.canvas.getContext("2d");
     const image = context.createImageData(columns, rows);
-    const most = this.#most([picture]);
+    const words = new Uint32Array(image.data.buffer);
+    const shades = this.#shades();
+    const most = this.mode === "change" ? 1 : this.#most([picture]);
     const chosen = ids.indexOf(this.ctx.selected);
-    picture.values.forEach((value, index) => {
-      const row = Math.floor(index / columns);
-      const rgb = this.mode === "change" ? diverging(value)
-        : sequential(Number.isNaN(value) ? 0 : value / most);
-      const dim = chosen >= 0 && row !== chosen ? 110 : 255;
-      image.data.set([...rgb, dim], index * 4);
-    });
+    for (let row = 0; row < rows; row += 1) {
+      // Pixels are words in the order of little-endian machines, which all of today's are.
+      const opaque = chosen >= 0 && row !== chosen ? 0x6e000000 : 0xff000000;
+      for (let index = row * columns; index < (row + 1) * columns; index += 1) {
+        const value = picture.values[index] / most;
+        const share = this.mode === "change" ? (value + 1) / 2 : value || 0;
+        words[index] = shades[Math.round(255 * Math.min(Math.max(share, 0), 1))] | opaque;
+      }
+    }
     context.putImageData(image, 0, 0);
+  }
+
+  // 256 colours from little to much, blue above green above red.
+  #shades() {
+    const key = `${this.mode === "change"}|${isDark()}`;
+    if (key !== this.shadesOf) {
+      this.shadesOf = key;
+      this.shades = Uint32Array.from({ length: 256 }, (_, k) => {
+        const rgb = this.mode === "change" ? diverging((2 * k) / 255 - 1) : sequential(k / 255);
+        const [red, green, blue] = rgb.map(Math.round);
+        return (blue << 16) | (green << 8) | red;
+      });
+    }
+    return this.shades;
   }
 
   #most(pictures) {

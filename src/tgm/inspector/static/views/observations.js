@@ -2,7 +2,7 @@
 
 import { checkbox, choice, legendItem, panel, s, set, swatch } from "../dom.js";
 import { Figure } from "../figure.js";
-import { count, short } from "../format.js";
+import { short } from "../format.js";
 import { pairsOf } from "../plane.js";
 
 export class Observations {
@@ -44,15 +44,13 @@ export class Observations {
     const { ctx, figure } = this;
     this.#drawPairs();
     if (!figure.layout(ctx)) return;
-    const { frame } = ctx;
     figure.drawStates(ctx, (component) => ({
       tip: `state ${component.id}, ${component.fixed ? "fixed" : "flexible"}\n`
         + `${short(component.weight)} points, mean (${component.mean.map((v) => short(v)).join(", ")})`,
     }));
-    const points = this.options.points && frame
-      ? [...(frame.full?.kept ?? []), ...ctx.history.pointsSince(frame.full, ctx.step)] : [];
+    const points = this.options.points ? ctx.points : [];
     figure.drawPoints(points, (state) => state === ctx.selected);
-    set(figure.svg, { "data-step": ctx.step, "data-points": count(points.length) });
+    set(figure.svg, { "data-step": ctx.step, "data-points": points.length });
     const until = ctx.episode.filter((row) => row.step <= ctx.step);
     figure.drawTrail(this.options.trail ? until : []);
     this.#drawHere();

@@ -55,7 +55,10 @@ export class Timeline {
 
   #moment() {
     const { ctx } = this;
-    if (ctx.history.isEmpty) return "This run has no history: its curves are under Compare.";
+    if (ctx.history.isEmpty) {
+      return ctx.summary.state === "live" ? "waiting for the first record …"
+        : "This run has no history: its curves are under Compare.";
+    }
     const failure = ctx.history.failed.get(ctx.history.steps[ctx.history.chunkIndex(ctx.step)]);
     if (failure) return `Here the history cannot be read: ${failure}`;
     if (!ctx.history.isLoaded(ctx.step)) return "loading …";
