@@ -7,6 +7,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 from tests.inspector.browsing import TABS, Visit
 
 from tgm.inspector.report import report_page
@@ -123,7 +124,7 @@ def test_ellipses_stand_where_the_means_are(visit, run):
     places = visit.page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll("#observations .state")].map(n =>{
             const m = n.children[0].transform.baseVal.consolidate().matrix;
-            return [n.dataset.id, [m.e, m.f, n.children[0].rx.baseVal.value]]; }))"""
+            return [n.dataset.id, [m.e, m.f, n.children[0].rx.baseVal.value, m.a, m.b]]; }))"""
     )
     pixels = np.array([places[str(id_)] for id_ in frame.ids.tolist()])
     slope, _ = np.polyfit(frame.mean[:, 0], pixels[:, 0], 1)
@@ -133,8 +134,23 @@ def test_ellipses_stand_where_the_means_are(visit, run):
         np.testing.assert_allclose(
             np.polyval(fitted, frame.mean[:, axis]), pixels[:, axis], atol=0.3
         )
-    widest = np.sqrt(np.linalg.eigvalsh(frame.covariance)[:, -1])
-    np.testing.assert_allclose(pixels[:, 2], 2 * widest * slope, rtol=0.02)
+    lengths, directions = np.linalg.eigh(frame.covariance)
+    np.testing.assert_allclose(pixels[:, 2], 2 * np.sqrt(lengths[:, -1]) * slope, rtol=0.02)
+    along = directions[..., -1] * [1, -1]  # the screen's y points down
+    np.testing.assert_allclose(np.abs(np.sum(along * pixels[:, 3:], axis=1)), 1.0, atol=1e-3)
+
+
+def test_log_densities_are_those_of_the_gaussian(visit):
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 4):
+        root = rng.normal(size=(d, d + 2))
+        mean, covariance, point = rng.normal(size=d), root @ root.T, rng.normal(size=d)
+        shown = visit.page.evaluate(
+            """async ([x, m, c]) => (await import("/static/belief.js")).logGaussian(x, m, c)""",
+            [point.tolist(), mean.tolist(), covariance.ravel().tolist()],
+        )
+        expected = multivariate_normal(mean, covariance).logpdf(point) + d / 2 * np.log(2 * np.pi)
+        assert shown == pytest.approx(expected, rel=1e-9)
 
 
 def test_as_many_points_are_shown_as_the_agent_keeps(visit, run):
@@ -609,6 +625,8 @@ def test_hostile_names_and_contents_run_no_script(browser, run, tmp_path):
             visit.show("learning")
             visit.page.select_option("#energy select", "terms")
             visit.page.wait_for_selector("#energy .js-plotly-plot .legendtext")
+            legend = visit.page.text_content("#energy .legendtext >> nth=0")
+            assert legend == HOSTILE  # as it stands, and not as marks
             visit.page.hover("#lineage .mark.birth >> nth=0", force=True)
             assert HOSTILE[:20] in visit.page.inner_text("#tooltip")
             assert visit.page.evaluate("() => window.hacked") is None

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tgm.errors import ConfigError, RunError
+from tgm.inspector import catalogue as catalogue_module
 from tgm.inspector.catalogue import Catalogue, check_files, run_id
 
 
@@ -39,6 +40,17 @@ def test_a_link_to_a_run_elsewhere_is_not_listed(runs_folder, tmp_path):
     root = tmp_path / "root"
     root.mkdir()
     (root / "link").symlink_to(runs_folder / "d-maze")
+    assert Catalogue([root]).folders() == {}
+
+
+def test_what_resolves_outside_is_not_listed_even_if_it_was_found(
+    runs_folder, tmp_path, monkeypatch
+):
+    """find_runs leaves links out; here it is made to let one through."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "link").symlink_to(runs_folder / "d-maze")
+    monkeypatch.setattr(catalogue_module, "find_runs", lambda place: [place / "link"])
     assert Catalogue([root]).folders() == {}
 
 
