@@ -164,7 +164,9 @@ class _Replay:
             return
         add_point(known, a["obs.point"][i], self._dof)
         is_step = action >= 0 and i > 0 and a["obs.state"][i - 1] != UNKNOWN
-        self.writer.frame(a["obs.step"][i], i + 1, False, (1, 0, int(is_step)))
+        # The start of an episode is learned with its first step.
+        step = a["obs.step"][i] + (action < 0)
+        self.writer.frame(step, i + 1, False, (1, 0, int(is_step)))
         self.writer.component(state, known)
         if is_step:
             key = a["obs.state"][i - 1], action

@@ -203,11 +203,10 @@ class Chunk:
             "next": int(a["row.n_next"][:n_rows].sum()),
             "full": int(n_components[a["frame.is_full"][:n_frames]].sum()),
             "kept": int((a["kept.frame"] < n_frames).sum()),
+            "prior": 1,
         }
-        return Chunk(
-            self.first_step,
-            {name: array[: lengths[name.split(".")[0]]] for name, array in a.items()},
-        )
+        cut = {name: array[: lengths[name.split(".")[0]]] for name, array in a.items()}
+        return Chunk(self.first_step, cut)
 
     def frame_at(self, step: int) -> Frame | None:
         """The model after `step`; None if nothing was learned in this chunk by then."""

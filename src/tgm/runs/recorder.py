@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +229,7 @@ class RunRecorder:
             "terms": self._terms,
             "returns": list(self._returns),
             "all_told": self._all_told,
+            "untold": None if self._untold is None else asdict(replace(self._untold, moves=())),
         }
         self._agent.save(self._checkpoint_file(), notes)
         files = sorted((self.path / CHECKPOINT_FOLDER).glob("*.safetensors"))
@@ -269,6 +270,8 @@ class RunRecorder:
         if notes is not None and chunk is not None:
             recorder._history.resume(chunk)
             recorder._all_told = notes["all_told"]
+            if notes["untold"] is not None:
+                recorder._untold = Lesson(**notes["untold"])
             recorder._moves, recorder._n_forgotten = list(notes["moves"]), notes["n_forgotten"]
             recorder._episodes = [EpisodeInfo(**values) for values in notes["episodes"]]
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
