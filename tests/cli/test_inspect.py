@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from tests.inspector.recorded import record_maze
@@ -72,6 +73,41 @@ def test_a_missing_extra_is_named(command, folder, capsys, monkeypatch):
     assert main([command, str(folder)]) == 2
     message = "needs plotly: pip install temporal-gaussian-mixture[inspect]"
     assert message in capsys.readouterr().err
+
+
+def test_another_address_is_warned_of(folder, capsys, monkeypatch):
+    from tests.inspector.test_server import Listening
+
+    from tgm.cli import inspect
+    from tgm.inspector import server
+
+    served = []
+    monkeypatch.setattr(server, "listen", lambda host, port: Listening(host, 5000))
+    monkeypatch.setattr(inspect, "_serve", lambda app, listening: served.append(app))
+    for host, is_warned in (("127.0.0.1", False), ("192.0.2.7", True)):
+        assert main(["inspect", str(folder), "--host", host, "--no-browser"]) == 0
+        captured = capsys.readouterr()
+        assert ("other machines can reach this server" in captured.err) == is_warned
+        assert f"http://{host}:5000/#token=" in captured.out
+    assert len(served) == 2
+
+
+def test_the_browser_gets_the_address_by_a_private_file(folder, monkeypatch):
+    """Others can read the arguments of a process, and the token must not be among them."""
+    from tgm.cli import inspect
+
+    opened = []
+
+    def look(address):
+        path = Path(address.removeprefix("file://"))
+        opened.append((path, path.stat().st_mode & 0o777, path.read_text()))
+
+    monkeypatch.setattr(inspect.webbrowser, "open", look)
+    with inspect._shown("http://127.0.0.1:1/#token=secret&x"):
+        [(path, mode, text)] = opened
+        assert mode == 0o600
+        assert "token=secret&amp;x" in text
+    assert not path.exists()
 
 
 def test_the_server_runs_until_interrupted(folder):

@@ -188,6 +188,23 @@ def test_listening_is_on_loopback_and_names_are_exact():
         assert allowed_hosts(listening) == {f"127.0.0.1:{port}", f"localhost:{port}"}
 
 
+class Listening:
+    """As much of a socket as tells where it listens."""
+
+    def __init__(self, *address):
+        self._address = address
+
+    def getsockname(self):
+        return self._address
+
+
+def test_names_of_other_addresses():
+    assert allowed_hosts(Listening("192.0.2.7", 5000)) == {"192.0.2.7:5000"}
+    assert allowed_hosts(Listening("::1", 5000, 0, 0)) == {"[::1]:5000", "localhost:5000"}
+    both = {"127.0.0.1:80", "127.0.0.1", "localhost:80", "localhost"}
+    assert allowed_hosts(Listening("127.0.0.1", 80)) == both
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "example.org", "", "127.0.0.1:80"])
 def test_addresses_that_are_none_are_refused(host):
     with pytest.raises(ConfigError, match="--host"):

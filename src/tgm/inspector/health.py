@@ -84,6 +84,11 @@ def findings(
             found.append(Finding("good", "The states look sound", text))
     elif frame is not None:
         found.append(Finding("note", "No states yet", "The model has no component so far."))
+    return worst_first(found)
+
+
+def worst_first(found: list[Finding]) -> list[Finding]:
+    """The findings in the order in which they should be read."""
     order = ("problem", "warning", "note", "good")
     return sorted(found, key=lambda finding: order.index(finding.level))
 

@@ -13,7 +13,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.envs import Maze
 from tgm.errors import RunError, TGMError
-from tgm.inspector.health import Finding, findings
+from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import number, numbers, tame, text
@@ -90,7 +90,7 @@ def summary(run: Run) -> dict[str, Any]:
         },
         "lanes": lanes_of(log, final_ids),
         "plane": _plane(tail, maze),
-        "health": [finding.to_dict() for finding in found],
+        "health": [finding.to_dict() for finding in worst_first(found)],
     }
 
 

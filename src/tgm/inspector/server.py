@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 TOKEN_HEADER = "x-tgm-token"
 MOST_LISTED = 500
-KEPT_CHUNKS = 64
+KEPT_CHUNKS = 32
+HTTP_PORT = 80
 
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -75,7 +76,8 @@ def allowed_hosts(listening: socket.socket) -> frozenset[str]:
     names = {f"[{address}]" if ":" in address else address}
     if ipaddress.ip_address(address).is_loopback:
         names.add("localhost")
-    return frozenset(f"{name}:{port}" for name in names)
+    hosts = {f"{name}:{port}" for name in names}
+    return frozenset(hosts | names if port == HTTP_PORT else hosts)  # browsers leave it out
 
 
 def new_token() -> str:

@@ -73,7 +73,9 @@ export class Chart {
       hovermode: "closest",
       hoverlabel: { font: { size: 12 } },
       showlegend: traces.length > 1,
-      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 } },
+      legend: traces.length > 4
+        ? { orientation: "v", x: 1.02, y: 1, font: { size: 10.5 }, tracegroupgap: 0 }
+        : { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 } },
       ...layout,
       xaxis: merged(axis, layout.xaxis),
       yaxis: merged(axis, layout.yaxis),

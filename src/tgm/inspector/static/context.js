@@ -3,7 +3,7 @@
 import { History } from "./history.js";
 import { plan, recorded } from "./planner.js";
 
-const PRELOAD = 40; // chunks: a run of so many is fetched whole, behind the user's back
+const PRELOAD = 8; // chunks of 5,000 steps: a run of so many is fetched whole, behind the user's back
 
 export class Context {
   constructor(source) {

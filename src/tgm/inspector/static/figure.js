@@ -34,6 +34,7 @@ export class Figure {
   layout(ctx) {
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
+    this.svg.style.display = ctx.summary.plane ? "" : "none";
     if (!width || !height || !ctx.summary.plane) return false;
     const key = [width, height, ctx.id, ctx.pair, ctx.lastStep].join();
     if (key === this.key) return true;

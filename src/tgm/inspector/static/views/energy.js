@@ -51,9 +51,9 @@ export class Energy {
     const traces = Object.entries(terms).map(([name, values], index) => ({
       x: series.step, y: values, name: plotText(name), mode: "lines", connectgaps: true,
       line: { color: PALETTE[index % PALETTE.length], width: 1.6, dash: index >= PALETTE.length ? "dot" : "solid" },
-      hovertemplate: "%{y:.4s} nats<extra>%{fullData.name}</extra>" }));
+      hovertemplate: "%{fullData.name}<br>step %{x}: %{y:.4s} nats<extra></extra>" }));
     this.chart.draw(`terms|${ctx.id}|${ctx.lastStep}`, traces,
-      { xaxis: { title: "step" }, yaxis: { title: "nats" }, hovermode: "x unified" },
+      { xaxis: { title: "step" }, yaxis: { title: "nats" }, hovermode: "closest" },
       "This agent's free energy has no terms: it is a sum over observations (see Surprise).");
   }
 

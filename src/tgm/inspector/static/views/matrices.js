@@ -51,6 +51,7 @@ export class Matrices {
     const pictures = this.mode === "entropy" ? [this.#entropy(ids)]
       : ctx.actionNames.map((name, action) => this.#matrix(ids, name, action));
     while (this.cells.length < pictures.length) this.#addCell();
+    this.grid.classList.toggle("one", this.mode === "entropy");
     this.cells.forEach((cell, index) => this.#draw(cell, pictures[index], ids));
     this.#drawScale(pictures);
   }
@@ -86,13 +87,15 @@ export class Matrices {
           (sum, next) => (next.p > 0 ? sum - next.p * Math.log2(next.p) : sum), 0);
       });
     });
-    return { title: "bits of doubt about the next state", rows: ids, columns: ctx.actionNames, values };
+    return { title: "Doubt about the next state, for each state (row) and action (column)", rows: ids,
+      columns: ctx.actionNames, values };
   }
 
   #addCell() {
     const canvas = h("canvas", { class: "matrix", "data-tip": "" });
     const title = h("figcaption", {});
-    const cell = { canvas, title, figure: h("figure", {}, title, canvas) };
+    const names = h("div", { class: "columns-names" });
+    const cell = { canvas, title, names, figure: h("figure", {}, title, canvas, names) };
     canvas.addEventListener("mousemove", (event) => {
       const at = this.#under(cell, event);
       canvas.setAttribute("data-tip", at ? this.#words(cell, at) : "");
@@ -135,7 +138,9 @@ export class Matrices {
     if (!rows || !columns) return;
     cell.canvas.width = columns;
     cell.canvas.height = rows;
-    cell.canvas.style.aspectRatio = this.mode === "entropy" ? "1 / 1.1" : "1";
+    cell.canvas.style.aspectRatio = this.mode === "entropy" ? "1.5" : "1";
+    cell.names.replaceChildren(...(this.mode === "entropy"
+      ? this.ctx.actionNames.map((name) => h("span", {}, name)) : []));
     const context = cell.canvas.getContext("2d");
     const image = context.createImageData(columns, rows);
     const words = new Uint32Array(image.data.buffer);
@@ -147,6 +152,7 @@ export class Matrices {
       const opaque = chosen >= 0 && row !== chosen ? 0x6e000000 : 0xff000000;
       for (let index = row * columns; index < (row + 1) * columns; index += 1) {
         const value = picture.values[index] / most;
+        if (Number.isNaN(value)) continue; // never tried: the canvas shows through
         const share = this.mode === "change" ? (value + 1) / 2 : value || 0;
         words[index] = shades[Math.round(255 * Math.min(Math.max(share, 0), 1))] | opaque;
       }
@@ -170,7 +176,7 @@ export class Matrices {
 
   #most(pictures) {
     if (this.mode === "mean") return 1;
-    let most = 0;
+    let most = this.mode === "entropy" ? 1 : 0; // less than a bit of doubt looks like little
     for (const picture of pictures) {
       for (const value of picture.values) if (value > most) most = value;
     }
@@ -187,6 +193,7 @@ export class Matrices {
     ramp.style.background = `linear-gradient(to right, ${stops.join(",")})`;
     const what = { mean: "probability of the next state", counts: "expected number of times seen",
       entropy: "bits", change: "change of probability" }[this.mode];
-    this.scale.replaceChildren(ends[0], ramp, ends[1], ` ${what}; row: before, column: after`);
+    const axes = this.mode === "entropy" ? "grey: never tried" : "row: before, column: after";
+    this.scale.replaceChildren(ends[0], ramp, ends[1], ` ${what}; ${axes}`);
   }
 }

@@ -60,7 +60,7 @@ export class Timeline {
         : "This run has no history: its curves are under Compare.";
     }
     const failure = ctx.history.failed.get(ctx.history.steps[ctx.history.chunkIndex(ctx.step)]);
-    if (failure) return `Here the history cannot be read: ${failure}`;
+    if (failure) return failure;
     if (!ctx.history.isLoaded(ctx.step)) return "loading …";
     const states = ctx.frame ? ctx.frame.components.size : 0;
     const parts = [];
