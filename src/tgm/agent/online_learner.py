@@ -19,7 +19,7 @@ from tgm.transition.state_actions import dense
 
 CONFIRMED = 1.5  # points that make a state more than an outlier
 UNFORESEEN = 0.05  # share of an expectation that is kept for surprises
-TIES = 1e-9  # of the range of values: nearer ones are equally good
+TIES = 1e-9  # of what the best is above the lowest: nearer ones are equally good
 
 
 class OnlineLearner:
@@ -59,7 +59,7 @@ class OnlineLearner:
         planner = self.model.planner
         top = max(options)
         planner.note_best(top)
-        least = top - TIES * (planner.highest - planner.lowest)
+        least = top - TIES * (top - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
 

@@ -76,6 +76,31 @@ class ComponentMap:
         new = np.flatnonzero(sources >= 0)
         return cls(n_old, len(sources), new, sources[new], np.ones(len(new)), moves)
 
+    @classmethod
+    def of_merge(cls, n_slots: int, one: int, other: int) -> ComponentMap:
+        """A map of slots in which the second of two becomes part of the first."""
+        old = np.arange(n_slots)
+        return cls(n_slots, n_slots, np.where(old == other, one, old), old, np.ones(n_slots))
+
+    @classmethod
+    def of_removal(cls, n_slots: int, gone: int) -> ComponentMap:
+        """A map of slots in which one is gone."""
+        kept = np.delete(np.arange(n_slots), gone)
+        return cls(n_slots, n_slots, kept, kept, np.ones(len(kept)))
+
+    @classmethod
+    def of_split(cls, n_slots: int, state: int, child: int, share: float) -> ComponentMap:
+        """A map of slots in which one gives a share of what it has gathered to an empty one."""
+        kept = np.arange(n_slots)
+        weight = np.ones(n_slots)
+        weight[state] = 1.0 - share
+        if share > 0.0:
+            kept = np.append(kept, state)
+            weight = np.append(weight, share)
+        new = kept.copy()
+        new[n_slots:] = child
+        return cls(n_slots, n_slots, new, kept, weight)
+
     @cached_property
     def changed(self) -> dict[int, list[tuple[int, float]]]:
         """The old components that do not simply go on in their place.

@@ -34,11 +34,14 @@ def pooled(one: Moments, other: Moments) -> Moments:
     return weight, one[1] + difference * (other[0] / weight), one[2] + other[2] + between
 
 
-def moments_of(points: FloatArray) -> Moments:
-    """The moments of points (n, n_features)."""
-    mean = points.mean(axis=0)
+def moments_of(points: FloatArray, weights: FloatArray | None = None) -> Moments:
+    """The moments of points (n, n_features) with weights (n,); all one if not given."""
+    if weights is None:
+        weights = np.ones(len(points))
+    total = float(weights.sum())
+    mean = weights @ points / total
     centred = points - mean
-    return float(len(points)), mean, centred.T @ centred
+    return total, mean, (weights[:, None] * centred).T @ centred
 
 
 class OnlineComponents:

@@ -107,8 +107,6 @@ class StateActionModel:
             self.into[after].discard(key)
         if state == START:
             return
-        if weight > 0.5:
-            self._retries.discard(key)
         self.visits[key] += weight
         self.reward_sum[key] += weight * reward
         self.end_sum[key] += weight * end
@@ -127,10 +125,16 @@ class StateActionModel:
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
         for key, row in rows.items():
             self.surprises.pop(key, None)
-            self._retries.discard(key)
             for after in row:
                 self.into[after].discard(key)
         self._share_sums(changed)
+        wanted = self._retries & concerned
+        self._retries -= wanted
+        self._retries.update(
+            (new, action)
+            for state, action in wanted
+            for new, _ in changed.get(state, [(state, 1.0)])
+        )
         touched = set(concerned)
         for (state, action), row in rows.items():
             for new_state, share in changed.get(state, [(state, 1.0)]):
@@ -246,12 +250,19 @@ class StateActionModel:
             values[state, action] = 0.0
         self._refresh(state, action)
 
+    def note_try(self, state: int, action: int) -> None:
+        """An action was tried just now: a wish for one more try is fulfilled."""
+        self._retries.discard((state, action))
+
     def try_again(self, rows: Iterable[tuple[int, int]]) -> None:
         """Ask for one more try of some rows, where they were tried but once."""
+        self.doubt(key for key in rows if key[0] != START and self.visits[key] < TRIED_ONCE)
+
+    def doubt(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Ask for one more try of some rows; what is known of them stays known."""
         for state, action in sorted(rows):
-            if state != START and self.visits[state, action] < TRIED_ONCE:
-                self._retries.add((state, action))
-                self._refresh(state, action)
+            self._retries.add((state, action))
+            self._refresh(state, action)
 
     def doubt_all(self) -> None:
         """Ask for one more try of everything; what is known stays known."""
