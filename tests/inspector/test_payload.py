@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from tgm.agent.model_file import write_arrays
 from tgm.errors import RunError
 from tgm.inspector import payload
 from tgm.inspector.plain import to_bytes
 from tgm.runs import Run
+from tgm.runs.history import FORMAT
 
 
 def test_a_chunk_holds_the_arrays_of_its_file(run):
@@ -27,6 +29,35 @@ def test_a_chunk_holds_the_arrays_of_its_file(run):
         whole = run.chunk(int(path.stem)).arrays
         for name, array in whole.items():
             assert len(sent[name]) == array.size
+
+
+def test_a_chunk_that_would_grow_beyond_measure_is_refused(run, tmp_path):
+    """Few bytes can stand for many: each observation adds a frame with a covariance."""
+    import shutil
+
+    folder = tmp_path / "copy"
+    shutil.copytree(run.folder, folder)
+    facts = json.loads((folder / "run.json").read_text())
+    d, n, n_actions = 90, 6000, 5
+    facts["interface"]["n_features"] = d
+    (folder / "run.json").write_text(json.dumps(facts))
+    shapes = {"obs.point": (n, d), "component.mean": (1, d), "component.covariance": (1, d, d)}
+    shapes |= {"full.q": (1, n_actions), "full.prior_mean": (1, d)}
+    shapes |= {"full.prior_covariance": (1, d, d), "kept.point": (0, d), "prior.dof": (1,)}
+    lengths = {"obs": n, "frame": 1, "component": 1, "full": 1}
+    path = sorted((folder / "history").iterdir())[0]
+    arrays = {}
+    for name, old in load_file(path).items():
+        shape = shapes.get(name, (lengths.get(name.split(".")[0], 0),))
+        arrays[name] = np.zeros(shape, old.dtype)
+    arrays["frame.is_full"][0], arrays["frame.n_components"][0] = True, 1
+    arrays["component.weight"][0], arrays["prior.dof"][0] = 1.0, 1.0
+    arrays["component.covariance"][0] = np.eye(d)
+    arrays["obs.weight"][:] = 1.0
+    write_arrays(path, arrays, FORMAT, {"first_step": 0})
+    assert path.stat().st_size < 10_000_000
+    with pytest.raises(RunError, match="too large to be drawn"):
+        payload.chunk(Run.open(folder), 0)
 
 
 def test_a_chunk_that_is_not_there_is_refused(run):

@@ -18,9 +18,11 @@ from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import number, numbers, tame, text
 from tgm.runs import Chunk, Frame, Run
+from tgm.runs.additions import with_all_frames
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
 
 MOST_CHUNKS = 20_000
+MOST_NUMBERS = 30_000_000  # of a piece of history: what a hostile file could make of itself
 MOST_CELLS = 20_000  # of a maze that is drawn
 OUTLINE_EPISODES = 1_500
 LONGEST_LOOK = 5_000  # observations from which the axes are laid
@@ -213,7 +215,24 @@ def _chunk(run: Run, first_step: int) -> Chunk:
 @lru_cache(maxsize=4)
 def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
     """A chunk; `changed` is another when a file was written, and then it is read again."""
-    return Run.open(folder).chunk(first_step)
+    stored = Run.open(folder).chunk_file(first_step)
+    if _most_numbers(stored) > MOST_NUMBERS:
+        raise RunError(f"{folder.name}: the history at step {first_step} is too large to be drawn")
+    return with_all_frames(stored)
+
+
+def _most_numbers(stored: Chunk) -> int:
+    """A bound on the numbers of a chunk with all its frames, before they are put in.
+
+    Each observation may add a component, and a row with as many successors as there are states.
+    """
+    arrays = stored.arrays
+    n_features = int(arrays["obs.point"].shape[1])
+    n_added = int((arrays["obs.weight"] > 0).sum())
+    n_states = len(np.unique(arrays["component.id"])) + 1
+    return sum(int(array.size) for array in arrays.values()) + n_added * (
+        n_features * (n_features + 1) + 2 * min(n_states, n_added)
+    )
 
 
 def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:

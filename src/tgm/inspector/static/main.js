@@ -186,7 +186,7 @@ async function keepPolling() {
   } catch (error) {
     tell(`The server does not answer: ${error.message}`);
   }
-  setTimeout(keepPolling, Math.max(POLL, 5 * (performance.now() - began)));
+  setTimeout(keepPolling, Math.max(POLL, 2 * (performance.now() - began)));
 }
 
 function switchTheme() {
