@@ -7,6 +7,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+from safetensors.numpy import load_file
+
+from tgm.agent.model_file import write_arrays
+from tgm.runs.history import FORMAT
 
 VALUES = (
     None,
@@ -39,6 +43,7 @@ def _spoil_once(folder: Path, rng: np.random.Generator) -> str:
         return "nothing left"
     path = files[rng.integers(len(files))]
     ways = (_cut, _flip, _remove, _fill, _into_folder, _into_link, _into_pipe, _change_json, _grow)
+    ways += (change_arrays,) * 4
     way = ways[rng.integers(len(ways))]
     way(path, rng)
     return f"{path.name} {way.__name__}"
@@ -107,6 +112,32 @@ def _change_json(path: Path, rng: np.random.Generator) -> None:
         lines[at] = changed
         changed = "\n".join(lines) + "\n"
     path.write_text(changed)
+
+
+def change_arrays(path: Path, rng: np.random.Generator) -> None:
+    """A history that somebody wrote on purpose: sound as a file, but not in what it says."""
+    if path.parent.name != "history" or path.suffix != ".safetensors":
+        return
+    try:
+        arrays = dict(load_file(path))
+    except Exception:
+        return  # it was spoilt before
+    for _ in range(int(rng.integers(1, 4))):
+        name = sorted(arrays)[rng.integers(len(arrays))]
+        array = arrays[name].copy()
+        way = rng.integers(5)
+        if way == 0:
+            rng.shuffle(array)
+        elif way == 1 and array.ndim:
+            array = array[: int(rng.integers(0, len(array) + 1))]
+        elif way == 2 and array.size and array.dtype != np.bool_:
+            array.flat[rng.integers(array.size, size=3)] = rng.choice([-1, 0, 7, 2**40])
+        elif way == 3 and array.size and array.dtype == np.float64:
+            array.flat[rng.integers(array.size, size=3)] = rng.choice([np.nan, 1e299, -1e-300])
+        else:
+            array = np.zeros_like(array)
+        arrays[name] = array
+    write_arrays(path, arrays, FORMAT, {"first_step": int(path.stem)})
 
 
 PIECES = ("..", ".", "%2e%2e", "%2e", "..%2f", "%252e%252e", "..\\", "%5c..", "....//", "\x00")

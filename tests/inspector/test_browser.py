@@ -579,8 +579,12 @@ def test_the_report_opens_from_disk_with_the_network_cut(browser, run, paper_run
     requests = []
     visit = Visit(browser, file.as_uri(), offline=True)
     visit.page.on("request", lambda request: requests.append(request.url))
+    assert visit.page.is_hidden("#run")  # the other run is in the comparison only
     for tab in TABS:
         visit.show(tab)
+    visit.page.wait_for_function(
+        "() => document.querySelectorAll('#compare-runs tbody tr').length > 1"
+    )
     visit.show("learning")
     visit.page.wait_for_selector("#energy .js-plotly-plot .scatterlayer")
     visit.show("overview")
@@ -633,6 +637,27 @@ def test_hostile_names_and_contents_run_no_script(browser, run, tmp_path):
             assert visit.page.query_selector_all("img[src=x]") == []
             assert visit.troubles == []
             visit.close()
+
+
+def test_nonsense_in_a_history_breaks_no_view(browser, run, tmp_path):
+    from tests.inspector.broken import change_arrays
+    from tests.inspector.browsing import serve
+
+    for seed in range(12):
+        folder = tmp_path / "root" / f"run-{seed:02}"
+        shutil.copytree(run.folder, folder)
+        for path in sorted((folder / "history").iterdir()):
+            change_arrays(path, np.random.default_rng([seed, int(path.stem)]))
+    with serve(tmp_path / "root") as url:
+        visit = Visit(browser, url)
+        for seed in range(12):
+            visit.open_run(f"run-{seed:02}")
+            for tab in ("overview", "transitions", "replay", "whatif"):
+                visit.show(tab)
+                visit.go_to(100 + 80 * seed)
+        # The browser itself tells of each piece that the server refused, and of nothing else.
+        assert [words for words in visit.troubles if "status of 422" not in words] == []
+        visit.close()
 
 
 def test_without_the_token_the_page_shows_nothing(browser, served):

@@ -61,7 +61,8 @@ class Inspect:
         if self.json:
             print_json({"url": url, "runs": len(catalogue.folders())})
         else:
-            print_lines(f"{len(catalogue.folders())} runs at {url}", "Ctrl-C ends it.")
+            n_runs = len(catalogue.folders())
+            print_lines(f"{n_runs} run{'s' * (n_runs != 1)} at {url}", "Ctrl-C ends it.")
         sys.stdout.flush()
         with contextlib.nullcontext() if self.no_browser else _shown(url):
             _serve(make_app(catalogue, hosts, token), listening)

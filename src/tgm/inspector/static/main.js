@@ -153,11 +153,12 @@ async function listRuns() {
   if (JSON.stringify(runs) === JSON.stringify(ctx.runs)) return;
   ctx.runs = runs;
   const chosen = ctx.id;
-  chooser.replaceChildren(...runs.toReversed().map((run) => h("option", { value: run.id },
+  const shown = runs.filter((run) => ctx.source.hasSummary(run.id));
+  chooser.replaceChildren(...shown.toReversed().map((run) => h("option", { value: run.id },
     run.error ? `${run.name} (broken)` : run.name)));
   if (chosen) chooser.value = chosen;
   if (leftOut) chooser.append(h("option", { disabled: true }, `${leftOut} older runs are not listed`));
-  chooser.hidden = runs.length < 2 && !ctx.source.isLive;
+  chooser.hidden = shown.length < 2 && !ctx.source.isLive;
 }
 
 // Look for new runs when somebody is about to choose one.
