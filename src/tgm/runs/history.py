@@ -13,7 +13,7 @@ from tgm.distributions.saved import Arrays
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk
-FIRST_FULL = 64  # the second full frame of a run; then at twice the steps of the last one
+FIRST_FULL = 100  # the second full frame of a run; then at four times the steps of the last one
 FORMAT = "tgm-history"
 
 # Each table is one flat array of numbers while it grows; these are the columns of an entry.
@@ -54,7 +54,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 def next_full(step: int) -> int:
     """The step from which another full frame is wanted after one at `step`."""
-    return max(FIRST_FULL, min(2 * step, step + CHUNK_STEPS))
+    return max(FIRST_FULL, min(4 * step, step + CHUNK_STEPS))
 
 
 class HistoryWriter:
