@@ -643,14 +643,14 @@ def test_nonsense_in_a_history_breaks_no_view(browser, run, tmp_path):
     from tests.inspector.broken import change_arrays
     from tests.inspector.browsing import serve
 
-    for seed in range(12):
+    for seed in range(8):
         folder = tmp_path / "root" / f"run-{seed:02}"
         shutil.copytree(run.folder, folder)
         for path in sorted((folder / "history").iterdir()):
             change_arrays(path, np.random.default_rng([seed, int(path.stem)]))
     with serve(tmp_path / "root") as url:
         visit = Visit(browser, url)
-        for seed in range(12):
+        for seed in range(8):
             visit.open_run(f"run-{seed:02}")
             for tab in ("overview", "transitions", "replay", "whatif"):
                 visit.show(tab)

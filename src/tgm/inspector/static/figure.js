@@ -7,7 +7,14 @@ import { planeOf, project, projectCovariance } from "./plane.js";
 let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
+const FAR = 1e5; // pixels: out of sight
 const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for names longer than a letter
+
+// A number of pixels that SVG can draw, whatever a run holds.
+function bounded(pixels) {
+  if (pixels >= -FAR && pixels <= FAR) return pixels;
+  return pixels > 0 ? FAR : -FAR;
+}
 
 export class Figure {
   constructor(label) {
@@ -63,8 +70,8 @@ export class Figure {
 
   pixel([x, y]) {
     const { low } = this.plane;
-    return [this.corner[0] + (x - low[0]) * this.scale[0],
-      this.corner[1] - (y - low[1]) * this.scale[1]];
+    return [bounded(this.corner[0] + (x - low[0]) * this.scale[0]),
+      bounded(this.corner[1] - (y - low[1]) * this.scale[1])];
   }
 
   at(point) { return this.pixel(project(this.plane, point)); }
@@ -89,10 +96,11 @@ export class Figure {
     const yy = c * sy * sy;
     const middle = (xx + yy) / 2;
     const spread = Math.hypot((xx - yy) / 2, xy);
+    const radius = (square) => (square > 0.25 ? Math.min(2 * Math.sqrt(square), 2000) : 1);
     return {
-      rx: Math.min(2 * Math.sqrt(Math.max(middle + spread, 0.25)), 2000),
-      ry: Math.min(2 * Math.sqrt(Math.max(middle - spread, 0.25)), 2000),
-      angle: (Math.atan2(2 * xy, xx - yy) * 90) / Math.PI,
+      rx: radius(middle + spread),
+      ry: radius(middle - spread),
+      angle: (Math.atan2(2 * xy, xx - yy) * 90) / Math.PI || 0,
     };
   }
 
