@@ -8,7 +8,7 @@ let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
 const FAR = 1e5; // pixels: out of sight
-const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for names longer than a letter
+const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for longer names
 
 // A number of pixels that SVG can draw, whatever a run holds.
 function bounded(pixels) {
@@ -29,8 +29,8 @@ export class Figure {
     this.edges = s("g", { class: "edges" });
     this.states = s("g", { class: "states" });
     this.top = s("g", { class: "top" });
-    this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window), this.ground, this.points, this.ownPoints, this.path, this.edges,
-      this.states, this.top);
+    this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window), this.ground, this.points,
+      this.ownPoints, this.path, this.edges, this.states, this.top);
     this.element = h("div", { class: "figure" }, this.svg);
     this.nodes = new Keyed(this.states, (component) => s("g",
       { class: "state", "data-id": component.id },
@@ -164,7 +164,8 @@ export class Figure {
     grid.forEach((row, line) => {
       [...row].forEach((glyph, column) => {
         const [x, y] = this.pixel([column - 0.5, grid.length - 1 - line + 0.5]);
-        const cell = `M${x.toFixed(1)} ${y.toFixed(1)}h${sx.toFixed(1)}v${sy.toFixed(1)}h-${sx.toFixed(1)}z`;
+        const [wide, high] = [sx.toFixed(1), sy.toFixed(1)];
+        const cell = `M${x.toFixed(1)} ${y.toFixed(1)}h${wide}v${high}h-${wide}z`;
         if (!this.#isInside(column, grid.length - 1 - line)) return;
         if (glyph === "#") walls += cell;
         else if (glyph !== " ") floor += cell;
@@ -198,8 +199,8 @@ export class Figure {
     if (!this.plane.isLine) {
       for (const value of ticks(low[1], high[1])) {
         const [, y] = this.pixel([low[0], value]);
-        this.ground.append(s("text", { class: "tick", x: isSquare ? 22 : 38, y, dy: "0.35em", "text-anchor": "end",
-          "data-tip": `vertical: ${labels[1]}` }, short(value)));
+        this.ground.append(s("text", { class: "tick", x: isSquare ? 22 : 38, y, dy: "0.35em",
+          "text-anchor": "end", "data-tip": `vertical: ${labels[1]}` }, short(value)));
       }
     }
     const end = this.pixel([high[0], high[1]]);

@@ -44,7 +44,8 @@ function tabs() {
   const compare = new Compare(ctx);
   return [
     { id: "overview", title: "Overview", views: overview,
-      element: h("div", { class: "columns overview" }, space, policy, h("div", { class: "stack" }, card, brief), story) },
+      element: h("div", { class: "columns overview" }, space, policy,
+        h("div", { class: "stack" }, card, brief), story) },
     { id: "transitions", title: "Transitions", views: transitions,
       element: h("div", { class: "columns halves" }, transitions.map((view) => view.element)) },
     { id: "learning", title: "Learning", views: learning,
@@ -53,7 +54,8 @@ function tabs() {
     { id: "whatif", title: "What if", views: [whatIf], element: whatIf.element },
     { id: "health", title: "Health", views: health,
       element: h("div", { class: "columns halves" }, health.map((view) => view.element)) },
-    { id: "compare", title: "Compare", views: [compare], element: compare.element, needsNoHistory: true },
+    { id: "compare", title: "Compare", views: [compare], element: compare.element,
+      needsNoHistory: true },
   ];
 }
 
@@ -70,20 +72,23 @@ const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, 
 }), timeline.words);
 
 const chooser = h("select", { id: "run", "aria-label": "run",
-  onchange: (event) => openRun(event.target.value), onmousedown: () => refresh(), onfocus: () => refresh() });
+  onchange: (event) => openRun(event.target.value),
+  onmousedown: () => refresh(),
+  onfocus: () => refresh() });
 const facts = h("div", { class: "run-facts" });
 const message = h("p", { class: "message", role: "alert", hidden: true });
 const help = h("dialog", { class: "help-box", "aria-label": "Keys" },
   h("h2", {}, "Keys"),
-  h("dl", { class: "facts" }, KEYS.map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])),
+  h("dl", { class: "facts" }, KEYS.map(([key, words]) => [
+    h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])),
   h("form", { method: "dialog" }, h("button", {}, "close")));
 
 document.getElementById("app").append(
   h("div", { class: "top-bar" },
     h("header", { class: "head" },
       h("h1", {}, "tgm ", h("span", {}, "inspector")), chooser, facts, h("span", { class: "spacer" }),
-      h("button", { type: "button", class: "icon", "aria-label": "light or dark", "data-tip": "light or dark (t)",
-        onclick: switchTheme }, "◐"),
+      h("button", { type: "button", class: "icon", "aria-label": "light or dark",
+        "data-tip": "light or dark (t)", onclick: switchTheme }, "◐"),
       h("button", { type: "button", class: "icon", "aria-label": "keys", "data-tip": "keys (?)",
         onclick: () => help.showModal() }, "?")),
     timeline.element, nav),
@@ -110,16 +115,18 @@ function drawFacts() {
   const { summary } = ctx;
   const { result } = summary;
   const end = summary.log.series.n_states.at(-1);
+  const best = summary.maze?.optimal_return ?? null;
   const items = [
     [summary.state, `chip-${summary.state}`, summary.reason || "what became of the run"],
     [summary.world, "", "the world it lived in"], [summary.agent, "", "which agent"],
     [`seed ${summary.seed ?? "?"}`, "", "everything random follows from it"],
-    [`${count(summary.last_step)} steps`, "", summary.started ? `started ${summary.started}` : "steps so far"],
+    [`${count(summary.last_step)} steps`, "",
+      summary.started ? `started ${summary.started}` : "steps so far"],
     end !== undefined && end !== null && [`${end} states`, "", "states at the end"],
     typeof result?.mean_return === "number" && [`return ${short(result.mean_return)}`, "",
-      summary.maze?.optimal_return !== null && summary.maze ? `mean return of the greedy policy at the end; the best is ${short(summary.maze.optimal_return)}`
-        : "mean return of the greedy policy at the end"],
-    summary.chunks_left_out > 0 && ["thinned", "chip-live", `this file holds ${summary.chunks.length} pieces of the history; `
+      `mean return of the greedy policy at the end${best === null ? "" : `; the best is ${short(best)}`}`],
+    summary.chunks_left_out > 0 && ["thinned", "chip-live",
+      `this file holds ${summary.chunks.length} pieces of the history; `
       + `${summary.chunks_left_out} between them were left out`],
   ];
   facts.replaceChildren(...items.filter(Boolean).map(([words, extra, tip]) => (
@@ -233,7 +240,8 @@ async function start() {
     tell("There are no runs here yet. `tgm train` makes one.");
     return;
   }
-  const first = ctx.runs.findLast((run) => !run.error && ctx.source.hasSummary(run.id)) ?? ctx.runs.at(-1);
+  const first = ctx.runs.findLast((run) => !run.error && ctx.source.hasSummary(run.id))
+    ?? ctx.runs.at(-1);
   await openRun(first.id);
   setTimeout(keepPolling, POLL);
 }

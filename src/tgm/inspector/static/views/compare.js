@@ -61,8 +61,11 @@ export class Compare {
     if (!worlds.includes(this.world)) this.world = worlds.includes(own) ? own : worlds[0];
     if (this.shownWorlds !== worlds.join("\n")) {
       this.shownWorlds = worlds.join("\n");
-      this.worlds.replaceChildren(...(worlds.length > 1 ? [choice("world", worlds.map((name) => [name, name]),
-        this.world, (name) => { this.world = name; ctx.redraw("option"); }, "runs of one world are comparable")] : []));
+      const chooser = choice("world", worlds.map((name) => [name, name]), this.world, (name) => {
+        this.world = name;
+        ctx.redraw("option");
+      }, "runs of one world are comparable");
+      this.worlds.replaceChildren(...(worlds.length > 1 ? [chooser] : []));
     }
     const runs = sound.filter((run) => run.world === this.world);
     const groups = grouped(runs, this.outlines.get(ctx.id)?.agent);
@@ -86,7 +89,8 @@ export class Compare {
 
   #drawStates(key, groups) {
     const traces = bands(groups, (run) => [run.states.step, run.states.n_states]);
-    this.states.draw(key, traces, { xaxis: { title: "step" }, yaxis: { title: "states", rangemode: "tozero" } },
+    this.states.draw(key, traces,
+      { xaxis: { title: "step" }, yaxis: { title: "states", rangemode: "tozero" } },
       "These agents know no states.");
   }
 
@@ -97,9 +101,11 @@ export class Compare {
     const heads = [["run", ""], ["agent", ""], ["seed", ""], ["state", "finished, live, interrupted, failed"],
       ["steps", ""], ["states", "states at the end"],
       ["return", "mean return of the last 20 episodes while learning"], ["solved", "step; see the help"]];
-    const rows = [...groups].flatMap(([agent, runs], index) => runs.map((run) => this.#row(run, agent, index)));
+    const rows = [...groups].flatMap(([agent, runs], index) => (
+      runs.map((run) => this.#row(run, agent, index))));
     this.table.replaceChildren(
-      h("thead", {}, h("tr", {}, heads.map(([words, tip]) => h("th", { scope: "col", "data-tip": tip || null }, words)))),
+      h("thead", {}, h("tr", {}, heads.map(([words, tip]) => (
+        h("th", { scope: "col", "data-tip": tip || null }, words))))),
       h("tbody", {}, rows));
     const lost = [...this.outlines.values()].filter((run) => run.error).length;
     const more = Math.max(0, this.ctx.runs.length - MOST_RUNS);
@@ -174,7 +180,8 @@ function bands(groups, curve) {
   const traces = [];
   [...groups].forEach(([agent, runs], index) => {
     const colour = curveColour(index);
-    const curves = runs.map(curve).filter(([steps, values]) => steps.length && values.some((v) => v !== null))
+    const curves = runs.map(curve)
+      .filter(([steps, values]) => steps.length && values.some((value) => value !== null))
       .map((one) => binned(one, last));
     if (!curves.length) return;
     const at = x.map((_, bin) => curves.map((one) => one[bin]).filter((value) => value !== null)

@@ -4,7 +4,9 @@ import { choice, h, panel } from "../dom.js";
 import { Chart, plotText } from "../charts.js";
 import { curveColour, PALETTE } from "../format.js";
 
-const MODES = [["run", "over the run"], ["terms", "by term"], ["states", "by state"], ["fit", "within a fit"]];
+const MODES = [
+  ["run", "over the run"], ["terms", "by term"], ["states", "by state"], ["fit", "within a fit"],
+];
 
 export class Energy {
   constructor(ctx) {
@@ -50,7 +52,8 @@ export class Energy {
     const { series, terms } = ctx.summary.log;
     const traces = Object.entries(terms).map(([name, values], index) => ({
       x: series.step, y: values, name: plotText(name), mode: "lines", connectgaps: true,
-      line: { color: PALETTE[index % PALETTE.length], width: 1.6, dash: index >= PALETTE.length ? "dot" : "solid" },
+      line: { color: PALETTE[index % PALETTE.length], width: 1.6,
+        dash: index >= PALETTE.length ? "dot" : "solid" },
       hovertemplate: "%{fullData.name}<br>step %{x}: %{y:.4s} nats<extra></extra>" }));
     this.chart.draw(`terms|${ctx.id}|${ctx.lastStep}`, traces,
       { xaxis: { title: "step" }, yaxis: { title: "nats" }, hovermode: "closest" },

@@ -7,6 +7,7 @@ import { moveWords } from "./timeline.js";
 const LEFT = 46;
 const RIGHT = 26;
 const TOP = 20;
+const EARLY_TICKS = [0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1]; // of the run
 
 const MARKS = {
   birth: { path: (x, y) => `M${x - 4} ${y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0`, words: "birth" },
@@ -31,7 +32,8 @@ export class Lineage {
       wide: true,
       help: "A lane per state, in order of birth; time runs to the right. Hover a mark for the cause "
         + "of the move and its gain in evidence; click it to go there.",
-      controls: [choice("time", [["auto", "by itself"], ["even", "even"], ["early", "early steps stretched"]],
+      controls: [choice("time",
+        [["auto", "by itself"], ["even", "even"], ["early", "early steps stretched"]],
         this.time, (time) => {
           this.time = time;
           this.key = null;
@@ -75,8 +77,7 @@ export class Lineage {
     const height = TOP + lanes.length * this.row + 8;
     set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}`, "data-lanes": lanes.length });
     const row = new Map(lanes.map((lane, index) => [lane.id, TOP + (index + 0.5) * this.row]));
-    const times = isEarly ? [0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1].map((part) => Math.round(part * last))
-      : ticks(0, last);
+    const times = isEarly ? EARLY_TICKS.map((part) => Math.round(part * last)) : ticks(0, last);
     const axis = times.map((step) => s("g", { class: "tick" },
       s("line", { x1: this.x(step), x2: this.x(step), y1: TOP - 4, y2: height, class: "gridline" }),
       s("text", { x: this.x(step), y: 12, "text-anchor": "middle", "data-tip": "steps of the environment" },
@@ -84,8 +85,8 @@ export class Lineage {
     const bars = lanes.map((lane) => this.#lane(lane, row.get(lane.id), last));
     const links = [];
     for (const lane of lanes) {
-      if (lane.into !== null && row.has(lane.into)) links.push(this.#link(lane.end, lane.id, lane.into, row));
-      if (lane.parent !== null && row.has(lane.parent)) links.push(this.#link(lane.birth, lane.id, lane.parent, row));
+      if (row.has(lane.into)) links.push(this.#link(lane.end, lane.id, lane.into, row));
+      if (row.has(lane.parent)) links.push(this.#link(lane.birth, lane.id, lane.parent, row));
     }
     const marks = log.moves.flatMap((move) => this.#mark(move, row));
     set(this.cursor, { y1: TOP - 6, y2: height });

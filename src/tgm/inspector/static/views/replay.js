@@ -87,8 +87,9 @@ export class Replay {
     }
     if (row.end) lines.push(row.end === 1 ? "The episode has terminated." : "The time is up.");
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
-    this.belief.replaceChildren(...belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0)).map(({ id, p }) => bar(`state ${id}`, p,
-      share(p), "var(--accent)", () => ctx.select(id))));
+    const likely = belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0));
+    this.belief.replaceChildren(...likely.map(({ id, p }) => (
+      bar(`state ${id}`, p, share(p), "var(--accent)", () => ctx.select(id)))));
   }
 
   #drawBars(plan, belief, next) {

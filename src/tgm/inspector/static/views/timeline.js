@@ -30,11 +30,15 @@ export class Timeline {
       SPEEDS.map(([value, words]) => h("option", { value }, words)));
     this.element = h("section", { class: "timeline", "aria-label": "Timeline" },
       h("div", { class: "transport" },
-        button("M3 2v10M13 2L5 7l8 5z", "previous structure move", "previous structure move (,)", () => this.jump(-1)),
-        button("M10 2L4 7l6 5z", "one step back", "one step back (←; with shift 10)", () => ctx.goTo(ctx.step - 1)),
+        button("M3 2v10M13 2L5 7l8 5z", "previous structure move", "previous structure move (,)",
+          () => this.jump(-1)),
+        button("M10 2L4 7l6 5z", "one step back", "one step back (←; with shift 10)",
+          () => ctx.goTo(ctx.step - 1)),
         this.play,
-        button("M4 2l6 5-6 5z", "one step on", "one step on (→; with shift 10)", () => ctx.goTo(ctx.step + 1)),
-        button("M11 2v10M1 2l8 5-8 5z", "next structure move", "next structure move (.)", () => this.jump(1)),
+        button("M4 2l6 5-6 5z", "one step on", "one step on (→; with shift 10)",
+          () => ctx.goTo(ctx.step + 1)),
+        button("M11 2v10M1 2l8 5-8 5z", "next structure move", "next structure move (.)",
+          () => this.jump(1)),
         this.speed,
         h("label", { class: "control" }, h("span", {}, "step"), this.input, this.total)),
       h("div", { class: "track" }, this.marks, this.slider));
@@ -64,7 +68,9 @@ export class Timeline {
     if (!ctx.history.isLoaded(ctx.step)) return "loading …";
     const states = ctx.frame ? ctx.frame.components.size : 0;
     const parts = [];
-    if (ctx.row && ctx.row.step < ctx.step) parts.push(`not in this file: step ${ctx.row.step} is shown`);
+    if (ctx.row && ctx.row.step < ctx.step) {
+      parts.push(`not in this file: step ${ctx.row.step} is shown`);
+    }
     if (ctx.row) parts.push(`episode ${ctx.row.episode}`);
     parts.push(`${states} states`);
     const here = ctx.summary.log.moves.filter((move) => move.step === ctx.step && move.accepted);
@@ -88,8 +94,9 @@ export class Timeline {
     const x = (step) => inset + (step / last) * (width - 2 * inset);
     const { series, episodes, moves } = ctx.summary.log;
     const most = Math.max(1, ...series.n_states.map((value) => value ?? 0));
+    const y = (states) => height - 2 - (22 * (states ?? 0)) / most;
     const line = series.step.map((step, index) => (
-      `${index ? "L" : "M"}${x(step).toFixed(1)} ${(height - 2 - (22 * (series.n_states[index] ?? 0)) / most).toFixed(1)}`));
+      `${index ? "L" : "M"}${x(step).toFixed(1)} ${y(series.n_states[index]).toFixed(1)}`));
     const paths = { birth: "", end: "", fixed: "" };
     for (const move of moves) {
       if (!move.accepted) continue;

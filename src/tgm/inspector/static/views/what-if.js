@@ -102,7 +102,8 @@ export class WhatIf {
         + "and see which way the plan turns.");
     } else if (!moved.length) lines.push("The plan stays the same in every state.");
     else {
-      lines.push(`${moved.length} of ${ctx.plan.ids.length} states ${moved.length === 1 ? "changes its" : "change their"} plan`
+      const change = moved.length === 1 ? "changes its" : "change their";
+      lines.push(`${moved.length} of ${ctx.plan.ids.length} states ${change} plan`
         + `${moved.length <= 12 ? `: ${moved.join(", ")}` : ""}.`);
     }
     const id = ctx.focus;
