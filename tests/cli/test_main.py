@@ -55,7 +55,8 @@ def test_debug_shows_the_traceback():
 def test_the_overview_names_every_command(capsys):
     assert main([]) == 0
     out, _ = lines_of(capsys)
-    assert re.findall(r"^  (\w+)", out, re.MULTILINE) == ["mazes", "train", "evaluate", "structure"]
+    commands = ["mazes", "train", "evaluate", "structure", "compare"]
+    assert re.findall(r"^  (\w+)", out, re.MULTILINE) == commands
     assert main(["--version"]) == 0
     assert re.fullmatch(r"tgm \d+\.\d+\.\d+\n", capsys.readouterr().out)
 

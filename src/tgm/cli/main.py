@@ -26,6 +26,7 @@ COMMANDS = {
     "train": ("tgm.cli.train", "Train", "let an agent live in a maze and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
+    "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
 }
 
 
