@@ -66,8 +66,9 @@ def _in_processes(trials: Sequence[Trial], jobs: int, work: Work) -> Iterator[Ou
     while waiting:
         before = len(waiting)
         batch = list(waiting)[:n_at_once]
-        # One thread each: the matrices are small, and threads of many processes only wait.
-        with joblib.parallel_config("loky", n_jobs=min(jobs, len(batch)), inner_max_num_threads=1):
+        # One thread each: the matrices are small, and threads of many processes only wait. Two
+        # processes at least: one would be this process itself.
+        with joblib.parallel_config("loky", n_jobs=max(2, jobs), inner_max_num_threads=1):
             tasks = (joblib.delayed(attempt)(trial, work) for trial in batch)
             try:
                 parallel = joblib.Parallel(

@@ -72,7 +72,7 @@ def per_agent(rows: Sequence[Row]) -> list[dict[str, Any]]:
     same maze sooner than one of this agent.
     """
     agents = grouped(rows, "agent")
-    first = next(iter(agents.values()))
+    first = next(iter(agents.values()), [])
     return [_overall(group, first) for group in agents.values()]
 
 

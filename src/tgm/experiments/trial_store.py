@@ -100,7 +100,9 @@ class TrialStore:
         return iter(sorted(found, key=lambda pair: _order(pair[0])))
 
     def write_tables(self) -> None:
-        """Assemble results.csv and curves.csv from the files of all finished trials."""
+        """Assemble results.csv and curves.csv from the files of all finished trials, if any."""
+        if not (self.folder / TRIALS).exists():
+            return
         results, curves = [], []
         for trial, result in self.trials():
             results.append(result_row(trial, result))

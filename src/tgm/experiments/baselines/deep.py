@@ -104,16 +104,28 @@ class DeepAgent:
         self.model = algorithm("MlpPolicy", env, seed=seed, device="cpu", **config.settings)
 
     def learn(self, n_steps: int, callback: Look | None = None, at: Sequence[int] = ()) -> None:
-        """Live for `n_steps` more steps, in one call: schedules are fractions of it."""
-        begun, looks = int(self.model.num_timesteps), set(at)
+        """Live for `n_steps` more steps, from a new episode on.
+
+        Schedules, such as that of epsilon, are fractions of these steps: the looks come out of
+        one call, not out of many short ones.
+        """
+        looks = set(at)
+        # A batch of steps that is under way would go beyond; one that ends here may end.
+        ends_a_batch = n_steps % self._batch_steps() == 0
 
         def on_step(names: dict[str, Any], _: dict[str, Any]) -> bool:
-            step = int(self.model.num_timesteps) - begun
+            step = int(self.model.num_timesteps)
             if callback is not None and step in looks:
                 callback(step)
-            return step < n_steps  # a batch under way would go beyond
+            return step < n_steps or ends_a_batch
 
-        self.model.learn(n_steps, callback=on_step, reset_num_timesteps=begun == 0)
+        self.model.learn(n_steps, callback=on_step)
+
+    def _batch_steps(self) -> int:
+        """Steps between two updates."""
+        if self.config.algorithm == "DQN":
+            return int(self.model.train_freq.frequency)
+        return int(self.model.n_steps)
 
     def predict(
         self,
