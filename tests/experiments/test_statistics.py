@@ -8,6 +8,7 @@ from scipy.stats import mannwhitneyu
 
 from tgm.errors import DataError
 from tgm.experiments.statistics import (
+    bootstrap_ratio,
     interquartile_mean,
     mean_and_deviation,
     median,
@@ -84,6 +85,20 @@ def test_the_bootstrap_interval_is_that_of_all_resamples(statistic):
     assert interval.estimate == statistic(np.concatenate(strata))
     assert interval.low == pytest.approx(slow_quantile(values, 0.05))
     assert interval.high == pytest.approx(slow_quantile(values, 0.95))
+
+
+def test_the_interval_of_a_ratio_is_that_of_all_resamples():
+    above, below = [100.0, 300.0, np.inf], [2.0, 4.0, 5.0]
+    values = [
+        float(median(list(one))) / float(median(list(other)))
+        for one in product(above, repeat=3)
+        for other in product(below, repeat=3)
+    ]
+    rng = np.random.default_rng(0)
+    interval = bootstrap_ratio(above, below, median, rng, n_resamples=100_000, confidence=0.8)
+    assert interval.estimate == 75.0
+    assert interval.low == pytest.approx(slow_quantile(values, 0.1))
+    assert interval.high == np.inf == slow_quantile(values, 0.9)
 
 
 def test_strata_are_not_mixed():

@@ -63,7 +63,7 @@ def test_a_trial_of_ours_is_the_life_that_the_solving_table_tells():
 def test_the_result_depends_on_the_trial_alone(agent):
     trial = Trial(load_maze("8"), agent, 7, 250, 50)
     first = run_trial(trial)
-    np.random.seed(1)  # noqa: NPY002: somebody else's seed must not matter
+    np.random.seed(1)  # noqa: NPY002 (somebody else's seed must not matter)
     run_trial(replace(trial, seed=8))
     again = run_trial(trial)
     assert replace(again, seconds=0.0) == replace(first, seconds=0.0)

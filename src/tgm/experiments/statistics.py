@@ -82,6 +82,29 @@ def stratified_bootstrap(
     return Interval(float(statistic(np.concatenate(checked))), low, high)
 
 
+def bootstrap_ratio(
+    numerator: Scores,
+    denominator: Scores,
+    statistic: Statistic,
+    rng: np.random.Generator,
+    *,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+) -> Interval:
+    """Percentile interval of statistic(numerator) / statistic(denominator), each resampled alone.
+
+    The numerator's statistic may be infinite, the denominator's must be finite and above 0.
+    """
+    values = np.ones(n_resamples)
+    estimates = []
+    for scores, power in ((_checked(numerator), 1.0), (_checked(denominator), -1.0)):
+        drawn = scores[rng.integers(len(scores), size=(n_resamples, len(scores)))]
+        values *= statistic(drawn) ** power
+        estimates.append(float(statistic(scores)) ** power)
+    low, high = quantiles(values, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))
+    return Interval(estimates[0] * estimates[1], low, high)
+
+
 def quantiles(values: Scores, shares: Sequence[float]) -> list[float]:
     """For each share the smallest value that at least so many of the values do not exceed.
 
