@@ -199,8 +199,8 @@ CLAIMS = (
     Claim(
         "DQN does better than TGM on mazes 26 and 27.",
         _mean_reward_is_best(("26", "27"), "dqn", ("tgm-paper",)),
-        "True of the published procedure, whose states there are too many, and reset their values "
-        "at every learning step (erratum 11).",
+        "The published procedure finds too many states there (erratum 8), and one-step Q-learning "
+        "is slow to carry the reward back through them.",
     ),
     Claim(
         "TGM does better than A2C on all mazes but maze 10.",
