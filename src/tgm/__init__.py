@@ -3,11 +3,11 @@
 Importing this package registers the environment `tgm/Maze-v0` with Gymnasium.
 """
 
-from tgm import envs, errors
+from tgm import envs, errors, runs
 from tgm.agent import TGMAgent, TGMConfig
 
 __version__ = "0.1.0"
 
-__all__ = ["TGMAgent", "TGMConfig", "__version__", "envs", "errors"]
+__all__ = ["TGMAgent", "TGMConfig", "__version__", "envs", "errors", "runs"]
 
 envs.register()

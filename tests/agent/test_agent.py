@@ -272,7 +272,7 @@ def test_broken_files_are_refused_by_name(trained, tmp_path):
     whole = path.read_bytes()
     for data in (b"", whole[:100], whole[:-8], b"\x80\x04K\x01."):
         path.write_bytes(data)
-        with pytest.raises(RunError, match="not a readable model file"):
+        with pytest.raises(RunError, match="not a readable tgm-model file"):
             tgm.TGMAgent.load(path)
     with pytest.raises(RunError, match="no such model file"):
         tgm.TGMAgent.load(tmp_path / "nowhere.tgm")

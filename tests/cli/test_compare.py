@@ -10,6 +10,7 @@ from tgm.experiments import comparison as comparison_module
 from tgm.experiments.grid import run_trials
 from tgm.experiments.trial import run_trial
 from tgm.experiments.trial_store import read_csv
+from tgm.runs import Run, find_runs
 
 SMALL = [
     "compare",
@@ -97,6 +98,16 @@ def test_a_failing_trial_is_told_and_the_others_go_on(capsys, tmp_path, monkeypa
         capsys, "compare", *arguments, "--seeds", "2", "--out", str(tmp_path)
     )
     assert (code, facts["finished_before"], facts["failed"]) == (0, 1, [])
+
+
+def test_recorded_trials_are_runs(capsys, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--mazes", "8", "--agents", "tgm", "random", "--seeds", "1", "--steps", "60"]
+    assert main(["compare", *arguments, "--jobs", "1", "--out", str(out), "--record"]) == 0
+    capsys.readouterr()
+    runs = [Run.open(folder) for folder in find_runs(out / "runs")]
+    assert {run.facts["agent"] for run in runs} == {"tgm", "random"}
+    assert all(run.status().state == "finished" for run in runs)
 
 
 @pytest.mark.parametrize(

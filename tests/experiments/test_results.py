@@ -37,14 +37,14 @@ AS_THE_PAPER_SAYS = {
         "26": (2400, -8.0, 300.0),
         "27": (2900, -9.0, 300.0),
     },
-    "a2c": {maze: (None, -50.0, 999.0) for maze in maze_names()},
+    "a2c": dict.fromkeys(maze_names(), (None, -50.0, 999.0)),
 }
 
 
 def rows_by_hand(**changes):
     """Five runs of each agent; `changes` are {agent: {maze: outcome}} beside the above."""
     ours = dict.fromkeys(maze_names(), (100, -7.0, 50.0))
-    table = {agent: ours for agent in AGENTS} | AS_THE_PAPER_SAYS
+    table = dict.fromkeys(AGENTS, ours) | AS_THE_PAPER_SAYS
     for agent, mazes in changes.items():
         name = agent.replace("_", "-")
         table[name] = table[name] | mazes

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tgm.memory.step_memory import Step, StepMemory, relabel
+from tgm.memory.step import Step, relabel
+from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tgm.distributions.saved import Saved
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.state_actions import StateActionModel
@@ -43,17 +44,16 @@ def exploring(planner: ModelPlanner, n_states: int, n_steps: int = 0) -> np.ndar
 
 def test_hopes_and_fears_by_hand():
     _, planner = make(2)
-    assert planner.reward_range == (0, 0)
     assert planner.highest == planner.lowest == 0
     planner.see_reward(-1.0)
     planner.see_reward(3.0)
     planner.see_reward(0.0)
-    assert planner.reward_range == (-1, 3)
     assert planner.lowest == pytest.approx(-10)
     assert planner.highest == pytest.approx((3 + 100 * 4) / 0.1)
-    other = make(1)[1]
-    other.restore_range(-1.0, 3.0)
+    other = make(2)[1]
+    other.restore(Saved(planner.to_arrays()), 2)
     assert other.highest == planner.highest
+    assert other.lowest == planner.lowest
 
 
 def test_the_untried_is_best_for_exploring_and_worst_for_acting():
@@ -119,7 +119,8 @@ def test_one_step_at_a_time_agrees_with_all_at_once():
 
 
 def fresh_greedy(planner: ModelPlanner, n_states: int) -> np.ndarray:
-    planner.restore_range(-1.0, 1.0)
+    planner.see_reward(-1.0)
+    planner.see_reward(1.0)
     return planner.greedy_values(np.arange(n_states))
 
 

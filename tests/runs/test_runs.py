@@ -1,6 +1,7 @@
 """A run directory holds what was learned, and says what is wrong with it when it does not."""
 
 import json
+import shutil
 
 import gymnasium as gym
 import numpy as np
@@ -8,80 +9,289 @@ import pytest
 
 import tgm
 from tgm.envs import load_maze
-from tgm.errors import ConfigError, RunError
-from tgm.runs import Run, RunWriter
-from tgm.runs.world import World
+from tgm.errors import ConfigError, RunError, TGMError
+from tgm.runs import Run, RunFolder, RunRecorder, World, find_runs, open_run, resume
+
+PRESETS = ["default", "paper"]
+
+
+def make_agent(preset: str = "default", maze: str = "8", seed: int = 0) -> tgm.TGMAgent:
+    config = tgm.TGMConfig.preset(preset)
+    return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), config, seed=seed)
+
+
+@pytest.fixture(scope="module", params=PRESETS)
+def recorded(request, tmp_path_factory):
+    """A short run on maze 8, its agent, and what the agent told at each step."""
+    told = []
+    folder = tmp_path_factory.mktemp(request.param) / "run"
+    agent = make_agent(request.param)
+    agent.learn(700, callback=told.append, run_dir=folder)
+    return Run.open(folder), agent, told
 
 
 @pytest.fixture
-def run(tmp_path):
-    """A short run on maze 8 and its agent."""
-    world = World.of_maze(load_maze("8"))
-    agent = tgm.TGMAgent(world.make(), tgm.TGMConfig.paper(), seed=0)
-    writer = RunWriter(tmp_path / "run", agent, world)
-    agent.learn(300, callback=writer.record)
-    writer.finish()
-    return Run.open(tmp_path / "run"), agent
+def run(recorded, tmp_path):
+    """A copy of a run that may be broken."""
+    shutil.copytree(recorded[0].folder, tmp_path / "copy")
+    return Run.open(tmp_path / "copy")
 
 
-def test_the_final_agent_is_the_trained_one(run):
-    stored, agent = run
+# --- what is in it -----------------------------------------------------------------------------
+
+
+def test_recording_changes_nothing(recorded, tmp_path):
+    stored, agent, _ = recorded
+    alone = make_agent(stored.facts["agent"].removeprefix("tgm-").replace("tgm", "default"))
+    alone.learn(700).save(tmp_path / "alone.tgm")
+    agent.save(tmp_path / "recorded.tgm")
+    ours, theirs = (
+        {
+            name: getattr(tgm.TGMAgent.load(tmp_path / file), name)
+            for name in ("means", "covariances", "transition_counts", "state_ids", "n_episodes")
+        }
+        for file in ("alone.tgm", "recorded.tgm")
+    )
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+
+
+def test_the_final_agent_is_the_trained_one(recorded):
+    stored, agent, _ = recorded
     np.testing.assert_array_equal(stored.agent().means, agent.means)
     np.testing.assert_array_equal(stored.agent().transition_matrix, agent.transition_matrix)
+    assert stored.status().state == "finished"
+    assert stored.status().result["states"] == agent.n_states
 
 
-def test_every_learning_step_left_a_record_and_a_snapshot(run):
-    stored, agent = run
+def test_the_metrics_tell_what_the_agent_told(recorded):
+    stored, _, told = recorded
     records = list(stored.metrics())
-    assert [record["step"] for record in records] == [100, 200, 300]
-    snapshots = list(stored.snapshots())
-    assert [step for step, _ in snapshots] == [100, 200, 300]
-    assert [then.n_states for _, then in snapshots] == [record["n_states"] for record in records]
-    assert records[-1]["n_states"] == agent.n_states
+    episodes = [episode for record in records for episode in record["episodes"]]
+    wanted = [episode for info in told for episode in info.episodes]
+    assert [e["total_reward"] for e in episodes] == [e.total_reward for e in wanted]
+    assert [e["step"] for e in episodes] == [e.step for e in wanted]
+    moves = [move for record in records for move in record["moves"]]
+    last = records[-1]["step"]
+    made = [(info.step, move) for info in told for move in info.moves if info.step <= last]
+    assert [(m["step"], m["kind"], tuple(m["ids"]), m["cause"], m["gain"]) for m in moves] == [
+        (step, move.kind, move.ids, move.cause, move.gain) for step, move in made
+    ]
+    assert sum(r["n_forgotten"] for r in records) == sum(
+        info.n_forgotten for info in told if info.step <= last
+    )
+    by_step = {info.step: info for info in told}
+    for record in records:
+        assert record["n_states"] == by_step[record["step"]].n_states
+        assert record["free_energy"] == by_step[record["step"]].free_energy
 
 
-def test_the_world_is_kept_whole(run):
-    stored, _ = run
+@pytest.mark.parametrize("preset", PRESETS)
+def test_frames_are_the_agent_at_each_learning_step(preset, tmp_path):
+    agent = make_agent(preset, "20", seed=3)
+    seen = {}
+
+    def look(info) -> None:
+        if info.step % 7 == 0 or preset == "paper":
+            counts = agent.transition_counts
+            seen[info.step] = (agent.state_ids, agent.means, agent.covariances, counts)
+
+    agent.learn(1300, callback=look, run_dir=tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    assert len(run.chunk_steps()) >= 2
+    assert len(seen) >= 13
+    for step, (ids, means, covariances, counts) in seen.items():
+        frame = run.frame_at(step)
+        order = np.argsort(ids)
+        np.testing.assert_array_equal(frame.ids, ids[order])
+        np.testing.assert_allclose(frame.mean, means[order], rtol=1e-12)
+        np.testing.assert_allclose(frame.covariance, covariances[order], rtol=1e-12)
+        wanted = counts[:, order][:, :, order]
+        np.testing.assert_allclose(frame.transition_counts, wanted, atol=2e-6)
+    # `frames` walks through the same ones.
+    for step, frame in run.frames(350):
+        np.testing.assert_array_equal(frame.ids, run.frame_at(step).ids)
+
+
+def test_observations_are_those_of_the_environment(tmp_path):
+    rows = []
+
+    class Spy(gym.Wrapper):
+        def reset(self, **kwargs):
+            point, info = self.env.reset(**kwargs)
+            rows.append((point.tolist(), -1, 0.0, 0))
+            return point, info
+
+        def step(self, action):
+            point, reward, terminated, truncated, info = self.env.step(action)
+            rows.append((point.tolist(), int(action), reward, 2 * truncated or +terminated))
+            return point, reward, terminated, truncated, info
+
+    env = Spy(gym.make("tgm/Maze-v0", maze="8"))
+    agent = tgm.TGMAgent(env, seed=2).learn(1200, run_dir=tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    arrays = [run.chunk(first).arrays for first in run.chunk_steps()]
+
+    def column(name):
+        return np.concatenate([chunk[name] for chunk in arrays]).tolist()
+
+    names = ("obs.point", "obs.action", "obs.reward", "obs.end")
+    assert list(zip(*map(column, names), strict=True)) == rows
+    assert column("obs.step")[-1] == 1200
+    assert column("obs.episode")[-1] == agent.n_episodes
+    # The evidence is the sum of what each observation added to it.
+    total = -list(run.metrics())[-1]["free_energy"]
+    assert list(run.metrics())[-1]["step"] == 1200
+    assert sum(column("obs.log_density")) == pytest.approx(total)
+
+
+def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
+    agent = make_agent("default", "20", seed=1)
+    told = {}
+
+    def look(info) -> None:
+        if info.step == 1:
+            told["q"] = agent._learner.model.greedy_values()
+
+    agent.learn(60, callback=look, run_dir=tmp_path / "run")
+    arrays = Run.open(tmp_path / "run").chunk(0).arrays
+    assert arrays["frame.is_full"].tolist() == [True] + [False] * (len(arrays["frame.step"]) - 1)
+    np.testing.assert_array_equal(arrays["full.q"], told["q"])
+    # After one step two observations are kept: the start and where the step led.
+    np.testing.assert_allclose(arrays["kept.point"], arrays["obs.point"][:2])
+    assert set(arrays["kept.state"]) <= set(arrays["component.id"])
+    assert arrays["full.prior_covariance"].shape == (arrays["frame.n_components"][0], 2, 2)
+    assert np.isfinite(arrays["full.log_evidence"]).all()
+
+
+def test_the_world_is_kept_whole(recorded):
+    stored, _, _ = recorded
     assert stored.world.maze.grid == load_maze("8").grid
     assert stored.world.make().unwrapped.maze.optimal_return == -5
 
 
-def test_a_run_that_did_not_finish_gives_its_newest_snapshot(run):
-    stored, _ = run
-    (stored.folder / "model.safetensors").unlink()
-    assert stored.agent().n_steps == 300
+def test_options_of_a_maze_are_kept():
+    env = gym.make("tgm/Maze-v0", maze="10", noise=0.3, max_episode_steps=77)
+    world = World.from_dict(json.loads(json.dumps(World.of(env).to_dict())))
+    again = world.make()
+    assert again.spec.max_episode_steps == 77
+    assert again.unwrapped._noise == 0.3
+    assert again.unwrapped.maze.grid == load_maze("10").grid
+
+
+def test_an_environment_that_cannot_be_made_again_says_so(tmp_path):
+    env = gym.make("CartPole-v1", sutton_barto_reward=True)
+    world = World.from_dict(World.of(env).to_dict())
+    with pytest.raises(RunError, match="give it as env"):
+        world.make()
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=0.2), seed=0)
+    agent.learn(100, run_dir=tmp_path / "run")
+    with pytest.raises(RunError, match="give it as env"):
+        resume(tmp_path / "run")
+    again, _ = resume(tmp_path / "run", env=env)
+    assert again.n_steps <= 100
+    assert World.of(gym.make("CartPole-v1")).make().spec.id == "CartPole-v1"
+    assert not World.of(gym.wrappers.ClipReward(gym.make("CartPole-v1"), 0, 1)).is_whole
+
+
+def test_other_agents_can_be_recorded(tmp_path):
+    world = World.of_maze(load_maze("8"))
+    folder = RunFolder.create(
+        tmp_path / "dqn", agent="dqn", world=world, seed=1, steps=50, config={"lr": 0.1}
+    )
+    folder.append({"step": 50, "episode": 1, "episodes": []})
+    folder.finish("finished", {"steps": 50, "mean_return": float("nan")})
+    run = Run.open(tmp_path / "dqn")
+    assert run.status().state == "finished"
+    assert run.status().result["mean_return"] is None
+    assert list(run.metrics()) == [{"step": 50, "episode": 1, "episodes": []}]
+    with pytest.raises(RunError, match="cannot be resumed"):
+        resume(run.folder)
+    assert find_runs(tmp_path) == [tmp_path / "dqn"]
+
+
+# --- one writer, many readers --------------------------------------------------------------------
+
+
+def test_a_second_writer_is_refused(tmp_path):
+    agent = make_agent()
+    recorder = RunRecorder.begin(agent, tmp_path / "run", 100)
+    assert Run.open(tmp_path / "run").status().state == "live"
+    with pytest.raises(RunError, match="another process"):
+        RunFolder(tmp_path / "run")
+    with pytest.raises(RunError, match="another process"):
+        resume(tmp_path / "run")
+    recorder.close("interrupted", "had enough")
+    status = Run.open(tmp_path / "run").status()
+    assert (status.state, status.reason) == ("interrupted", "had enough")
+
+
+def test_a_reader_never_sees_half_a_record(tmp_path):
+    agent = make_agent("default", "20")
+    polls = 0
+
+    def read(info) -> None:
+        nonlocal polls
+        stored = Run.open(tmp_path / "run")
+        assert stored.status().state == "live"
+        steps = [record["step"] for record in stored.metrics()]
+        assert steps == sorted(steps)
+        for first in stored.chunk_steps():
+            stored.chunk(first)
+        polls += 1
+
+    agent.learn(300, callback=read, run_dir=tmp_path / "run")
+    assert polls == 300
 
 
 def test_a_half_written_last_line_is_not_read(run):
-    stored, _ = run
-    with (stored.folder / "metrics.jsonl").open("a") as file:
-        file.write('{"step": 400')
-    assert [record["step"] for record in stored.metrics()] == [100, 200, 300]
+    steps = [record["step"] for record in run.metrics()]
+    with (run.folder / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 99999')
+    assert [record["step"] for record in run.metrics()] == steps
+    assert run.status().last["step"] == steps[-1]
 
 
-def test_a_broken_line_is_named(run):
-    stored, _ = run
-    with (stored.folder / "metrics.jsonl").open("a") as file:
-        file.write("{step}\n")
-    with pytest.raises(RunError, match=r"metrics.jsonl:4:2: "):
-        list(stored.metrics())
+@pytest.mark.parametrize(
+    "line", ["{step}", "[]", "null", '{"step": NaN}', '{"step": "1"}', "[" * 9999]
+)
+def test_a_broken_line_is_named(run, line):
+    n = len(list(run.metrics()))
+    with (run.folder / "metrics.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(RunError, match=rf"metrics.jsonl:{n + 1}: "):
+        list(run.metrics())
+    assert run.status().state == "broken"
 
 
-def test_a_run_is_never_overwritten(run):
-    stored, agent = run
+def test_a_run_is_never_overwritten(run, tmp_path):
+    for agent in (make_agent(), make_agent(seed=9)):
+        with pytest.raises(RunError, match=r"exists already|another agent"):
+            agent.learn(10, run_dir=run.folder)
+    (tmp_path / "other").mkdir()
     with pytest.raises(RunError, match="exists already"):
-        RunWriter(stored.folder, agent, World.of_maze(load_maze("8")))
+        make_agent().learn(10, run_dir=tmp_path / "other")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RunError, match="exists already"):
+        make_agent().learn(10, run_dir=tmp_path / "file")
+    with pytest.raises(RunError, match="has lived 10"):
+        make_agent().learn(10).learn(10, run_dir=tmp_path / "new")
+    assert run.status().state == "finished"
 
 
 def test_what_is_no_run_is_refused(tmp_path):
     with pytest.raises(RunError, match="not a run"):
         Run.open(tmp_path)
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(RunError, match="cannot be read"):
-        Run.open(tmp_path)
-    (tmp_path / "run.json").write_text(json.dumps({"schema": 99}))
-    with pytest.raises(RunError, match="schema 99; this version reads 1"):
-        Run.open(tmp_path)
+    for text, why in (
+        ("{", "cannot be read"),
+        ("[]", "no JSON object"),
+        ("[" * 100_000, "cannot be read"),
+        (json.dumps({"schema": 99}), "schema 99; this version reads 2"),
+        (json.dumps({"schema": 2, "agent": 3}), "'agent' is 3"),
+    ):
+        (tmp_path / "run.json").write_text(text)
+        with pytest.raises(RunError, match=why):
+            Run.open(tmp_path)
 
 
 def test_a_files_word_imports_no_module():
@@ -89,9 +299,21 @@ def test_a_files_word_imports_no_module():
         World.from_dict({"id": "antigravity:Maze-v0"})
 
 
-@pytest.mark.parametrize("values", [None, {}, {"id": 3}, {"id": "tgm/Maze-v0", "maze": "8"}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        None,
+        {},
+        {"id": 3},
+        {"id": "tgm/Maze-v0", "maze": "8"},
+        {"id": "tgm/Maze-v0", "maze": {"name": "x", "grid": [1]}},
+        {"id": "tgm/Maze-v0", "options": []},
+        {"id": "x", "maze": {"name": "x", "grid": ["#"]}},
+        {"id": "x", "maze": {"name": "x", "grid": ["SG"]}, "options": {"render_mode": "human"}},
+    ],
+)
 def test_a_broken_world_is_refused(values):
-    with pytest.raises(RunError):
+    with pytest.raises(TGMError):
         World.from_dict(values)
 
 
@@ -99,3 +321,142 @@ def test_an_unknown_environment_is_refused_by_name():
     with pytest.raises(ConfigError, match="Nowhere-v0"):
         World.of_environment("Nowhere-v0")
     assert isinstance(World.of_environment("CartPole-v1").make(), gym.Env)
+
+
+# --- going on ------------------------------------------------------------------------------------
+
+
+def files_of(run: Run) -> dict[str, bytes]:
+    history = {path.name: path.read_bytes() for path in (run.folder / "history").iterdir()}
+    names = ("metrics.jsonl", "model.safetensors")
+    return history | {name: (run.folder / name).read_bytes() for name in names}
+
+
+CONFIGS = {
+    "default": tgm.TGMConfig(),
+    "paper": tgm.TGMConfig.paper(),
+    "auto": tgm.TGMConfig(bandwidth="auto"),
+    "sampling": tgm.TGMConfig(exploration="posterior_sampling"),
+    "seldom": tgm.TGMConfig(learn_every=7, exploration="softmax"),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_stopped_and_resumed_is_never_stopped(name, tmp_path):
+    """Stop at several episode ends, each time in a run of its own, and go on."""
+
+    def fresh() -> tgm.TGMAgent:
+        return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), CONFIGS[name], seed=7)
+
+    n_steps = 800
+    fresh().learn(n_steps, run_dir=tmp_path / "whole")
+    whole = Run.open(tmp_path / "whole")
+    for stop_after in (1, 4, 9, 15):
+        folder = tmp_path / f"stopped-{stop_after}"
+        agent = fresh()
+        recorder = RunRecorder.begin(agent, folder, n_steps, checkpoint_seconds=0)
+        stop_at_episode(recorder, stop_after)
+        agent.learn(n_steps, run_dir=recorder)
+        stopped = Run.open(folder)
+        assert stopped.status().state == "interrupted"
+        again, troubles = resume(folder)
+        assert again.n_steps == agent.n_steps < n_steps
+        assert troubles == ()
+        again.learn(n_steps - again.n_steps, run_dir=open_run(again, folder, n_steps))
+        assert files_of(stopped) == files_of(whole)
+        assert stopped.status().state == "finished"
+
+
+def stop_at_episode(recorder: RunRecorder, number: int) -> None:
+    ended = recorder.episode_ended
+    count = iter(range(1, 10**6))
+
+    def stop(agent) -> bool:
+        if next(count) == number:
+            recorder.request_stop()
+        return ended(agent)
+
+    recorder.episode_ended = stop
+
+
+def test_a_longer_run_goes_on_from_a_shorter_one(tmp_path):
+    make_agent().learn(900, run_dir=tmp_path / "long")
+    agent = make_agent()
+    recorder = RunRecorder.begin(agent, tmp_path / "short", 400, checkpoint_seconds=0)
+    agent.learn(400, run_dir=recorder)
+    again, _ = resume(tmp_path / "short")
+    again.learn(900 - again.n_steps, run_dir=tmp_path / "short")
+    assert files_of(Run.open(tmp_path / "short")) == files_of(Run.open(tmp_path / "long"))
+
+
+def checkpointed(folder, n_steps: int = 300) -> Run:
+    agent = make_agent()
+    agent.learn(n_steps, run_dir=RunRecorder.begin(agent, folder, n_steps, checkpoint_seconds=0))
+    return Run.open(folder)
+
+
+def test_two_checkpoints_are_kept_and_a_broken_one_is_passed_over(tmp_path):
+    run = checkpointed(tmp_path / "run")
+    whole = files_of(run)
+    (older, _), (newer, path) = run.checkpoints()
+    assert older < newer <= 300
+    path.write_bytes(path.read_bytes()[:-100])
+    (run.folder / "model.safetensors").unlink()
+    agent, troubles = resume(run.folder)
+    assert agent.n_steps == older
+    assert len(troubles) == 1
+    assert str(path) in troubles[0]
+    assert run.agent().n_steps == older
+    agent.learn(300 - older, run_dir=run.folder)
+    assert files_of(run) == whole
+
+
+def test_without_a_checkpoint_it_begins_again(tmp_path):
+    run = checkpointed(tmp_path / "run")
+    whole = files_of(run)
+    for _, path in run.checkpoints():
+        path.unlink()
+    (run.folder / "model.safetensors").unlink()
+    (run.folder / "result.json").unlink()
+    assert run.status().state == "interrupted"
+    agent, _ = resume(run.folder)
+    assert agent.n_steps == 0
+    agent.learn(300, run_dir=run.folder)
+    assert files_of(run) == whole
+
+
+def test_a_corrupt_final_model_is_passed_over(tmp_path):
+    run = checkpointed(tmp_path / "run")
+    (run.folder / "model.safetensors").write_bytes(b"\0" * 1000)
+    agent, troubles = run.agent_and_troubles()
+    assert agent.n_steps == run.checkpoints()[-1][0]
+    assert "model.safetensors" in troubles[0]
+
+
+def test_metrics_that_were_cut_are_named(tmp_path):
+    run = checkpointed(tmp_path / "run")
+    path = run.folder / "metrics.jsonl"
+    path.write_bytes(path.read_bytes()[:50])
+    agent, _ = resume(run.folder)
+    with pytest.raises(RunError, match=r"metrics.jsonl: has 50 of the"):
+        agent.learn(10, run_dir=run.folder)
+    assert run.status().state != "live"
+
+
+def test_an_error_of_the_environment_is_a_failed_run(tmp_path):
+    class Breaks(gym.Wrapper):
+        n = 0
+
+        def step(self, action):
+            self.n += 1
+            if self.n == 120:
+                raise OSError("the cable is out")
+            return self.env.step(action)
+
+    agent = tgm.TGMAgent(Breaks(gym.make("tgm/Maze-v0", maze="8")), seed=0)
+    with pytest.raises(OSError, match="cable"):
+        agent.learn(500, run_dir=tmp_path / "run")
+    status = Run.open(tmp_path / "run").status()
+    assert status.state == "failed"
+    assert "cable" in status.reason
+    assert status.result["steps"] == 119

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
+from tgm.distributions.saved import Saved
 from tgm.transition.displacements import BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT, Displacements
 
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -136,9 +137,8 @@ def test_exact_moves_stay_finite():
 
 def test_restored_moments_give_the_same_densities():
     first = moved()
-    first.refresh()
-    second = Displacements(3, np.eye(2), STATE)
-    second.restore(first.weight, first.mean, first.scatter, first.typical_square)
+    second = Displacements(3, np.eye(2), 7 * STATE)
+    second.restore(Saved(first.to_arrays()))
     points = np.random.default_rng(5).normal(size=(5, 2))
     for action in range(3):
         np.testing.assert_array_equal(

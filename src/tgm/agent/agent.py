@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
@@ -20,9 +20,19 @@ from tgm.agent.mean_shift_learner import MeanShiftLearner
 from tgm.agent.model_file import read_model, write_model
 from tgm.agent.online_learner import OnlineLearner
 from tgm.agent.progress import progress
+from tgm.agent.recording import (
+    GOES_ON,
+    NO_ACTION,
+    TERMINATED,
+    TRUNCATED,
+    Recorder,
+    open_recorder,
+)
+from tgm.agent.snapshot import Changes, Snapshot
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError, RunError, TGMError
+from tgm.perception.component_map import Move
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
@@ -70,41 +80,92 @@ class TGMAgent:
         self._learner: Learner = make_learner(interface.n_features, interface.n_actions, config)
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
-        self._is_between_episodes = True
+        self.is_between_episodes = True
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
+        self._recorder: Recorder | None = None
 
     # --- learning ---------------------------------------------------------------------------
 
     def learn(
-        self, n_steps: int, callback: Callback | None = None, progress_bar: bool = False
+        self,
+        n_steps: int,
+        callback: Callback | Iterable[Callback] | None = None,
+        progress_bar: bool = False,
+        run_dir: str | Path | Recorder | None = None,
     ) -> Self:
         """Live for `n_steps` more steps; goes on where the last call stopped, mid-episode too.
 
         Args:
             n_steps: environment steps.
-            callback: called with the LearningInfo of every learning step; returning False stops.
+            callback: called with the LearningInfo of every learning step, or several that are;
+                returning False stops.
             progress_bar: show how far it is.
+            run_dir: a directory to record the run in. It must not exist yet, unless the agent
+                comes from its newest checkpoint (`tgm.runs.resume`). Or a recorder of your own.
         """
         if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer) or n_steps < 1:
             raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
         if self.env is None:
             raise ConfigError("the agent was loaded without an environment; load(..., env=env)")
-        with progress(int(n_steps), progress_bar) as advance:
-            for _ in range(n_steps):
-                self._step()
-                advance(self)
-                if self.n_steps % self.config.learn_every == 0:
-                    lesson = self._learner.learn()
-                    episodes, self._finished = tuple(self._finished), []
-                    if callback is not None and callback(self._info(lesson, episodes)) is False:
-                        break
+        callbacks = _as_callbacks(callback)
+        if isinstance(run_dir, str | Path):
+            run_dir = open_recorder(self, Path(run_dir), int(n_steps))
+        self._recorder = run_dir
+        try:
+            with progress(int(n_steps), progress_bar) as advance:
+                self._live(int(n_steps), callbacks, advance)
+        except BaseException as error:
+            self._close_recorder(error)
+            raise
+        self._close_recorder()
         return self
+
+    def _live(
+        self, n_steps: int, callbacks: tuple[Callback, ...], advance: Callable[[TGMAgent], object]
+    ) -> None:
+        for _ in range(n_steps):
+            self._step()
+            advance(self)
+            goes_on = True
+            if self.n_steps % self.config.learn_every == 0:
+                goes_on = self._learn(callbacks)
+            if (
+                self._recorder is not None
+                and self.is_between_episodes
+                and not self._recorder.episode_ended(self)
+            ):
+                goes_on = False
+            if not goes_on:
+                return
+
+    def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
+        """A learning step; returns whether everybody wants to go on."""
+        lesson = self._learner.learn()
+        episodes, self._finished = tuple(self._finished), []
+        if self._recorder is None and not callbacks:
+            return True
+        info = self._info(lesson, episodes)
+        if self._recorder is not None:
+            self._recorder.learned(info, self)
+        answers = [callback(info) for callback in callbacks]  # all are told, whoever says stop
+        return not any(answer is False for answer in answers)
+
+    def _close_recorder(self, error: BaseException | None = None) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
+        if error is None:
+            recorder.close("finished")
+        elif isinstance(error, KeyboardInterrupt):
+            recorder.close("interrupted", "Ctrl-C")
+        else:
+            recorder.close("failed", str(error))
 
     def _step(self) -> None:
         """One step of the environment; bad data raises before anything is learned from it."""
-        if self._is_between_episodes:
+        if self.is_between_episodes:
             self._begin_episode()
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
@@ -123,6 +184,9 @@ class TGMAgent:
         self.n_steps += 1
         self._episode_return += reward
         self._episode_length += 1
+        if self._recorder is not None:
+            end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
+            self._recorder.observed(observation, action, reward, end, self)
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
@@ -133,9 +197,11 @@ class TGMAgent:
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
         self._learner.begin(observation)
-        self._is_between_episodes = False
+        self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
+        if self._recorder is not None:
+            self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON, self)
 
     def _end_episode(self, *, terminated: bool) -> None:
         self._finished.append(
@@ -152,7 +218,7 @@ class TGMAgent:
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
         self._learner.end_episode()
-        self._is_between_episodes = True
+        self.is_between_episodes = True
 
     def _info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
         return LearningInfo(
@@ -164,7 +230,7 @@ class TGMAgent:
             n_forgotten=lesson.n_forgotten,
             free_energy=lesson.free_energy,
             free_energy_terms=lesson.free_energy_terms,
-            n_iterations=lesson.n_iterations,
+            free_energy_path=lesson.free_energy_path,
             moves=lesson.moves,
             episodes=episodes,
         )
@@ -269,20 +335,49 @@ class TGMAgent:
         """(n_actions, n_states, n_states) expected number of times each transition was seen."""
         return np.array(self._learner.transition_counts)
 
+    # --- records: for recorders and viewers ----------------------------------------------------
+
+    @property
+    def current_state(self) -> int:
+        """Id of the most likely state at the newest observation; -1 if none is known."""
+        return self._learner.current_state
+
+    @property
+    def log_density(self) -> float:
+        """ln predictive density of the newest observation, before it was learned from."""
+        return self._learner.log_density
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        return self._learner.snapshot()
+
+    def changes(self) -> Changes | None:
+        """What changed since the last `changes` or `snapshot`; None if that is everything."""
+        return self._learner.changes()
+
     # --- files --------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> None:
         """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
 
-        An episode under way is not part of it: a loaded agent begins a new one.
+        An episode under way is not part of it: a loaded agent begins a new one. Saved between two
+        episodes and loaded, the agent goes on as if it had never stopped, to the bit.
+
+        Args:
+            path: the file; it is replaced, whole or not at all.
+            notes: anything that JSON can hold, to be kept in the file's facts.
         """
         facts = {
-            "config": asdict(self.config),
+            "config": self.config.to_dict(),
             "seed": self.seed,
             "n_steps": self.n_steps,
             "n_episodes": self.n_episodes,
             "interface": asdict(self.interface),
             "exploration_rng": self._rng.bit_generator.state,
+            "predict_rng": self._predict_rng.bit_generator.state,
+            "pending_moves": [move.to_dict() for move in self._learner.pending_moves],
+            "pending_episodes": [asdict(episode) for episode in self._finished],
+            "notes": notes or {},
         }
         write_model(Path(path), self._learner.to_arrays(), facts)
 
@@ -301,9 +396,13 @@ class TGMAgent:
                 raise RunError(f"the model is of another environment: {interface}")
             agent = cls.__new__(cls)
             agent._set_up(env, interface, TGMConfig.from_dict(facts["config"]), facts["seed"])
-            agent._learner.restore(arrays)
+            agent._learner.restore(
+                arrays, [Move.from_dict(move) for move in facts["pending_moves"]]
+            )
             agent.n_steps, agent.n_episodes = int(facts["n_steps"]), int(facts["n_episodes"])
             agent._rng.bit_generator.state = facts["exploration_rng"]
+            agent._predict_rng.bit_generator.state = facts["predict_rng"]
+            agent._finished = [EpisodeInfo(**values) for values in facts["pending_episodes"]]
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
@@ -325,3 +424,9 @@ class TGMAgent:
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
+
+
+def _as_callbacks(callback: Callback | Iterable[Callback] | None) -> tuple[Callback, ...]:
+    if callback is None:
+        return ()
+    return (callback,) if callable(callback) else tuple(callback)

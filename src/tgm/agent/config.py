@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 from tgm.errors import ConfigError
@@ -132,9 +132,13 @@ class TGMConfig:
             return cls(**changes)
         raise ConfigError(f"preset is '{name}'; there are default, paper")
 
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return asdict(self)
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> TGMConfig:
-        """The settings that `dataclasses.asdict` wrote; unknown ones are refused by name."""
+        """The settings that `to_dict` gave; unknown ones are refused by name."""
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ConfigError(f"unknown settings {', '.join(unknown)}; written by another version?")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.memory.step_memory import Belief
+from tgm.memory.step import Belief
 from tgm.perception.online_components import OnlineComponents
 from tgm.transition.displacements import Displacements
 from tgm.transition.state_actions import NO_ACTION, START, StateActionModel

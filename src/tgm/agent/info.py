@@ -29,11 +29,12 @@ class LearningInfo:
         n_states: active components.
         n_fixed: how many of them are fixed.
         n_kept: points in memory after forgetting.
-        n_forgotten: with mean shift, points folded into the priors in this learning step.
+        n_forgotten: points that were let go of since the last learning step; what they taught
+            stays, in the priors (mean shift) or in the counts.
         free_energy: of the fit, in nats; with learning at every step, the negative log evidence of
             all observations so far, each judged before it was seen.
         free_energy_terms: with mean shift, the nine expectations of Appendix B by name.
-        n_iterations: with mean shift, sweeps until the free energy stopped falling.
+        free_energy_path: with mean shift, the free energy after each sweep of the fit.
         moves: what changed in the structure, and why.
         episodes: the episodes that ended since the last record.
     """
@@ -46,10 +47,22 @@ class LearningInfo:
     n_forgotten: int
     free_energy: float
     free_energy_terms: dict[str, float]
-    n_iterations: int
+    free_energy_path: tuple[float, ...]
     moves: tuple[Move, ...]
     episodes: tuple[EpisodeInfo, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return asdict(self)
+        return {
+            "step": self.step,
+            "episode": self.episode,
+            "n_states": self.n_states,
+            "n_fixed": self.n_fixed,
+            "n_kept": self.n_kept,
+            "n_forgotten": self.n_forgotten,
+            "free_energy": self.free_energy,
+            "free_energy_terms": dict(self.free_energy_terms),
+            "free_energy_path": list(self.free_energy_path),
+            "moves": [move.to_dict() for move in self.moves],
+            "episodes": [asdict(episode) for episode in self.episodes],
+        }

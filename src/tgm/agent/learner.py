@@ -7,8 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from tgm.agent.model_file import Arrays
+from tgm.agent.snapshot import Changes, Snapshot
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.saved import Arrays
 from tgm.errors import DataError
 from tgm.perception.component_map import Move
 
@@ -20,7 +21,7 @@ class Lesson:
     n_forgotten: int
     free_energy: float
     free_energy_terms: dict[str, float]
-    n_iterations: int
+    free_energy_path: tuple[float, ...]
     moves: tuple[Move, ...]
 
 
@@ -93,13 +94,33 @@ class Learner(Protocol):
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
 
+    # --- records ----------------------------------------------------------------------------------
+
+    @property
+    def log_density(self) -> float:
+        """ln predictive density of the newest observation, before it was learned from."""
+
+    @property
+    def current_state(self) -> int:
+        """Id of the most likely state at the newest observation; -1 if none is known."""
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+
+    def changes(self) -> Changes | None:
+        """What changed since the last `changes` or `snapshot`; None if that is everything."""
+
     # --- files ------------------------------------------------------------------------------------
 
-    def to_arrays(self) -> Arrays:
-        """Everything known, as named arrays."""
+    @property
+    def pending_moves(self) -> list[Move]:
+        """Moves that the next lesson will tell."""
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave; a KeyError or DataError tells what does not fit."""
+    def to_arrays(self) -> Arrays:
+        """All that matters between two episodes, as named arrays."""
+
+    def restore(self, arrays: Arrays, pending_moves: list[Move]) -> None:
+        """Take over what was saved; a KeyError or DataError tells what does not fit."""
 
 
 def check_shapes(arrays: Arrays, wanted: dict[str, tuple[int, ...]]) -> None:

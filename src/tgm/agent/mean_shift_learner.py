@@ -7,14 +7,16 @@ import numpy as np
 from tgm.agent.config import TGMConfig
 from tgm.agent.explore import explore
 from tgm.agent.learner import Lesson, check_shapes
-from tgm.agent.model_file import Arrays
+from tgm.agent.snapshot import Changes, RowRecord, Snapshot
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
+from tgm.distributions.saved import Arrays
 from tgm.memory import Trajectories, Transitions, forgettable_points
+from tgm.perception.component_map import Move
 from tgm.perception.free_energy import free_energy
 from tgm.perception.mean_shift_structure import Components, Discovery, discover
 from tgm.perception.mixture import Mixture
-from tgm.perception.variational import responsibilities
+from tgm.perception.variational import assess, responsibilities
 from tgm.planning import BeliefQLearning
 from tgm.transition import TransitionModel, transition_counts
 
@@ -32,6 +34,8 @@ class MeanShiftLearner:
         self.planner = BeliefQLearning(n_actions, config.learning_rate, config.gamma)
         self.transition_matrix = self.transitions.probabilities()
         self._belief: FloatArray | None = None  # of the current observation; None when it is stale
+        self._log_density = 0.0  # of the current observation
+        self._energy = np.empty(0)  # (n_states,) each component's part of the free energy
 
     @property
     def state_ids(self) -> IntArray:
@@ -111,7 +115,10 @@ class MeanShiftLearner:
 
     def _current_belief(self) -> FloatArray:
         if self._belief is None:
-            self._belief = np.asarray(self.belief(self.memory.points[-1:])[0])
+            if self.components is None:
+                return np.empty(0)
+            resp, log_density = assess(self.components.posterior, self.memory.points[-1:])
+            self._belief, self._log_density = resp[0], float(log_density[0])
         return self._belief
 
     def learn(self) -> Lesson:
@@ -137,11 +144,12 @@ class MeanShiftLearner:
         terms = free_energy(
             found.fit.prior, found.fit.posterior, points, found.fit.responsibilities
         )
+        self._energy = terms.by_component()[found.fit.active]
         return Lesson(
             int(forget.sum()),
             found.fit.free_energy,
             terms.by_term(),
-            found.fit.n_iterations,
+            tuple(found.fit.free_energies.tolist()),
             found.change.moves,
         )
 
@@ -168,7 +176,74 @@ class MeanShiftLearner:
             resp[steps.before], steps.actions, resp[steps.after], self.transitions.n_actions
         )
 
+    # --- records --------------------------------------------------------------------------------
+
+    @property
+    def log_density(self) -> float:
+        """ln predictive density of the newest observation; 0 before the first learning step."""
+        self._current_belief()
+        return self._log_density
+
+    @property
+    def current_state(self) -> int:
+        """Id of the most likely state at the newest observation; -1 if none is known."""
+        belief = self._current_belief()
+        return int(self.state_ids[belief.argmax()]) if belief.size else -1
+
+    def changes(self) -> Changes | None:
+        """A search for structure changes everything."""
+        return None
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        points, n_actions = self.memory.points.copy(), self.transitions.n_actions
+        if self.components is None:
+            return Snapshot.empty(self._n_features, n_actions, points)
+        known, ids = self.components, self.state_ids
+        covariances = self.covariances
+        weight = known.posterior.components.mean_precision
+        resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
+        return Snapshot(
+            [
+                (
+                    int(ids[k]),
+                    float(weight[k]),
+                    self.means[k].tolist(),
+                    covariances[k].ravel().tolist(),
+                    bool(known.is_fixed[k]),
+                )
+                for k in range(len(ids))
+            ],
+            self._row_records(),
+            self.planner.q.T.copy(),
+            known.prior.components.mean,
+            normal_wishart.expected_covariance(known.prior.components),
+            -self._energy if len(self._energy) == len(ids) else np.zeros(len(ids)),
+            points,
+            ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
+        )
+
+    def _row_records(self) -> list[RowRecord]:
+        """The published agent has no model of rewards and ends: they are told as zero."""
+        counts, ids = self.transition_counts, self.state_ids.tolist()
+        records: list[RowRecord] = []
+        for action, table in enumerate(counts):
+            for state, row in enumerate(table):
+                after = np.flatnonzero(row > 1e-6)
+                if len(after):
+                    next_ids = [ids[j] for j in after]
+                    visits = float(row.sum())
+                    records.append(
+                        (ids[state], action, visits, 0.0, 0.0, next_ids, row[after].tolist())
+                    )
+        return records
+
     # --- to and from plain arrays, for model files --------------------------------------------
+
+    @property
+    def pending_moves(self) -> list[Move]:
+        """None: a lesson tells all that it did."""
+        return []
 
     def to_arrays(self) -> Arrays:
         """Everything known, as named arrays."""
@@ -192,7 +267,7 @@ class MeanShiftLearner:
             arrays |= {f"{name}.{key}": value for key, value in _mixture_arrays(mixture).items()}
         return arrays
 
-    def restore(self, arrays: Arrays) -> None:
+    def restore(self, arrays: Arrays, pending_moves: list[Move]) -> None:
         """Take over what `to_arrays` gave; a KeyError or DataError tells what does not fit."""
         self.memory.restore(arrays["memory.points"], arrays["memory.actions"])
         if "ids" not in arrays:

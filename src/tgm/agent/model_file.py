@@ -1,39 +1,59 @@
-"""Model files: arrays and settings in one safetensors file, checked before anything is used."""
+"""Files of arrays and facts: one safetensors file each, checked before anything is used."""
 
 from __future__ import annotations
 
 import json
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tgm.distributions.saved import Arrays
 from tgm.errors import RunError
 
-FORMAT = "tgm-model"
-SCHEMA = 1
-
-Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
+MODEL_FORMAT = "tgm-model"
+SCHEMA = 2
 
 _ALLOWED_DTYPES = (np.float64, np.int64, np.bool_)
 
 
 def write_model(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+    """Write a model file, whole or not at all."""
+    write_arrays(path, arrays, MODEL_FORMAT, facts)
+
+
+def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and facts of a model file, or a RunError that names what is wrong with it."""
+    return read_arrays(path, MODEL_FORMAT)
+
+
+def write_arrays(
+    path: Path, arrays: Arrays, format_name: str, facts: dict[str, Any], *, sync: bool = True
+) -> None:
     """Write arrays and JSON facts to `path`, whole or not at all.
 
     The file is written under another name, synced and renamed: a reader or a crash sees the old
     file or the new one, never a part.
+
+    Args:
+        path: the file.
+        arrays: float64, int64 and bool.
+        format_name: what kind of file it is.
+        facts: anything that JSON can hold.
+        sync: wait until it is on the disk.
     """
     from safetensors.numpy import save
 
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(facts, sort_keys=True)
+    content = {"schema": SCHEMA, "facts": text, "checksum": _checksum(arrays, text)}
     # One entry: with several the library writes them in any order, and files would differ.
-    header = {FORMAT: json.dumps({"schema": SCHEMA, "facts": facts}, sort_keys=True)}
-    data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, header)
-    write_atomically(path, data)
+    write_atomically(path, save(arrays, {format_name: json.dumps(content)}), sync=sync)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Put `data` at `path`, whole or not at all."""
     if not path.name:
         raise RunError(f"'{path}' is not the name of a file")
@@ -42,46 +62,75 @@ def write_atomically(path: Path, data: bytes) -> None:
         with temporary.open("wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         raise RunError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """The arrays and facts of a model file, or a RunError that names what is wrong with it."""
+def read_arrays(path: Path, format_name: str) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and facts of a file of this kind, or a RunError that names what is wrong."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
-        raise RunError(f"{path}: there is no such model file")
+        raise RunError(f"{path}: there is no such file")
     try:
         with safe_open(path, framework="numpy") as file:
-            facts = _read_header(path, file.metadata() or {})
+            content = _read_header(path, file.metadata() or {}, format_name)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, MemoryError) as error:
         reason = " ".join(str(error).split())
-        raise RunError(f"{path}: not a readable model file ({reason})") from None
+        raise RunError(f"{path}: not a readable {format_name} file ({reason})") from None
     for name, array in arrays.items():
         if array.dtype.type not in _ALLOWED_DTYPES:
             raise RunError(f"{path}: array '{name}' has type {array.dtype}")
         if not np.isfinite(array).all():
             raise RunError(f"{path}: array '{name}' holds a value that is not finite")
-    return arrays, facts
+    if content.get("checksum") != _checksum(arrays, content["facts"]):
+        raise RunError(f"{path}: damaged: its checksum does not fit its content")
+    return arrays, _facts(path, content["facts"])
 
 
-def _read_header(path: Path, header: dict[str, str]) -> dict[str, Any]:
-    """The facts of a model file."""
-    if FORMAT not in header:
-        raise RunError(f"{path}: not a tgm model")
+def _read_header(path: Path, header: dict[str, str], format_name: str) -> dict[str, Any]:
+    if format_name not in header:
+        raise RunError(f"{path}: not a {format_name} file")
     try:
-        content = json.loads(header[FORMAT])
+        content = json.loads(header[format_name])
     except (ValueError, RecursionError):
-        raise RunError(f"{path}: its facts are not JSON") from None
+        raise RunError(f"{path}: its header is not JSON") from None
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         schema = content.get("schema") if isinstance(content, dict) else None
-        raise RunError(f"{path}: written with model schema {schema}; this version reads {SCHEMA}")
-    if not isinstance(content.get("facts"), dict):
+        raise RunError(f"{path}: written with schema {schema}; this version reads {SCHEMA}")
+    if not isinstance(content.get("facts"), str):
+        raise RunError(f"{path}: its facts are not JSON")
+    return content
+
+
+def _facts(path: Path, text: str) -> dict[str, Any]:
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError):
+        raise RunError(f"{path}: its facts are not JSON") from None
+    if not isinstance(facts, dict):
         raise RunError(f"{path}: its facts are not a JSON object")
-    facts: dict[str, Any] = content["facts"]
     return facts
+
+
+def _checksum(arrays: Arrays, facts: str) -> int:
+    """CRC-32 of everything, against damage (not against malice)."""
+    checksum = zlib.crc32(facts.encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
+        checksum = zlib.crc32(array.tobytes(), checksum)
+    return checksum
+
+
+def _remove(path: Path) -> None:
+    """Remove a file if that is possible."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return

@@ -6,13 +6,15 @@ import numpy as np
 
 from tgm.agent.config import MODEL_BASED, TGMConfig
 from tgm.agent.explore import explore
-from tgm.agent.learner import Lesson, check_shapes
-from tgm.agent.model_file import Arrays
-from tgm.agent.online_arrays import restore, to_arrays
+from tgm.agent.learner import Lesson
 from tgm.agent.online_model import OnlineModel
+from tgm.agent.online_records import OnlineRecords
 from tgm.agent.scale import Scale
 from tgm.agent.scale_search import Event, ScaleSearch
+from tgm.agent.snapshot import Changes, Snapshot
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.saved import Arrays, Saved, prefixed
+from tgm.perception.component_map import Move
 from tgm.transition.state_actions import dense
 
 CONFIRMED = 1.5  # points that make a state more than an outlier
@@ -30,6 +32,7 @@ class OnlineLearner:
         self._n_actions = n_actions
         self._origin: FloatArray | None = None
         self._search: ScaleSearch | None = None
+        self._records: OnlineRecords | None = None
         if config.bandwidth == "auto":
             self._search = ScaleSearch(self._make_model, n_features)
             self.model = self._search.best
@@ -81,12 +84,15 @@ class OnlineLearner:
 
     def learn(self) -> Lesson:
         """What was learned since the last time; the learning is done at every step."""
-        moves, self.model.moves = tuple(self.model.moves), []
+        moves, n_let_go = tuple(self.model.moves), self.model.memory.n_let_go
+        for model in [self.model] if self._search is None else self._search.candidates:
+            # What a candidate did that was not the best then is nobody's concern.
+            model.moves, model.memory.n_let_go = [], 0
         return Lesson(
-            n_forgotten=0,
+            n_forgotten=n_let_go,
             free_energy=-self.model.log_evidence,
             free_energy_terms={},
-            n_iterations=0,
+            free_energy_path=(),
             moves=moves,
         )
 
@@ -175,20 +181,66 @@ class OnlineLearner:
             np.add.at(expected[row], after, (1.0 - UNFORESEEN) * model.probability[slot, action])
         return expected
 
+    # --- records ----------------------------------------------------------------------------------
+
+    @property
+    def log_density(self) -> float:
+        """ln predictive density of the newest observation, before it was learned from."""
+        return self.model.log_density
+
+    @property
+    def current_state(self) -> int:
+        """Id of the most likely state at the newest observation; -1 if none is known."""
+        belief = self.model.belief
+        return int(self.model.components.ids[belief[0][0]]) if belief else -1
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        if self._origin is None:
+            return Snapshot.empty(
+                self._n_features, self._n_actions, np.empty((0, self._n_features))
+            )
+        if self._search is not None:
+            for candidate in self._search.candidates:
+                candidate.components.told = {}  # of one model only is told what changed
+        self._records = OnlineRecords(self.model, self._origin)
+        return self._records.snapshot()
+
+    def changes(self) -> Changes | None:
+        """What changed since the last time; None where another model has taken over."""
+        if self._records is None or self._records.model is not self.model:
+            return None
+        return self._records.changes()
+
     # --- files ------------------------------------------------------------------------------------
 
+    @property
+    def pending_moves(self) -> list[Move]:
+        """Moves that the next lesson will tell."""
+        return self.model.moves
+
     def to_arrays(self) -> Arrays:
-        """What is known, as named arrays; the kept steps are not part of it."""
+        """All that matters between two episodes, as named arrays."""
         if self._origin is None:
             return {}
-        return {"origin": self._origin} | to_arrays(self.model)
+        if self._search is not None:
+            return {"origin": self._origin} | prefixed("search", self._search.to_arrays())
+        return {"origin": self._origin} | prefixed("model", self.model.to_arrays())
 
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what `to_arrays` gave."""
+    def restore(self, arrays: Arrays, pending_moves: list[Move]) -> None:
+        """Take over what was saved."""
         if not arrays:
             return
-        check_shapes(arrays, {"origin": (self._n_features,)})
-        self._search = None
-        self.model = self._make_model(Scale.of_bandwidth(1.0, self._n_features))
-        restore(self.model, arrays)
-        self._origin = arrays["origin"]
+        saved = Saved(arrays)
+        if saved.has("search.n_steps"):
+            self._search = ScaleSearch(self._make_model, self._n_features)
+            self._search.restore(saved.part("search"), self._n_features, self._n_actions)
+            self.model = self._search.best
+        else:
+            self._search = None
+            self.model = self._make_model(Scale.of_bandwidth(1.0, self._n_features))
+            self.model.restore(saved.part("model"))
+        self.model.moves = pending_moves
+        self._origin = saved.floats("origin", self._n_features)
+        if self.model.components.told:
+            self._records = OnlineRecords(self.model, self._origin)

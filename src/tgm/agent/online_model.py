@@ -11,14 +11,12 @@ from tgm.agent.inference import Explainer, Inference
 from tgm.agent.scale import Scale
 from tgm.agent.structure_search import StructureSearch
 from tgm.distributions import FloatArray, IntArray
-from tgm.memory.step_memory import Belief, Step, StepMemory, relabel
+from tgm.distributions.saved import Arrays, Saved, number, prefixed
+from tgm.memory.step import Belief, Step, relabel
+from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.online_components import (
-    LEAST_WEIGHT,
-    Moments,
-    OnlineComponents,
-)
+from tgm.perception.online_components import LEAST_WEIGHT, OnlineComponents
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.displacements import Displacements
 from tgm.transition.state_actions import NO_ACTION, START, StateActionModel
@@ -68,6 +66,7 @@ class OnlineModel:
         )
         self.belief: Belief = []
         self.log_evidence = 0.0
+        self.log_density = 0.0  # of the newest observation, before it was seen
         self.moves: list[Move] = []  # since the last time somebody asked
         self.n_steps = 0
         self.last: Step | None = None
@@ -122,6 +121,7 @@ class OnlineModel:
                 step.arrival, step.before, step.action, step.departure
             )
         if is_news:
+            self.log_density = inference.log_density
             self.log_evidence += inference.log_density
         step.entries, step.after = inference.entries, inference.after
         # Nothing is ever done from where an episode ended: that place needs no state of its own,
@@ -336,27 +336,49 @@ class OnlineModel:
         alive = self.components.alive
         return self.planner.greedy_values(alive)[alive]
 
-    # --- taking over what was saved ---------------------------------------------------------------
+    # --- files ------------------------------------------------------------------------------------
 
-    def restore_scale(self, first: FloatArray, now: FloatArray, radius: float) -> None:
-        """The covariance of a state (n_features, n_features), as first guessed and as learned."""
-        self.first_covariance = first
-        density = self.displacements.log_state_density
-        self.components.prior = ComponentPrior(now, self.components.prior.dof, density, radius)
+    def to_arrays(self) -> Arrays:
+        """Everything that matters between two episodes, as named arrays."""
+        prior, n_slots = self.components.prior, self.components.n_slots
+        return {
+            "prior.covariance": prior.covariance,
+            "prior.dof": number(prior.dof),
+            "prior.log_state_density": number(prior.log_state_density),
+            "prior.radius": number(prior.radius),
+            "first_covariance": self.first_covariance,
+            "log_evidence": number(self.log_evidence),
+            "n_steps": np.array([self.n_steps]),
+            "born": self.born[:n_slots],
+            "changed_at": number(self._changed_at),
+            "pool_at": number(self._pool_at),
+            **prefixed("component", self.components.to_arrays()),
+            **prefixed("transition", self.model.to_arrays()),
+            **prefixed("displacement", self.displacements.to_arrays()),
+            **prefixed("planner", self.planner.to_arrays()),
+            **prefixed("memory", self.memory.to_arrays(self.components.n_features)),
+            **prefixed("structure", self.structure.to_arrays()),
+        }
 
-    def restore_states(
-        self,
-        n_steps: int,
-        moments: list[Moments],
-        ids: IntArray,
-        next_id: int,
-        born: FloatArray,
-    ) -> None:
-        """States in the first slots, with their names (n_states,) and steps of birth."""
-        self.n_steps = n_steps
-        for known in moments:
-            self.components.set_moments(self.new_state(), known)
-        self.components.ids[: len(ids)] = ids
-        self.components.next_id = next_id
-        self.born[: len(born)] = born
-        self._pool_at = max(self._pool_at, n_steps * POOL_GROWTH)
+    def restore(self, saved: Saved) -> None:
+        """Take over, into a model that knows nothing, what `to_arrays` gave; checked before use."""
+        components, n_features = self.components, self.components.n_features
+        components.prior = ComponentPrior(
+            saved.positive_definite("prior.covariance", n_features, n_features),
+            saved.number("prior.dof", low=n_features + 1.0),
+            saved.number("prior.log_state_density"),
+            saved.number("prior.radius", low=0.1, high=100.0),
+        )
+        self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
+        components.restore(saved.part("component"))
+        n_slots = components.n_slots
+        self.model.restore(saved.part("transition"), n_slots)
+        self.displacements.restore(saved.part("displacement"))
+        self.planner.restore(saved.part("planner"), n_slots)
+        self.memory.restore(saved.part("memory"), n_features, self.n_actions, n_slots)
+        self.structure.restore(saved.part("structure"), n_slots)
+        self.log_evidence = saved.number("log_evidence")
+        self.n_steps = saved.count("n_steps")
+        self.born = saved.floats("born", n_slots)
+        self._changed_at = saved.number("changed_at", infinite=-math.inf)
+        self._pool_at = saved.number("pool_at", infinite=math.inf)

@@ -10,6 +10,8 @@ import numpy as np
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.scale import Scale
 from tgm.distributions import FloatArray
+from tgm.distributions.saved import ANY, Arrays, Saved, prefixed
+from tgm.errors import DataError
 
 RATIOS = np.geomspace(0.05, 1.2, 10)
 """Candidate widths of a state, over the root mean square change of an observation in a step."""
@@ -78,6 +80,46 @@ class ScaleSearch:
             least = self.best.log_evidence - BEHIND
             self.candidates = [model for model in self.candidates if model.log_evidence > least]
 
+    def to_arrays(self) -> Arrays:
+        """The candidates, and what they have seen."""
+        points = [event.point for event in self._events]
+        arrays = {
+            "event.point": np.array(points).reshape(len(points), -1),
+            "event.action": np.array([_number_of(event) for event in self._events], np.intp),
+            "event.reward": np.array([event.reward for event in self._events]),
+            "event.terminated": np.array([event.terminated for event in self._events], bool),
+            "unit": np.empty(0) if self._unit is None else self._unit,
+            "n_steps": np.array([self._n_steps]),
+            "n_candidates": np.array([len(self.candidates)]),
+        }
+        for index, model in enumerate(self.candidates):
+            arrays |= prefixed(f"candidate.{index}", model.to_arrays())
+        return arrays
+
+    def restore(self, saved: Saved, n_features: int, n_actions: int) -> None:
+        """Take over what `to_arrays` gave."""
+        points = saved.floats("event.point", ANY, n_features)
+        actions = saved.whole("event.action", len(points), low=-1, high=n_actions - 1).tolist()
+        rewards = saved.floats("event.reward", len(points)).tolist()
+        ended = saved.flags("event.terminated", len(points)).tolist()
+        self._events = [
+            Event(point, None if action < 0 else action, reward, end)
+            for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
+        ]
+        unit = saved.floats("unit", ANY, low=0.0)
+        if len(unit) not in (0, n_features):
+            raise DataError(f"array 'unit' has {len(unit)} numbers for {n_features} features")
+        self._unit = unit if len(unit) else None
+        self._n_steps = saved.count("n_steps")
+        n_candidates = saved.count("n_candidates")
+        if not 1 <= n_candidates <= len(RATIOS):
+            raise DataError(f"there are {n_candidates} candidate scales")
+        self.candidates = []
+        for index in range(n_candidates):
+            model = self._make_model(Scale.of_ratio(np.ones(n_features), 1.0))
+            model.restore(saved.part(f"candidate.{index}"))
+            self.candidates.append(model)
+
     def _measure(self) -> None:
         """Measure the unit; if it is another one, make the candidates anew and show them all."""
         changes = [
@@ -96,3 +138,7 @@ class ScaleSearch:
         for model in self.candidates:
             for event in self._events:
                 event.show(model)
+
+
+def _number_of(event: Event) -> int:
+    return -1 if event.action is None else event.action

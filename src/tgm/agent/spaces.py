@@ -9,10 +9,10 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.saved import LARGEST
 from tgm.errors import DataError, SpaceError
 
 MOST_FEATURES = 1000  # of a model in a file: a covariance has the square of it
-LARGEST = 1e60  # its square, and the square of that, are still numbers
 
 
 @dataclass(frozen=True)

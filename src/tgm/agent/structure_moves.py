@@ -40,15 +40,21 @@ def merge_gain(
     both = pooled(first, second)
     gain = _evidence(prior, both) - _evidence(prior, first) - _evidence(prior, second)
     gain -= prior.log_repulsion(first[1] - second[1])
-    # An action leads to few places, however many states there are.
-    n_places = min(max(2, components.n_alive), 2 * model.n_actions)
-    elsewhere = row_prior * (1.0 - STAY) / n_places
+    elsewhere = base_of_rows(components.n_alive, model.n_actions, row_prior)
     return (
         gain
         + math.log1p(missed)
         + _gain_of_rows_into(model, one, other, elsewhere)
         + _gain_of_rows_out_of(model, one, other, elsewhere, row_prior)
     )
+
+
+def base_of_rows(n_states: int, n_actions: int, row_prior: float) -> float:
+    """Concentration of each state but its own in a row of which nothing is known.
+
+    An action leads to few places, however many states there are.
+    """
+    return row_prior * (1.0 - STAY) / min(max(2, n_states), 2 * n_actions)
 
 
 def missed_chances(components: OnlineComponents, one: int, other: int, age: FloatArray) -> float:
@@ -66,7 +72,7 @@ def missed_chances(components: OnlineComponents, one: int, other: int, age: Floa
 def _gain_of_rows_into(model: StateActionModel, one: int, other: int, elsewhere: float) -> float:
     """A row that leads to both has one outcome where it had two."""
     gain = 0.0
-    for state, action in model.into[one] & model.into[other]:
+    for state, action in sorted(model.into[one] & model.into[other]):  # sums round in order
         if state not in (one, other):
             row = model.row(state, action)
             gain += math.lgamma(elsewhere + row[one] + row[other]) + math.lgamma(elsewhere)

@@ -16,7 +16,9 @@ from tgm.agent.structure_moves import (
     two_sides,
 )
 from tgm.distributions import BoolArray, FloatArray
-from tgm.memory.step_memory import relabel
+from tgm.distributions.saved import ANY, Arrays, Saved
+from tgm.errors import DataError
+from tgm.memory.step import relabel
 from tgm.perception.online_components import moments_of, pooled
 
 if TYPE_CHECKING:
@@ -58,6 +60,28 @@ class StructureSearch:
             self._checked = np.concatenate([self._checked, room])
         self._checked[state] = 0.0
         self._whole_until.pop(state, None)
+
+    def to_arrays(self) -> Arrays:
+        """What is to be looked at, and when."""
+        return {
+            "touched": np.array(sorted(self._touched), dtype=np.intp),
+            "young": np.array(sorted(self._young), dtype=np.intp),
+            "checked": self._checked,
+            "whole.state": np.array(list(self._whole_until), dtype=np.intp),
+            "whole.until": np.array(list(self._whole_until.values()), dtype=np.float64),
+        }
+
+    def restore(self, saved: Saved, n_slots: int) -> None:
+        """Take over what `to_arrays` gave, for at least so many states."""
+        last = n_slots - 1
+        self._touched = set(saved.whole("touched", ANY, high=last).tolist())
+        self._young = set(saved.whole("young", ANY, high=last).tolist())
+        self._checked = saved.floats("checked", ANY)
+        if len(self._checked) < n_slots:
+            raise DataError(f"array 'checked' has {len(self._checked)} of {n_slots} states")
+        states = saved.whole("whole.state", ANY, high=last).tolist()
+        until = saved.floats("whole.until", len(states)).tolist()
+        self._whole_until = dict(zip(states, until, strict=True))
 
     def check(self) -> None:
         """Compare states with their neighbours, and wide ones with two: those that have grown."""

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
 from tgm.experiments.grid import Outcome
 from tgm.experiments.summary import per_agent, per_maze
+from tgm.experiments.trial import run_trial
 from tgm.experiments.trial_store import RESULTS_FILE, TrialStore
 
 PLAIN_LINES = 20  # of progress in all, where there is no terminal
@@ -63,6 +65,10 @@ class Compare:
     out: Path = Path("comparison")
     """Folder of the results; finished trials in it are not run again."""
 
+    record: bool = False
+    """Leave a run directory of each trial in OUT/runs, for `tgm runs` and `tgm inspect`. With
+    --dask the workers write them, and need the same disk."""
+
     json: bool = False
     """Print one JSON object instead."""
 
@@ -74,6 +80,7 @@ class Compare:
         trials = make_trials(mazes, self.agents, seeds, self.steps, self.check_every)
         if self.dask is None:
             check_extras(self.agents)
+        runs = self.out.resolve() / "runs" if self.record else None
         with _progress(len(trials)) as advance:
             comparison = compare(
                 trials,
@@ -81,6 +88,7 @@ class Compare:
                 jobs=self._n_jobs(),
                 dask=self.dask,
                 on_outcome=advance,
+                work=partial(run_trial, record=runs),
             )
         self._tell(comparison)
         for failure in comparison.failures:

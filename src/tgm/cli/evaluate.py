@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from tgm.cli.output import print_json, print_lines
-from tgm.cli.report import evaluation_facts, evaluation_line
+from tgm.cli.report import evaluation_facts, evaluation_line, newest_agent
 from tgm.errors import ConfigError
 from tgm.experiments.evaluation import evaluate
 from tgm.runs import Run
@@ -37,7 +37,7 @@ class Evaluate:
             raise ConfigError("--episodes must be above 0 and --seed at least 0")
         run = Run.open(self.run_dir)
         world = run.world
-        evaluation = evaluate(run.agent(), world.make(), self.episodes, self.seed)
+        evaluation = evaluate(newest_agent(run), world.make(), self.episodes, self.seed)
         if self.json:
             print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, world.maze)})
         else:

@@ -25,6 +25,7 @@ COMMANDS = {
     "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
     "train": ("tgm.cli.train", "Train", "let an agent live in a maze and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
+    "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from rich.text import Text
@@ -12,6 +13,15 @@ from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.envs import Maze
 from tgm.experiments.evaluation import Evaluation
 from tgm.experiments.structure import StructureReport
+from tgm.runs import Run
+
+
+def newest_agent(run: Run) -> TGMAgent:
+    """The newest agent of a run that can be read; what could not is told on standard error."""
+    agent, troubles = run.agent_and_troubles()
+    for trouble in troubles:
+        print(f"tgm: {trouble}; taking an earlier one", file=sys.stderr)
+    return agent
 
 
 def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from typing import Annotated
 import tyro
 
 from tgm.cli.output import print_json, print_lines
-from tgm.cli.report import learned_map, structure_lines
+from tgm.cli.report import learned_map, newest_agent, structure_lines
 from tgm.errors import RunError
 from tgm.experiments.structure import StructureReport, compare_structure
 from tgm.runs import Run
+
+EVERY = 100  # steps between two looks back
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,9 @@ class Structure:
         maze = run.world.maze
         if maze is None:
             raise RunError(f"{self.run_dir}: only a maze has a true structure to compare with")
-        agent = run.agent()
+        agent = newest_agent(run)
         report = compare_structure(agent, maze)
-        over_time = [(step, compare_structure(then, maze)) for step, then in run.snapshots()]
+        over_time = [(step, compare_structure(then, maze)) for step, then in run.frames(EVERY)]
         if self.json:
             history = [
                 {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,8 @@ from tgm.experiments.baselines.student import InPieces
 from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
 from tgm.experiments.solving import EPISODES, check_rng, check_steps, solved_from
 from tgm.experiments.structure import compare_structure
-from tgm.runs.world import World
+from tgm.experiments.trial_record import NoRecord, TrialRecord, begin_record
+from tgm.runs import World
 
 SCHEMA = 1
 CURVE_EPISODES = 100  # the paper's curves: mean reward over the last so many episodes
@@ -53,6 +56,11 @@ class Trial:
     def name(self) -> str:
         """For people: maze, agent, seed."""
         return f"maze {self.maze.name}, {self.agent}, seed {self.seed}"
+
+    @property
+    def folder_name(self) -> str:
+        """Maze, agent, seed and steps as the name of a folder."""
+        return f"{as_folder(self.maze.name)}-{self.agent}-seed-{self.seed}-steps-{self.steps}"
 
     def checks(self) -> list[int]:
         """The steps at which the agent is looked at; the last step is always one of them."""
@@ -125,15 +133,46 @@ class TrialResult:
         return cls(**{**known, "checks": checks})
 
 
-def run_trial(trial: Trial) -> TrialResult:
-    """Run one trial; the result depends on nothing but the trial, its seconds apart."""
+def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
+    """Run one trial; the result depends on nothing but the trial, its seconds apart.
+
+    Args:
+        trial: what to run.
+        record: a folder in which to leave a run directory; its cost is part of the seconds.
+    """
     with _ONE_AT_A_TIME:
-        return _run(trial)
+        return _run(trial, record)
 
 
-def _run(trial: Trial) -> TrialResult:
-    recorder = EpisodeRecorder(World.of_maze(trial.maze).make(), trial.seed)
+def _run(trial: Trial, folder: Path | None) -> TrialResult:
+    home = World.of_maze(trial.maze)
+    recorder = EpisodeRecorder(home.make(), trial.seed)
     student = make_student(trial.agent, recorder, trial.seed)
+    record: TrialRecord = NoRecord()
+    if folder is not None:
+        record = begin_record(
+            folder,
+            trial.folder_name,
+            agent=trial.agent,
+            student=student,
+            episodes=recorder,
+            world=home,
+            seed=trial.seed,
+            steps=trial.steps,
+        )
+    try:
+        result = _live(trial, student, recorder, record)
+    except BaseException as error:
+        is_stopped = isinstance(error, KeyboardInterrupt)
+        record.close("interrupted" if is_stopped else "failed", {}, str(error))
+        raise
+    record.close("finished", _facts(trial, result))
+    return result
+
+
+def _live(
+    trial: Trial, student: Student, recorder: EpisodeRecorder, record: TrialRecord
+) -> TrialResult:
     world, rng = MazeWorld(trial.maze), check_rng(trial.seed)
     checks: list[Check] = []
     looking = 0.0
@@ -143,6 +182,7 @@ def _run(trial: Trial) -> TrialResult:
         began = time.perf_counter()
         evaluation = evaluate_side_by_side(student, world, EPISODES, rng)
         checks.append(Check(step, evaluation.mean_return, recent_reward(recorder.episodes)))
+        record.look(step)
         looking += time.perf_counter() - began
 
     began = time.perf_counter()
@@ -162,6 +202,20 @@ def _run(trial: Trial) -> TrialResult:
     )
 
 
+def _facts(trial: Trial, result: TrialResult) -> dict[str, Any]:
+    """What result.json of a run directory says of a trial."""
+    return {
+        "steps": trial.steps,
+        "episodes": result.n_episodes,
+        "states": result.n_states,
+        "mean_return": result.final_return,
+        "optimal_return": trial.maze.optimal_return,
+        "solved": result.solved_at is not None,
+        "solved_at": result.solved_at,
+        "seconds": result.seconds,
+    }
+
+
 def recent_reward(episodes: Sequence[EpisodeInfo]) -> float | None:
     """Mean reward of the last 100 episodes; None if there is none."""
     last = [episode.total_reward for episode in episodes[-CURVE_EPISODES:]]
@@ -179,6 +233,11 @@ def regret(maze: Maze, n_steps: int, total_reward: float, limit: int) -> float |
     length = len(maze.shortest_path)  # one step for each move, and the bite
     bites = n_steps // length if length <= limit else 0
     return 2.0 * bites - n_steps - total_reward
+
+
+def as_folder(text: str) -> str:
+    """Any text as the name of a folder."""
+    return re.sub(r"[^\w.-]", "_", text).lstrip(".") or "_"
 
 
 def _is_exact(student: Student, maze: Maze) -> bool | None:

@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from tgm import __version__
 from tgm.agent.model_file import write_atomically
 from tgm.envs import Maze
 from tgm.errors import ConfigError, RunError, TGMError
-from tgm.experiments.trial import SCHEMA, Trial, TrialResult
+from tgm.experiments.trial import SCHEMA, Trial, TrialResult, as_folder
 
 TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
 
@@ -52,7 +51,7 @@ class TrialStore:
     def path(self, trial: Trial) -> Path:
         """The file of a trial."""
         name = f"seed-{trial.seed}-steps-{trial.steps}.json"
-        return self.folder / TRIALS / _as_name(trial.maze.name) / trial.agent / name
+        return self.folder / TRIALS / as_folder(trial.maze.name) / trial.agent / name
 
     def find(self, trial: Trial) -> TrialResult | None:
         """The result of a trial that was finished before, or None.
@@ -174,11 +173,6 @@ def _order(trial: Trial) -> tuple[Any, ...]:
 def maze_order(name: str) -> tuple[int, str]:
     """Sorts the numbered mazes of the paper by number, and before all others."""
     return (int(name), name) if name.isdecimal() else (1_000_000, name)
-
-
-def _as_name(text: str) -> str:
-    """A maze's name as the name of a folder."""
-    return re.sub(r"[^\w.-]", "_", text).lstrip(".") or "_"
 
 
 def _read(path: Path) -> tuple[Trial, TrialResult]:

@@ -3,72 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 
-from tgm.distributions import FloatArray
+import numpy as np
+
+from tgm.distributions.saved import ANY, Arrays, Saved, prefixed
+from tgm.errors import DataError
+from tgm.memory import step_table
+from tgm.memory.step import Shares, Step
 from tgm.perception.component_map import ComponentMap
-
-Belief = list[tuple[int, float]]
-"""(state, probability), the most likely first; what is missing to one is "none of the known"."""
-
-Shares = dict[int, list[tuple[int, float]]]
-
-
-@dataclass(slots=True, eq=False)
-class Step:
-    """One step and its explanation.
-
-    Attributes:
-        departure: (n_features,) the observation before; None at the start of an episode.
-        before: the belief before.
-        action: what was done; None at the start of an episode.
-        reward, end: what it brought, and 1.0 if the episode terminated.
-        arrival: (n_features,) the observation after.
-        log_fade: how far counts had faded when it came; what came before has faded since.
-        entries: (state, next state, weight) that it added to the transition counts.
-        after: the belief after, which is also what it added to the components.
-        weight_then: weight of its state when it was explained.
-        next: the step that followed.
-        home: the state in whose memory it is kept, or None.
-        names: the states under which it is found while it is kept.
-        is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
-    """
-
-    departure: FloatArray | None
-    before: Belief
-    action: int | None
-    reward: float
-    end: float
-    arrival: FloatArray
-    log_fade: float = 0.0
-    entries: list[tuple[int, int, float]] = field(default_factory=list)
-    after: Belief = field(default_factory=list)
-    weight_then: float = 0.0
-    next: Step | None = None
-    home: int | None = None
-    names: set[int] = field(default_factory=set)
-    is_void: bool = False
-
-    def states(self) -> set[int]:
-        """The states that it names."""
-        named = {state for state, _ in self.before}
-        named.update(state for state, _ in self.after)
-        for state, reached, _ in self.entries:
-            named.add(state)
-            named.add(reached)
-        return named
-
-    def relabel(self, before: Shares, after: Shares) -> None:
-        """Follow a change of states, where it was left and where it led; see `relabel`."""
-        entries: dict[tuple[int, int], float] = {}
-        for state, reached, weight in self.entries:
-            for new_state, share in before.get(state, [(state, 1.0)]):
-                for new_reached, part in after.get(reached, [(reached, 1.0)]):
-                    key = new_state, new_reached
-                    entries[key] = entries.get(key, 0.0) + weight * share * part
-        self.entries = [(state, reached, weight) for (state, reached), weight in entries.items()]
-        self.before = relabel(self.before, before)
-        self.after = relabel(self.after, after)
 
 
 class StepMemory:
@@ -81,6 +23,7 @@ class StepMemory:
         # Which kept steps name a state. Dictionaries, because they keep their order.
         self._naming: dict[int, dict[Step, None]] = {}
         self._n_steps = 0
+        self.n_let_go = 0  # steps that made room for newer ones, since somebody asked
 
     def __len__(self) -> int:
         return self._n_steps
@@ -92,6 +35,10 @@ class StepMemory:
     def naming(self, state: int) -> list[Step]:
         """The kept steps from or into a state, as far as is believed."""
         return list(self._naming.get(state, ()))
+
+    def all(self) -> list[Step]:
+        """All kept steps: state by state, oldest first."""
+        return [step for steps in self._steps.values() for step in steps]
 
     def keep(self, step: Step, state: int) -> None:
         """Keep a step into a state; the oldest there makes room, and stays in the counts."""
@@ -105,6 +52,7 @@ class StepMemory:
         if len(steps) > self._limit:
             oldest = steps[0]
             self.take_out(oldest)
+            self.n_let_go += 1
             oldest.next = None  # or one kept step would hold on to all that came after it
 
     def take_out(self, step: Step) -> None:
@@ -120,6 +68,45 @@ class StepMemory:
             self._naming[named].pop(step, None)
         step.home = None
         self._n_steps -= 1
+
+    def to_arrays(self, n_features: int) -> Arrays:
+        """The kept steps, where each is kept, and in which order those that name a state stand."""
+        steps = self.all()
+        place = {id(step): index for index, step in enumerate(steps)}
+        naming = [place[id(step)] for named in self._naming.values() for step in named]
+        return {
+            **prefixed("step", step_table.to_arrays(steps, n_features)),
+            "home.state": np.array(list(self._steps), dtype=np.intp),
+            "home.count": np.array([len(kept) for kept in self._steps.values()], dtype=np.intp),
+            "naming.state": np.array(list(self._naming), dtype=np.intp),
+            "naming.count": np.array([len(named) for named in self._naming.values()], np.intp),
+            "naming.step": np.array(naming, dtype=np.intp),
+            "n_let_go": np.array([self.n_let_go]),
+        }
+
+    def restore(self, saved: Saved, n_features: int, n_actions: int, n_slots: int) -> None:
+        """Take over what `to_arrays` gave; its states are slots below `n_slots`."""
+        steps = step_table.from_arrays(saved.part("step"), n_features, n_actions, n_slots)
+        homes = saved.whole("home.state", ANY, high=n_slots - 1).tolist()
+        counts = saved.whole("home.count", len(homes), high=self._limit).tolist()
+        named_states = saved.whole("naming.state", ANY, high=n_slots - 1).tolist()
+        lengths = saved.whole("naming.count", len(named_states), high=len(steps)).tolist()
+        order = saved.whole("naming.step", sum(lengths), high=len(steps) - 1).tolist()
+        if sum(counts) != len(steps):
+            raise DataError(f"{len(steps)} kept steps, but {sum(counts)} are said to be kept")
+        kept, named = iter(steps), iter(order)
+        for home, count in zip(homes, counts, strict=True):
+            self._steps[home] = deque(next(kept) for _ in range(count))
+            for step in self._steps[home]:
+                step.home = home
+        for state, length in zip(named_states, lengths, strict=True):
+            self._naming[state] = {steps[next(named)]: None for _ in range(length)}
+            for step in self._naming[state]:
+                step.names.add(state)
+        if any(not step.states() <= step.names for step in steps):
+            raise DataError("array 'naming.step' does not fit the kept steps")
+        self._n_steps = len(steps)
+        self.n_let_go = saved.count("n_let_go")
 
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; steps of merged states are kept together."""
@@ -142,14 +129,3 @@ class StepMemory:
         step.relabel(before, after)
         if step.after and home is not None:
             self.keep(step, step.after[0][0])
-
-
-def relabel(belief: Belief, shares: Shares) -> Belief:
-    """A belief in which some states have been shared out; a state not named goes on as it is."""
-    new: dict[int, float] = {}
-    for state, probability in belief:
-        for after, share in shares.get(state, [(state, 1.0)]):
-            new[after] = new.get(after, 0.0) + probability * share
-    return sorted(
-        ((state, p) for state, p in new.items() if p > 1e-6), key=lambda item: (-item[1], item[0])
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,21 @@ class Move:
     cause: str
     gain: float | None = None
     accepted: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {
+            "kind": self.kind,
+            "ids": list(self.ids),
+            "cause": self.cause,
+            "gain": self.gain,
+            "accepted": self.accepted,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Move:
+        """What `to_dict` gave."""
+        return cls(**(values | {"ids": tuple(values["ids"])}))
 
 
 @dataclass(frozen=True)

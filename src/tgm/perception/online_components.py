@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.errors import DataError
 from tgm.perception.component_prior import ComponentPrior
 
 NOWHERE = -1e300  # the log density of a slot without a component
@@ -61,6 +63,10 @@ class OnlineComponents:
         self._theta[0] = NOWHERE
         self._refresh_at = np.zeros(capacity)  # weight at which theta is due again
         self._free: list[int] = []
+        self.dirty: set[int] = set()
+        """Slots that changed since the last record of them."""
+        self.told: dict[int, int] = {}
+        """The id under which each slot was recorded; empty if nobody records."""
 
     @property
     def n_features(self) -> int:
@@ -101,6 +107,7 @@ class OnlineComponents:
         self.ids[slot] = self.next_id
         self.weight[slot] = self._refresh_at[slot] = 0.0
         self.next_id += 1
+        self.dirty.add(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
         return slot
 
@@ -112,6 +119,7 @@ class OnlineComponents:
         self._theta[:, slot] = 0.0
         self._theta[0, slot] = NOWHERE
         self._free.append(slot)
+        self.dirty.add(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
@@ -128,6 +136,7 @@ class OnlineComponents:
             difference *= weight / after
             mean += difference
         self.weight[slot] = after
+        self.dirty.add(slot)
         # A component is looked at anew when it has a twentieth more data, not at every point.
         if after >= self._refresh_at[slot]:
             self.refresh(slot)
@@ -144,18 +153,21 @@ class OnlineComponents:
             self.scatter[slot] -= (weight * before / after) * (difference[:, None] * difference)
             self.mean[slot] -= difference * (weight / after)
             self.weight[slot] = after
+        self.dirty.add(slot)
         self.refresh(slot)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a component knows."""
         self.weight[slot], self.mean[slot], self.scatter[slot] = moments
+        self.dirty.add(slot)
         self.refresh(slot)
 
     def set_prior(self, prior: ComponentPrior) -> None:
         """Take another prior; every component is seen in its light."""
         self.prior = prior
-        for slot in self.alive:
-            self.refresh(int(slot))
+        for slot in self.alive.tolist():
+            self.dirty.add(slot)
+            self.refresh(slot)
 
     def refresh(self, slot: int) -> None:
         """Bring the column of theta up to date with the statistics."""
@@ -178,6 +190,60 @@ class OnlineComponents:
         dof = self.prior.dof + self.weight[slots] - self.n_features
         total = self.prior.inverse_scale + self.scatter[slots]
         return np.asarray(total / dof[:, None, None])
+
+    def to_arrays(self) -> Arrays:
+        """Everything, slot by slot; theta too, which is made anew only now and then."""
+        n_slots = self.n_slots
+        return {
+            "ids": self.ids[:n_slots],
+            "next_id": np.array([self.next_id]),
+            "weight": self.weight[:n_slots],
+            "mean": self.mean[:n_slots],
+            "scatter": self.scatter[:n_slots],
+            "peak": self.peak[:n_slots],
+            "refresh_at": self._refresh_at[:n_slots],
+            "theta": self._theta[:, :n_slots],
+            "free": np.array(self._free, dtype=np.intp),
+            "dirty": np.array(sorted(self.dirty), dtype=np.intp),
+            "told": np.array(sorted(self.told.items()), dtype=np.intp).reshape(-1, 2),
+        }
+
+    def restore(self, saved: Saved) -> None:
+        """Take over what `to_arrays` gave; the prior is given already."""
+        n_features = self.n_features
+        ids = saved.whole("ids", ANY, low=-1)
+        n_slots = len(ids)
+        while len(self.weight) < n_slots:
+            self._grow()
+        self.n_slots = n_slots
+        self.next_id = saved.count("next_id")
+        self.ids[:n_slots] = ids
+        self.is_alive[:n_slots] = ids >= 0
+        self.alive = np.flatnonzero(self.is_alive[:n_slots])
+        self._free = saved.whole("free", ANY, high=n_slots - 1).tolist()
+        self._check_names()
+        self.weight[:n_slots] = saved.floats("weight", n_slots, low=0.0)
+        if (self.weight[self.alive] <= 0).any():
+            raise DataError("array 'weight' holds 0 for a state that is there")
+        self.mean[:n_slots] = saved.floats("mean", n_slots, n_features)
+        self.scatter[:n_slots] = saved.scatter("scatter", n_slots, n_features, n_features)
+        self.peak[:n_slots] = saved.floats("peak", n_slots)
+        self._refresh_at[:n_slots] = saved.floats("refresh_at", n_slots, low=0.0)
+        theta = saved.floats("theta", len(self._theta), n_slots, low=NOWHERE)
+        if (theta[0, self.alive] < -LARGEST).any():
+            raise DataError("array 'theta' has no density for a state that is there")
+        self._theta[:, :n_slots] = theta
+        self.dirty = set(saved.whole("dirty", ANY, high=n_slots - 1).tolist())
+        self.told = dict(saved.whole("told", ANY, 2).tolist())
+
+    def _check_names(self) -> None:
+        ids = self.ids[self.alive].tolist()
+        if len(set(ids)) != len(ids):
+            raise DataError("array 'ids' holds a name twice")
+        if any(name >= self.next_id for name in ids):
+            raise DataError(f"next_id is {self.next_id}, a name that is in use or was")
+        if sorted(self._free) != np.flatnonzero(~self.is_alive[: self.n_slots]).tolist():
+            raise DataError("array 'free' does not name the slots without a state")
 
     def _features(self, point: FloatArray) -> FloatArray:
         if len(point) == 2:  # the common case, without six small arrays

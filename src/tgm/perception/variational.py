@@ -63,8 +63,18 @@ def log_responsibilities(mixture: Mixture, points: npt.ArrayLike) -> FloatArray:
 
 def responsibilities(mixture: Mixture, points: npt.ArrayLike) -> FloatArray:
     """r_nk, the probability that point n belongs to component k: points (N, O) to (N, K)."""
+    return assess(mixture, points)[0]
+
+
+def assess(mixture: Mixture, points: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Responsibilities (N, K) of points (N, O), and (N,) ln of the sum over k of rho_nk.
+
+    The second is how well the mixture foresaw each point: its log density, but with the expected
+    logarithms of the parameters in place of the parameters.
+    """
     features = Features.of_points(as_points(points, mixture.n_features))
-    return _assign(mixture, features)[1]
+    _, resp, log_density = _assign(mixture, features)
+    return resp, log_density
 
 
 def fit(
@@ -143,7 +153,7 @@ class _Sweep:
 
 def _sweep(prior: Mixture, data: _Data, belief: Mixture) -> _Sweep:
     """Responsibilities under `belief`, then the prior's update by the data they weigh."""
-    log_resp, resp = _assign(belief, data.features)
+    log_resp, resp, _ = _assign(belief, data.features)
     # From the logarithms at hand: a responsibility of zero has none of its own.
     return _absorb(prior, data, resp, np.einsum("nk,nk->k", resp, log_resp))
 
@@ -161,18 +171,23 @@ def _absorb(prior: Mixture, data: _Data, resp: FloatArray, log_q: FloatArray) ->
     return _Sweep(resp, forgotten, kept, prior.update(together), energy)
 
 
-def _assign(mixture: Mixture, features: Features) -> tuple[FloatArray, FloatArray]:
-    """Log responsibilities and responsibilities, both (N, K) and stored component by component."""
+def _assign(mixture: Mixture, features: Features) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log responsibilities and responsibilities, both (N, K) and stored component by component.
+
+    The third is the logarithm (N,) of what the responsibilities were divided by.
+    """
     if _expansion_is_safe(mixture, features):
         log_joint = mixture.natural_parameters(features.centre).T @ features.values.T
     else:
         log_joint = mixture.log_joint(features.points + features.centre).T.copy()
-    log_joint -= log_joint.max(axis=0)
+    highest = log_joint.max(axis=0)
+    log_joint -= highest
     resp = np.exp(log_joint)
     total = resp.sum(axis=0)
     resp /= total
-    log_joint -= np.log(total)
-    return log_joint.T, resp.T
+    log_total = np.log(total)
+    log_joint -= log_total
+    return log_joint.T, resp.T, log_total + highest
 
 
 def _expansion_is_safe(mixture: Mixture, features: Features) -> bool:

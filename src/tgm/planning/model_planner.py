@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.saved import Arrays, Saved, number, prefixed
+from tgm.errors import DataError
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.information import expected_information_gain, sampled_rows
@@ -40,6 +42,7 @@ class ModelPlanner:
         self._row_prior = row_prior
         self._sweeper = Sweeper(model)
         self._greedy: FloatArray | None = None
+        self._greedy_version = 0  # of the model that it was found for
         self._best_reward = -math.inf
         self._worst_reward = math.inf
         self._need = 0.0
@@ -59,17 +62,32 @@ class ModelPlanner:
             self._worst_reward = min(self._worst_reward, reward)
             self._is_due, self._greedy = True, None
 
-    @property
-    def reward_range(self) -> tuple[float, float]:
-        """The worst and the best reward so far; (0, 0) before the first."""
-        if self._best_reward == -math.inf:
-            return 0.0, 0.0
-        return self._worst_reward, self._best_reward
+    def to_arrays(self) -> Arrays:
+        """Everything but what is found again from the model."""
+        return {
+            "best_reward": number(self._best_reward),
+            "worst_reward": number(self._worst_reward),
+            "need": number(self._need),
+            "doubt": number(self._doubt),
+            "doubt_at": number(self._doubt_at),
+            "look_at": number(self._look_at),
+            "is_due": np.array([self._is_due]),
+            "is_stuck": np.array([self._is_stuck]),
+            **prefixed("sweep", self._sweeper.to_arrays()),
+        }
 
-    def restore_range(self, worst: float, best: float) -> None:
-        """Take over a range of rewards that was saved."""
-        self.see_reward(worst)
-        self.see_reward(best)
+    def restore(self, saved: Saved, n_slots: int) -> None:
+        """Take over what `to_arrays` gave, for at least so many states."""
+        self._best_reward = saved.number("best_reward", infinite=-math.inf)
+        self._worst_reward = saved.number("worst_reward", infinite=math.inf)
+        self._need, self._doubt = saved.number("need"), saved.number("doubt")
+        self._doubt_at, self._look_at = saved.number("doubt_at"), saved.number("look_at")
+        self._is_due = bool(saved.flags("is_due", 1)[0])
+        self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
+        self._sweeper.restore(saved.part("sweep"))
+        if len(self._sweeper.value) < n_slots:
+            raise DataError(f"{len(self._sweeper.value)} values for {n_slots} states")
+        self._greedy = self._sampled = None
 
     def birth(self, state: int) -> None:
         """A state was born: nothing was tried in it, so it is worth the best."""
@@ -143,11 +161,8 @@ class ModelPlanner:
     def greedy_values(self, alive: IntArray) -> FloatArray:
         """(n_slots, n_actions) values of the model as it is known; what is untried is worst."""
         model = self._model
-        if model.changed:
-            self._greedy = None
-            self._sweeper.active.update(model.changed)
-            model.changed.clear()
-        if self._greedy is None:
+        if self._greedy is None or self._greedy_version != model.version:
+            self._greedy_version = model.version
             n_slots = int(alive.max(initial=-1)) + 1
             untried = model.visits[:n_slots] <= TRIED
             self._greedy = solve(
@@ -164,7 +179,6 @@ class ModelPlanner:
         """Bring the exploring values up to date, at a cost that depends on what changed."""
         model, sweeper = self._model, self._sweeper
         if model.changed:
-            self._greedy = None
             sweeper.active.update(model.changed)
             model.changed.clear()
         if model.touched:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.saved import ANY, Arrays, Saved
 from tgm.transition.state_actions import START, StateActionModel
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
@@ -47,6 +48,27 @@ class Sweeper:
         self.is_set[state] = True
         self.set_to[state] = value
         self.active.add(state)
+
+    def to_arrays(self) -> Arrays:
+        """Everything."""
+        return {
+            "q": self.q,
+            "value": self.value,
+            "is_set": self.is_set,
+            "set_to": self.set_to,
+            "bonus": self.bonus,
+            "active": np.array(sorted(self.active), dtype=np.intp),
+        }
+
+    def restore(self, saved: Saved) -> None:
+        """Take over what `to_arrays` gave."""
+        self.value = saved.floats("value", ANY)
+        shape = len(self.value), self._model.n_actions
+        self.q = saved.floats("q", *shape)
+        self.is_set = saved.flags("is_set", *shape)
+        self.set_to = saved.floats("set_to", *shape)
+        self.bonus = saved.floats("bonus", *shape)
+        self.active = set(saved.whole("active", ANY, high=shape[0] - 1).tolist())
 
     def set_rows(self, is_set: BoolArray, set_to: FloatArray) -> None:
         """Say which rows (n, n_actions) have which value, whatever the model says."""

@@ -1,6 +1,25 @@
 """Run directories: what a training run leaves behind; one writer, one reader."""
 
-from tgm.runs.reader import Run
-from tgm.runs.writer import RunWriter
+from tgm.agent.recording import set_opener
+from tgm.runs.chunk import Chunk, Frame, FrameRow
+from tgm.runs.folder import RunFolder
+from tgm.runs.reader import Run, RunStatus, find_runs
+from tgm.runs.recorder import RunRecorder
+from tgm.runs.resume import open_run, resume
+from tgm.runs.world import World
 
-__all__ = ["Run", "RunWriter"]
+__all__ = [
+    "Chunk",
+    "Frame",
+    "FrameRow",
+    "Run",
+    "RunFolder",
+    "RunRecorder",
+    "RunStatus",
+    "World",
+    "find_runs",
+    "open_run",
+    "resume",
+]
+
+set_opener(open_run)

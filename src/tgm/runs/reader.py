@@ -1,17 +1,54 @@
-"""Reads run directories."""
+"""Reads run directories; nothing that is in them is trusted."""
 
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tgm.agent import TGMAgent
-from tgm.errors import RunError
+from tgm.agent.model_file import read_arrays
+from tgm.errors import RunError, TGMError
+from tgm.runs.chunk import Chunk, Frame
+from tgm.runs.folder import (
+    CHECKPOINT_FOLDER,
+    HISTORY_FOLDER,
+    METRICS_FILE,
+    MODEL_FILE,
+    RESULT_FILE,
+    RUN_FILE,
+    SCHEMA,
+)
+from tgm.runs.history import FORMAT
+from tgm.runs.lock import is_locked
 from tgm.runs.world import World
-from tgm.runs.writer import METRICS_FILE, MODEL_FILE, RUN_FILE, SCHEMA, SNAPSHOT_FOLDER
+
+State = Literal["live", "finished", "interrupted", "failed", "broken"]
+
+LARGEST_JSON = 10_000_000  # bytes of run.json or result.json
+LONGEST_LINE = 10_000_000  # bytes of a line of metrics
+TAIL = 65_536  # bytes in which the last line of metrics is looked for, at first
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """How a run stands.
+
+    Attributes:
+        state: live while somebody writes it; interrupted if it was stopped or killed.
+        reason: why, where there is something to say.
+        result: what result.json says, if it is there.
+        last: the last whole line of the metrics, if there is one.
+    """
+
+    state: State
+    reason: str = ""
+    result: dict[str, Any] = field(default_factory=dict)
+    last: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -30,50 +67,196 @@ class Run:
     def open(cls, folder: Path) -> Run:
         """The run in `folder`, or a RunError that says why there is none."""
         path = folder / RUN_FILE
-        try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError):
-            raise RunError(f"{folder}: not a run (there is no {RUN_FILE} in it)") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise RunError(f"{path}: cannot be read ({error})") from None
-        if not isinstance(facts, dict) or facts.get("schema") != SCHEMA:
-            seen = facts.get("schema") if isinstance(facts, dict) else type(facts).__name__
-            raise RunError(f"{path}: schema {seen!r}; this version reads {SCHEMA}")
+        if not path.is_file():
+            raise RunError(f"{folder}: not a run (there is no {RUN_FILE} in it)")
+        facts = _read_json(path)
+        if facts.get("schema") != SCHEMA:
+            raise RunError(f"{path}: schema {facts.get('schema')!r}; this version reads {SCHEMA}")
+        wanted: dict[str, Any] = {
+            "agent": str,
+            "seed": int,
+            "steps": int,
+            "config": dict,
+            "interface": dict,
+        }
+        for name, kind in wanted.items():
+            if not isinstance(facts.get(name), kind):
+                raise RunError(f"{path}: '{name}' is {facts.get(name)!r}")
         return cls(folder, facts)
+
+    @property
+    def name(self) -> str:
+        """The name of its directory."""
+        return self.folder.name
 
     @property
     def world(self) -> World:
         """The environment of the run."""
         return World.from_dict(self.facts.get("world"))
 
+    def status(self) -> RunStatus:
+        """How it stands; looks at the ends of its files only."""
+        if is_locked(self.folder):
+            return RunStatus("live", last=self._last_line(strict=False))
+        try:
+            last = self._last_line(strict=True)
+            path = self.folder / RESULT_FILE
+            if not path.is_file():
+                return RunStatus("interrupted", "it was killed", last=last)
+            result = _read_json(path)
+        except RunError as error:
+            return RunStatus("broken", str(error))
+        state = result.get("status")
+        if state not in ("finished", "interrupted", "failed"):
+            return RunStatus("broken", f"{path}: status {state!r}")
+        is_ours = bool(self.facts["interface"])
+        if state == "finished" and is_ours and not (self.folder / MODEL_FILE).is_file():
+            return RunStatus("broken", f"{self.folder}: its model is missing", result, last)
+        return RunStatus(state, str(result.get("reason", "")), result, last)
+
+    # --- what was learned -------------------------------------------------------------------------
+
     def agent(self) -> TGMAgent:
-        """The final agent, or the newest snapshot of a run that did not finish."""
+        """The final agent; without one that can be read, that of the newest checkpoint."""
+        return self.agent_and_troubles()[0]
+
+    def agent_and_troubles(self) -> tuple[TGMAgent, tuple[str, ...]]:
+        """The newest agent that can be read, and a line for each that could not."""
+        troubles: list[str] = []
         final = self.folder / MODEL_FILE
-        if final.exists():
-            return TGMAgent.load(final)
-        for _, agent in reversed(list(self._snapshot_files())):
-            return TGMAgent.load(agent)
+        files = [path for _, path in self.checkpoints()] + [final] * final.is_file()
+        for path in reversed(files):
+            try:
+                return TGMAgent.load(path), tuple(troubles)
+            except RunError as error:
+                troubles.append(str(error))
+        if troubles:
+            raise RunError("; ".join(troubles))
         raise RunError(f"{self.folder}: no model was saved yet")
 
-    def snapshots(self) -> Iterator[tuple[int, TGMAgent]]:
-        """(step, agent) after each learning step, in order."""
-        for step, path in self._snapshot_files():
-            yield step, TGMAgent.load(path)
+    def checkpoints(self) -> list[tuple[int, Path]]:
+        """(step, file) of the checkpoints, the oldest first."""
+        return _numbered(self.folder / CHECKPOINT_FOLDER)
+
+    # --- how it was learned -----------------------------------------------------------------------
 
     def metrics(self) -> Iterator[dict[str, Any]]:
-        """The records of the learning steps; a line that is still being written is left out."""
+        """The lines of the metrics; one that is still being written is left out."""
         path = self.folder / METRICS_FILE
-        if not path.exists():
+        if not path.is_file():
             return
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.endswith("\n"):
+        with path.open("rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
+                if not line.endswith(b"\n"):
+                    if len(line) == LONGEST_LINE:
+                        raise RunError(f"{path}:{number}: a line of over {LONGEST_LINE} bytes")
                     return
-                try:
-                    yield json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise RunError(f"{path}:{number}:{error.colno}: {error.msg}") from None
+                yield _parse_line(path, number, line)
 
-    def _snapshot_files(self) -> list[tuple[int, Path]]:
-        files = (self.folder / SNAPSHOT_FOLDER).glob("*.safetensors")
-        return sorted((int(path.stem), path) for path in files if path.stem.isdecimal())
+    def chunk_steps(self) -> list[int]:
+        """The steps after which the chunks of the history begin, in order."""
+        return [step for step, _ in _numbered(self.folder / HISTORY_FOLDER)]
+
+    def chunk(self, first_step: int) -> Chunk:
+        """The chunk of the history that begins after a step."""
+        path = self.folder / HISTORY_FOLDER / f"{first_step:010d}.safetensors"
+        arrays, _ = read_arrays(path, FORMAT)
+        interface = self.facts["interface"]
+        try:
+            sizes = int(interface["n_features"]), int(interface["n_actions"])
+            return Chunk.of(first_step, arrays, *sizes)
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{path}: {error} is missing or wrong") from None
+        except TGMError as error:
+            raise RunError(f"{path}: {error}") from None
+
+    def frame_at(self, step: int) -> Frame:
+        """The model after `step`, rebuilt from the history."""
+        for first in reversed([first for first in self.chunk_steps() if first <= step]):
+            frame = self.chunk(first).frame_at(step)
+            if frame is not None:
+                return frame
+        raise RunError(f"{self.folder}: nothing was learned by step {step}")
+
+    def frames(self, every: int) -> Iterator[tuple[int, Frame]]:
+        """(step, model after it) for every so many steps, and for the last one."""
+        firsts = self.chunk_steps()
+        for index, first in enumerate(firsts):
+            chunk = self.chunk(first)
+            is_last = index + 1 == len(firsts)
+            last = chunk.last_step if is_last else firsts[index + 1] - 1
+            steps = list(range(-(-first // every) * every, last + 1, every))
+            if is_last and last % every:
+                steps.append(last)
+            for step in steps:
+                frame = chunk.frame_at(step)
+                if frame is not None:
+                    yield step, frame
+
+    def _last_line(self, *, strict: bool) -> dict[str, Any]:
+        """The last whole line of the metrics, or {} if there is none."""
+        path = self.folder / METRICS_FILE
+        try:
+            with path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                tail = TAIL
+                while True:
+                    start = max(0, size - tail)
+                    file.seek(start)
+                    whole = file.read(size - start).split(b"\n")[:-1]
+                    if len(whole) > (start > 0) or start == 0 or tail > LONGEST_LINE:
+                        break
+                    tail *= 8
+            return _parse_line(path, None, whole[-1]) if whole else {}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise RunError(f"{path}: cannot be read ({error.strerror})") from None
+        except RunError:
+            if strict:
+                raise
+            return {}
+
+
+def find_runs(root: Path) -> list[Path]:
+    """The directories directly under `root` that hold a run.json, by name; links are left out."""
+    try:
+        entries = sorted(root.iterdir())
+    except OSError:
+        return []
+    return [path for path in entries if not path.is_symlink() and (path / RUN_FILE).is_file()]
+
+
+def _numbered(folder: Path) -> list[tuple[int, Path]]:
+    files = folder.glob("*.safetensors") if folder.is_dir() else ()
+    return sorted((int(path.stem), path) for path in files if _is_number(path.stem))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 18
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST_JSON:
+            raise RunError(f"{path}: larger than {LARGEST_JSON} bytes")
+        facts = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
+    if not isinstance(facts, dict):
+        raise RunError(f"{path}: holds no JSON object")
+    return facts
+
+
+def _parse_line(path: Path, number: int | None, line: bytes) -> dict[str, Any]:
+    where = f"{path}:{number}" if number is not None else f"{path}, last line"
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{where}: {' '.join(str(error).split())}") from None
+    if not isinstance(record, dict):
+        raise RunError(f"{where}: not a JSON object")
+    step = record.get("step")
+    if not isinstance(step, int | float) or not math.isfinite(step):
+        raise RunError(f"{where}: its step is {step!r}")
+    return record

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.saved import Arrays, Saved
 
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
 BROAD_DOF = 3.0  # the displacement of any action: a Student t with heavy tails
@@ -103,17 +104,33 @@ class Displacements:
         sign_and_log = np.linalg.slogdet(2 * math.pi * self._broad)
         return -0.5 * float(sign_and_log[1])
 
-    def restore(
-        self,
-        weight: FloatArray,
-        mean: FloatArray,
-        scatter: FloatArray,
-        typical_square: FloatArray,
-    ) -> None:
-        """Take over moments that were saved."""
-        self.weight, self.mean, self.scatter = weight, mean, scatter
-        self.typical_square = typical_square
-        self.refresh()
+    def to_arrays(self) -> Arrays:
+        """The moments, and the laws, which are made anew only now and then."""
+        return {
+            "weight": self.weight,
+            "mean": self.mean,
+            "scatter": self.scatter,
+            "typical_square": self.typical_square,
+            "floor": self._floor,
+            "broad": self._broad,
+            "own_precision": np.array(self._own_precision),
+            "own_log_peak": np.array(self._own_log_peak),
+            "refresh_at": self._refresh_at,
+        }
+
+    def restore(self, saved: Saved) -> None:
+        """Take over what `to_arrays` gave."""
+        n_actions, n_features = self.mean.shape
+        square = n_features, n_features
+        self.weight = saved.floats("weight", n_actions, low=0.0)
+        self.mean = saved.floats("mean", n_actions, n_features)
+        self.scatter = saved.scatter("scatter", n_actions, *square)
+        self.typical_square = saved.positive_definite("typical_square", *square)
+        self._floor = saved.positive_definite("floor", *square)
+        self._set_broad(saved.positive_definite("broad", *square))
+        self._own_precision = list(saved.positive_definite("own_precision", n_actions, *square))
+        self._own_log_peak = saved.floats("own_log_peak", n_actions).tolist()
+        self._refresh_at = saved.floats("refresh_at", n_actions)
 
     def refresh(self) -> None:
         """Make all laws anew from the moments."""
@@ -123,10 +140,13 @@ class Displacements:
 
     def _refresh_broad(self) -> None:
         """The Student t of any action's displacement."""
-        n_features = self.mean.shape[1]
         between = np.einsum("a,ai,aj->ij", self.weight, self.mean, self.mean)
         total = self.typical_square + self.scatter.sum(axis=0) + between
-        self._broad = total / (1.0 + self.weight.sum())
+        self._set_broad(total / (1.0 + self.weight.sum()))
+
+    def _set_broad(self, broad: FloatArray) -> None:
+        n_features = len(broad)
+        self._broad = broad
         self._broad_precision = np.linalg.inv(self._broad)
         self._broad_log_peak = (
             math.lgamma((BROAD_DOF + n_features) / 2)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.errors import DataError
 from tgm.perception.component_map import ComponentMap
 
 START = -1  # the state before an episode's first one
@@ -25,6 +28,9 @@ CHANGED = 0.01  # a row whose numbers move by less than this need not be planned
 LEAST_COUNT = 0.5
 LEAST_SHARE = 0.02
 CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
+
+SUMS = ("visits", "reward_sum", "end_sum")
+PLANNED = ("successor", "probability", "discounted", "reward", "end", "certainty")
 
 
 class StateActionModel:
@@ -61,6 +67,9 @@ class StateActionModel:
         self._written: dict[tuple[int, int], Outcomes] = {}  # what is in the planner's arrays
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
+        self.version = 0  # counts the changes that are worth planning with again
+        self.dirty: set[tuple[int, int]] = set()
+        """Rows that changed since the last record of them."""
 
     def make_room(self, n_slots: int) -> None:
         """Have arrays for at least so many states."""
@@ -68,17 +77,7 @@ class StateActionModel:
         if missing <= 0:
             return
         missing = max(missing, len(self.visits))
-        for name in (
-            "visits",
-            "reward_sum",
-            "end_sum",
-            "successor",
-            "probability",
-            "discounted",
-            "reward",
-            "end",
-            "certainty",
-        ):
+        for name in (*SUMS, *PLANNED):
             values = getattr(self, name)
             room = np.zeros((missing, *values.shape[1:]), dtype=values.dtype)
             setattr(self, name, np.concatenate([values, room]))
@@ -153,23 +152,69 @@ class StateActionModel:
                 for new, share in links:
                     values[new] += share * taken[old]
 
-    def restore(
-        self,
-        index: IntArray,
-        counts: FloatArray,
-        visits: FloatArray,
-        reward_sum: FloatArray,
-        end_sum: FloatArray,
-    ) -> None:
-        """Take over counts that were saved: index is (n, 3) state, action and next state."""
-        for (state, action, after), count in zip(index.tolist(), counts.tolist(), strict=True):
-            self.rows.setdefault((state, action), {})[after] = count
-            self.into[after].add((state, action))
-        n_states = len(visits)
-        self.visits[:n_states] = visits
-        self.reward_sum[:n_states] = reward_sum
-        self.end_sum[:n_states] = end_sum
-        self._refresh_all()
+    def to_arrays(self) -> Arrays:
+        """Everything; rows in their order, and the planner's arrays, which lag behind the rows."""
+        keys, rows = list(self.rows), list(self.rows.values())
+        return {
+            "row.key": _pairs(keys),
+            "row.n_next": np.array([len(row) for row in rows], dtype=np.intp),
+            "next.state": np.array([state for row in rows for state in row], dtype=np.intp),
+            "next.count": np.array([count for row in rows for count in row.values()]),
+            **{name: getattr(self, name) for name in (*SUMS, *PLANNED)},
+            "log_fade": np.array([self.log_fade]),
+            "changed": np.array(sorted(self.changed), dtype=np.intp),
+            "touched": _pairs(sorted(self.touched)),
+            "retries": _pairs(sorted(self._retries)),
+            "surprise.key": _pairs(list(self.surprises)),
+            "surprise.times": np.array(list(self.surprises.values()), dtype=np.intp),
+            "dirty": _pairs(sorted(self.dirty)),
+        }
+
+    def restore(self, saved: Saved, n_slots: int) -> None:
+        """Take over what `to_arrays` gave, for at least so many states."""
+        shape = len(saved.floats("visits", ANY, self.n_actions)), self.n_actions
+        if shape[0] < n_slots:
+            raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
+        self.into = [set() for _ in range(shape[0])]
+        for name in SUMS:
+            low = -LARGEST if name == "reward_sum" else -1e-6
+            setattr(self, name, saved.floats(name, *shape, low=low))
+        for name in ("reward", "end", "certainty"):
+            setattr(self, name, saved.floats(name, *shape))
+        self.successor = saved.whole("successor", *shape, ANY, high=max(shape[0] - 1, 0))
+        wide = self.successor.shape
+        self.probability = saved.floats("probability", *wide, low=0.0, high=1.0 + 1e-9)
+        self.discounted = saved.floats("discounted", *wide, low=0.0, high=1.0 + 1e-9)
+        self._restore_rows(saved)
+        self.log_fade = saved.number("log_fade")
+        self.changed = set(saved.whole("changed", ANY, high=shape[0] - 1).tolist())
+        self.touched = set(self._keys(saved, "touched"))
+        self._retries = set(self._keys(saved, "retries"))
+        times = saved.whole("surprise.times", ANY).tolist()
+        keys = self._keys(saved, "surprise.key", len(times))
+        self.surprises = dict(zip(keys, times, strict=True))
+        self.dirty = set(self._keys(saved, "dirty"))
+
+    def _restore_rows(self, saved: Saved) -> None:
+        n_slots = len(self.visits)
+        n_next = saved.whole("row.n_next", ANY).tolist()
+        states = saved.whole("next.state", sum(n_next), high=n_slots - 1).tolist()
+        counts = saved.floats("next.count", sum(n_next), low=0.0).tolist()
+        after = zip(states, counts, strict=True)
+        for key, length in zip(self._keys(saved, "row.key", len(n_next)), n_next, strict=True):
+            self.rows[key] = dict(itertools.islice(after, length))
+            for state in self.rows[key]:
+                self.into[state].add(key)
+            if key[0] != START:
+                planned = self.successor[key].tolist(), self.probability[key].tolist()
+                outcomes = zip(*planned, strict=True)
+                self._written[key] = [(state, share) for state, share in outcomes if share > 0]
+
+    def _keys(self, saved: Saved, name: str, length: int = ANY) -> list[tuple[int, int]]:
+        pairs = saved.whole(name, length, 2, low=START)
+        if (pairs >= [len(self.visits), self.n_actions]).any() or (pairs[:, 1] < 0).any():
+            raise DataError(f"array '{name}' names a state or an action that is not there")
+        return [(state, action) for state, action in pairs.tolist()]
 
     def surprise(self, state: int, action: int, after: int) -> float | None:
         """Compare a sure step, before it is counted, with what its row has always done.
@@ -220,18 +265,10 @@ class StateActionModel:
         for values in (self.visits, self.reward_sum, self.end_sum, self.certainty):
             values *= factor
 
-    def _refresh_all(self) -> None:
-        for name in ("certainty", "successor", "probability", "discounted", "reward", "end"):
-            getattr(self, name)[:] = 0
-        self._written.clear()
-        for state, action in self.rows:
-            if state != START:
-                self._refresh(state, action)
-        self.changed.update(range(len(self.visits)))
-
     def _refresh(self, state: int, action: int) -> None:
         """Bring the planner's arrays up to date with one row."""
         self.touched.add((state, action))
+        self.dirty.add((state, action))
         visits = float(self.visits[state, action])
         row = self.rows.get((state, action))
         if visits <= 1e-9 or not row:
@@ -240,6 +277,7 @@ class StateActionModel:
             self.successor[state, action] = 0
             self.probability[state, action] = self.discounted[state, action] = 0.0
             self.changed.add(state)
+            self.version += 1
             return
         end = min(1.0, float(self.end_sum[state, action]) / visits)
         reward = float(self.reward_sum[state, action]) / visits
@@ -260,6 +298,7 @@ class StateActionModel:
             self._write(state, action, items)
             self._written[state, action] = items
             self.changed.add(state)
+            self.version += 1
 
     def _write(self, state: int, action: int, items: Outcomes) -> None:
         if len(items) > self.successor.shape[2]:
@@ -279,6 +318,11 @@ class StateActionModel:
         self.successor = np.pad(self.successor, extra)
         self.probability = np.pad(self.probability, extra)
         self.discounted = np.pad(self.discounted, extra)
+
+
+def _pairs(keys: list[tuple[int, int]]) -> IntArray:
+    """(n, 2) states and actions."""
+    return np.array(keys, dtype=np.intp).reshape(-1, 2)
 
 
 def _differ(one: Outcomes, other: Outcomes) -> bool:

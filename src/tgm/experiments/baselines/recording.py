@@ -26,15 +26,15 @@ class EpisodeRecorder(gym.Wrapper[Any, Any, Any, Any]):
         self.n_steps = 0
         self.total_reward = 0.0
         self._seed = seed
-        self._n_begun = 0
+        self.n_begun = 0
         self._return, self._length = 0.0, 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin the next episode from its own seed; `seed` is not used."""
-        sequence = np.random.SeedSequence(self._seed, spawn_key=(EPISODE_STREAM, self._n_begun))
-        self._n_begun += 1
+        sequence = np.random.SeedSequence(self._seed, spawn_key=(EPISODE_STREAM, self.n_begun))
+        self.n_begun += 1
         self._return, self._length = 0.0, 0
         return self.env.reset(seed=int(sequence.generate_state(1)[0]), options=options)
 

@@ -41,6 +41,7 @@ class InPieces:
     def __init__(self, agent: Learns, count_states: Callable[[], int] | None = None) -> None:
         """Wrap `agent`; `count_states` tells how many states it has found."""
         self.agent = agent
+        self.learn_piece: Callable[[int], object] = agent.learn
         self._count_states = count_states
 
     @property
@@ -53,7 +54,7 @@ class InPieces:
         done = 0
         looks = [step for step in at if step <= n_steps]
         for step in sorted({*looks, n_steps}):
-            self.agent.learn(step - done)
+            self.learn_piece(step - done)
             done = step
             if callback is not None and step in looks:
                 callback(step)

@@ -1,0 +1,58 @@
+"""What a recorder is told while an agent learns. `tgm.runs` gives the one for run directories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from tgm.agent.info import LearningInfo
+from tgm.distributions import FloatArray
+from tgm.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tgm.agent.agent import TGMAgent
+
+Ending = Literal["finished", "interrupted", "failed"]
+
+GOES_ON, TERMINATED, TRUNCATED = range(3)
+NO_ACTION = NO_STATE = -1
+
+
+class Recorder(Protocol):
+    """Is told everything in the order of time; it changes nothing in the agent."""
+
+    def observed(
+        self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
+    ) -> None:
+        """An observation (n_features,): the outcome of an action, or NO_ACTION at a reset.
+
+        `end` is GOES_ON, TERMINATED or TRUNCATED.
+        """
+
+    def learned(self, info: LearningInfo, agent: TGMAgent) -> None:
+        """A learning step was done."""
+
+    def episode_ended(self, agent: TGMAgent) -> bool:
+        """Between two episodes, with all that was due learned; False asks the agent to stop."""
+
+    def close(self, ending: Ending, reason: str = "") -> None:
+        """Nothing more will come."""
+
+
+OpenRecorder = Callable[["TGMAgent", Path, int], Recorder]
+
+_opener: OpenRecorder | None = None
+
+
+def set_opener(opener: OpenRecorder) -> None:
+    """Say how `learn(run_dir=...)` opens its recorder; `tgm.runs` does when it is imported."""
+    global _opener
+    _opener = opener
+
+
+def open_recorder(agent: TGMAgent, folder: Path, n_steps: int) -> Recorder:
+    """A recorder of the next `n_steps` steps of `agent` in `folder`."""
+    if _opener is None:
+        raise ConfigError("run_dir needs the package tgm.runs; import tgm, not a part of it")
+    return _opener(agent, folder, n_steps)

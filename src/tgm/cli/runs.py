@@ -1,0 +1,63 @@
+"""`tgm runs`: what is under runs/, and in what state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from tgm.cli.output import print_json, print_lines
+from tgm.errors import RunError
+from tgm.runs.summary import RunSummary, summaries
+
+HEADS = ("run", "state", "agent", "world", "steps", "states", "solved", "return", "remark")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """List the runs under a directory with their state and outcome."""
+
+    root: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")] = Path("runs")
+    """Where the runs are."""
+
+    json: bool = False
+    """Print one JSON object instead."""
+
+    def run(self) -> int:
+        """List, and return the exit code."""
+        if not self.root.is_dir():
+            raise RunError(f"{self.root}: there is no such directory; `tgm train` makes a run")
+        found = summaries(self.root)
+        if self.json:
+            print_json({"root": str(self.root), "runs": [summary.to_dict() for summary in found]})
+        elif not found:
+            print_lines(f"no runs under {self.root}; `tgm train` makes one")
+        else:
+            print_lines(*_table([HEADS, *(_cells(summary) for summary in found)]))
+        return 0
+
+
+def _cells(summary: RunSummary) -> tuple[str, ...]:
+    def text(value: Any) -> str:
+        return "-" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
+
+    solved = None if summary.solved is None else "yes" if summary.solved else "no"
+    numbers = (f"{text(summary.steps)}/{text(summary.planned)}", summary.states)
+    return (
+        summary.name,
+        summary.state,
+        summary.agent,
+        summary.world,
+        *(text(value) for value in (*numbers, solved, summary.mean_return)),
+        summary.reason,
+    )
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

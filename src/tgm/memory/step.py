@@ -1,0 +1,80 @@
+"""One step and its explanation, so that it can be taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tgm.distributions import FloatArray
+
+Belief = list[tuple[int, float]]
+"""(state, probability), the most likely first; what is missing to one is "none of the known"."""
+
+Shares = dict[int, list[tuple[int, float]]]
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One step and its explanation.
+
+    Attributes:
+        departure: (n_features,) the observation before; None at the start of an episode.
+        before: the belief before.
+        action: what was done; None at the start of an episode.
+        reward, end: what it brought, and 1.0 if the episode terminated.
+        arrival: (n_features,) the observation after.
+        log_fade: how far counts had faded when it came; what came before has faded since.
+        entries: (state, next state, weight) that it added to the transition counts.
+        after: the belief after, which is also what it added to the components.
+        weight_then: weight of its state when it was explained.
+        next: the step that followed.
+        home: the state in whose memory it is kept, or None.
+        names: the states under which it is found while it is kept.
+        is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
+    """
+
+    departure: FloatArray | None
+    before: Belief
+    action: int | None
+    reward: float
+    end: float
+    arrival: FloatArray
+    log_fade: float = 0.0
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    after: Belief = field(default_factory=list)
+    weight_then: float = 0.0
+    next: Step | None = None
+    home: int | None = None
+    names: set[int] = field(default_factory=set)
+    is_void: bool = False
+
+    def states(self) -> set[int]:
+        """The states that it names."""
+        named = {state for state, _ in self.before}
+        named.update(state for state, _ in self.after)
+        for state, reached, _ in self.entries:
+            named.add(state)
+            named.add(reached)
+        return named
+
+    def relabel(self, before: Shares, after: Shares) -> None:
+        """Follow a change of states, where it was left and where it led; see `relabel`."""
+        entries: dict[tuple[int, int], float] = {}
+        for state, reached, weight in self.entries:
+            for new_state, share in before.get(state, [(state, 1.0)]):
+                for new_reached, part in after.get(reached, [(reached, 1.0)]):
+                    key = new_state, new_reached
+                    entries[key] = entries.get(key, 0.0) + weight * share * part
+        self.entries = [(state, reached, weight) for (state, reached), weight in entries.items()]
+        self.before = relabel(self.before, before)
+        self.after = relabel(self.after, after)
+
+
+def relabel(belief: Belief, shares: Shares) -> Belief:
+    """A belief in which some states have been shared out; a state not named goes on as it is."""
+    new: dict[int, float] = {}
+    for state, probability in belief:
+        for after, share in shares.get(state, [(state, 1.0)]):
+            new[after] = new.get(after, 0.0) + probability * share
+    return sorted(
+        ((state, p) for state, p in new.items() if p > 1e-6), key=lambda item: (-item[1], item[0])
+    )

@@ -1,0 +1,187 @@
+"""The files of a run, and their one writer. docs/run-format.md describes them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Self
+
+from tgm.agent.model_file import write_atomically
+from tgm.agent.recording import Ending
+from tgm.errors import RunError
+from tgm.runs.lock import Lock
+from tgm.runs.world import World
+
+SCHEMA = 2
+RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"
+MODEL_FILE = "model.safetensors"
+HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
+FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
+
+
+class RunFolder:
+    """Owner of one run directory while it is written: the lock, the metrics and the result.
+
+    Any agent can be recorded with it; `RunRecorder` adds what a TGMAgent knows.
+    """
+
+    def __init__(self, path: Path, metrics_bytes: int = 0) -> None:
+        """Take over a directory that is a run; its metrics are cut to so many bytes."""
+        self.path = path
+        self._lock = Lock(path)
+        self._lines: list[str] = []
+        self._flushed_at = time.monotonic()
+        self._metrics = -1
+        try:
+            self._metrics = os.open(path / METRICS_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+            size = os.fstat(self._metrics).st_size
+            if size < metrics_bytes:
+                raise RunError(
+                    f"{path / METRICS_FILE}: has {size} of the {metrics_bytes} bytes that the "
+                    "checkpoint counts on; the run cannot go on from there"
+                )
+            os.ftruncate(self._metrics, metrics_bytes)
+        except OSError as error:
+            self.release()
+            raise RunError(f"{path}: cannot be written ({error.strerror})") from None
+        except RunError:
+            self.release()
+            raise
+        self.metrics_bytes = metrics_bytes
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        *,
+        agent: str,
+        world: World,
+        seed: int,
+        steps: int,
+        config: Mapping[str, Any],
+        interface: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Begin a run in a directory that does not exist yet.
+
+        Args:
+            path: where; refused if it exists, so that no run is ever overwritten.
+            agent: what learns: "tgm", "tgm-paper", "dqn" and so on.
+            world: the environment it lives in.
+            seed: what everything random follows from.
+            steps: how many are planned.
+            config: its settings, as JSON can hold them.
+            interface: what it sees and does, for viewers.
+        """
+        facts = {
+            "schema": SCHEMA,
+            "agent": agent,
+            "world": world.to_dict(),
+            "seed": seed,
+            "steps": steps,
+            "config": dict(config),
+            "interface": dict(interface or {}),
+            "versions": versions(),
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        _make_whole(path, facts)
+        return cls(path)
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Add a line to the metrics; it reaches the file within half a second or at `flush`."""
+        self._lines.append(json.dumps(record) + "\n")
+        if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Write what was appended; `sync` waits until it is on the disk."""
+        self._flushed_at = time.monotonic()
+        if self._lines:
+            data = "".join(self._lines).encode()
+            try:
+                _write_at(self._metrics, data, self.metrics_bytes)
+            except OSError as error:
+                raise RunError(
+                    f"{self.path / METRICS_FILE}: cannot be written ({error.strerror})"
+                ) from error
+            self._lines.clear()
+            self.metrics_bytes += len(data)
+        if sync:
+            os.fsync(self._metrics)
+
+    def finish(self, ending: Ending, result: Mapping[str, Any], reason: str = "") -> None:
+        """Write how it ended, and let go of the directory."""
+        try:
+            self.flush(sync=True)
+            write_result(self.path, {"status": ending, "reason": reason, **result})
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let go of the directory as it is."""
+        if self._metrics >= 0:
+            os.close(self._metrics)
+            self._metrics = -1
+        self._lock.release()
+
+
+def write_result(path: Path, result: Mapping[str, Any]) -> None:
+    """Write result.json, whole or not at all; numbers that are not finite become null."""
+    write_json(path / RESULT_FILE, {name: _finite(value) for name, value in result.items()})
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write a JSON file, whole or not at all."""
+    write_atomically(path, (json.dumps(facts, indent=2) + "\n").encode())
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that results depend on."""
+    packages = ("temporal-gaussian-mixture", "numpy", "scipy", "gymnasium")
+    return {"python": platform.python_version()} | {
+        name: metadata.version(name) for name in packages
+    }
+
+
+def _make_whole(path: Path, facts: dict[str, Any]) -> None:
+    """Make a run directory under another name and rename it: it is a run, or it is not there."""
+    if os.path.lexists(path):
+        raise RunError(f"{path}: exists already; choose another directory")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.mkdir()
+        for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
+            (unfinished / name).mkdir()
+        write_json(unfinished / RUN_FILE, facts)
+        unfinished.rename(path)
+    except OSError as error:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise RunError(f"{path}: cannot be made ({error.strerror})") from None
+    except RunError:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def _write_at(file: int, data: bytes, offset: int) -> None:
+    """Write all of `data` at `offset`, or nothing: what was written before a failure is cut off."""
+    done = 0
+    try:
+        os.lseek(file, offset, os.SEEK_SET)
+        while done < len(data):
+            done += os.write(file, data[done:])
+    except OSError:
+        os.ftruncate(file, offset)
+        raise
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,246 @@
+"""Records a TGMAgent while it learns: metrics, history, checkpoints, final model."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tgm.agent import LearningInfo, TGMAgent
+from tgm.agent.recording import Ending
+from tgm.distributions import FloatArray
+from tgm.errors import RunError
+from tgm.runs.chunk import Chunk
+from tgm.runs.folder import (
+    CHECKPOINT_FOLDER,
+    HISTORY_FOLDER,
+    MODEL_FILE,
+    RESULT_FILE,
+    RunFolder,
+)
+from tgm.runs.history import HistoryWriter
+from tgm.runs.world import World
+
+RECORD_EVERY = 100  # steps between two lines of metrics when nothing happens
+CHECKPOINT_SECONDS = 1.0
+CHECKPOINT_SHARE = 30.0  # a checkpoint takes at most one part in so many of the time
+KEPT_CHECKPOINTS = 2
+LIVE_SECONDS = 1.0  # the newest chunk is written at least so often, for those who watch
+RECENT_EPISODES = 20  # whose mean return is part of the result
+
+
+class RunRecorder:
+    """Writes the run directory of one agent. Give it to `TGMAgent.learn` as `run_dir`."""
+
+    def __init__(
+        self, folder: RunFolder, agent: TGMAgent, checkpoint_seconds: float = CHECKPOINT_SECONDS
+    ) -> None:
+        """Record `agent` in a directory that was made for it.
+
+        Args:
+            folder: the open directory.
+            agent: who will learn.
+            checkpoint_seconds: least time between two checkpoints, which are written between
+                episodes; 0 for one after each.
+        """
+        self.path = folder.path
+        self._folder = folder
+        self._agent = agent
+        self._history = HistoryWriter(
+            self.path / HISTORY_FOLDER, agent.interface.n_features, agent.interface.n_actions
+        )
+        self._checkpoint_seconds = checkpoint_seconds
+        self._checkpoint_at = time.monotonic() + checkpoint_seconds
+        self._live_at = time.monotonic() + LIVE_SECONDS
+        self._moves: list[dict[str, Any]] = []  # since the last line of metrics
+        self._n_forgotten = 0
+        self._recorded_at = 0
+        self._terms: dict[str, float] = {}
+        self._stops = False
+        self._untold: LearningInfo | None = None  # the last one, if it is in no line of metrics
+        self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
+
+    @classmethod
+    def begin(
+        cls,
+        agent: TGMAgent,
+        path: Path,
+        n_steps: int,
+        world: World | None = None,
+        checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    ) -> RunRecorder:
+        """Begin a run in a directory that does not exist yet.
+
+        Args:
+            agent: who will learn.
+            path: where; refused if it exists.
+            n_steps: how many steps are planned.
+            world: its environment; found out if not given.
+            checkpoint_seconds: least time between two checkpoints.
+        """
+        if agent.n_steps:
+            raise RunError(
+                f"{path}: a new run begins with an agent that has lived 0 steps, "
+                f"and this one has lived {agent.n_steps}"
+            )
+        assert agent.env is not None
+        folder = RunFolder.create(
+            path,
+            agent="tgm-paper" if agent.config.structure == "mean_shift" else "tgm",
+            world=World.of(agent.env) if world is None else world,
+            seed=agent.seed,
+            steps=n_steps,
+            config=asdict(agent.config),
+            interface=asdict(agent.interface),
+        )
+        return cls(folder, agent, checkpoint_seconds)
+
+    @property
+    def stops(self) -> bool:
+        """Whether the agent was asked to stop."""
+        return self._stops
+
+    def request_stop(self) -> None:
+        """Let the agent stop at the end of the episode, with a checkpoint."""
+        self._stops = True
+
+    # --- what the agent tells -------------------------------------------------------------------
+
+    def observed(
+        self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
+    ) -> None:
+        """Keep an observation."""
+        self._history.observe(
+            agent.n_steps,
+            agent.n_episodes,
+            point.tolist(),
+            action,
+            reward,
+            agent.current_state,
+            agent.log_density,
+            end,
+        )
+
+    def learned(self, info: LearningInfo, agent: TGMAgent) -> None:
+        """Keep what changed, and a line of metrics if there is news."""
+        changes = None
+        if not self._history.wants_full(info.step):
+            changes = agent.changes()
+        if changes is None:
+            snapshot = agent.snapshot()
+            self._history.add_full(info.step, snapshot)
+            self._terms = snapshot.free_energy_terms
+        else:
+            self._history.add_changes(info.step, changes)
+        self._n_forgotten += info.n_forgotten
+        is_news = bool(info.episodes) or info.step - self._recorded_at >= RECORD_EVERY
+        for move in info.moves:
+            self._moves.append({"step": info.step} | move.to_dict())
+            is_news = is_news or move.accepted
+        self._untold = info
+        if is_news:
+            self._record(info)
+
+    def _record(self, info: LearningInfo) -> None:
+        record = info.to_dict() | {"moves": self._moves, "n_forgotten": self._n_forgotten}
+        if self._terms:
+            record["free_energy_terms"] = self._terms
+        self._folder.append(record)
+        self._moves, self._n_forgotten, self._terms = [], 0, {}
+        self._recorded_at, self._untold = info.step, None
+        self._returns.extend(episode.total_reward for episode in info.episodes)
+        if time.monotonic() >= self._live_at:
+            self._history.write()
+            self._live_at = time.monotonic() + LIVE_SECONDS
+
+    def episode_ended(self, agent: TGMAgent) -> bool:
+        """Write a checkpoint if it is time; False if the agent shall stop."""
+        if self._stops or time.monotonic() >= self._checkpoint_at:
+            self._checkpoint()
+        return not self._stops
+
+    def close(self, ending: Ending, reason: str = "") -> None:
+        """Write what is left, the final model, and how it ended."""
+        if ending == "finished" and self._stops:
+            ending, reason = "interrupted", "stopped between two episodes"
+        try:
+            if ending == "finished" and self._agent.is_between_episodes:
+                self._checkpoint()
+            if self._untold is not None:
+                self._record(self._untold)
+            self._history.write(sync=True)
+            if ending == "finished":
+                self._agent.save(self.path / MODEL_FILE)
+            self._folder.finish(ending, self._result(), reason)
+        except RunError:
+            self._folder.release()
+            if ending != "failed":  # otherwise the failure itself is what counts
+                raise
+
+    def _result(self) -> dict[str, Any]:
+        returns = self._returns
+        return {
+            "steps": self._agent.n_steps,
+            "episodes": self._agent.n_episodes,
+            "states": self._agent.n_states,
+            "recent_return": sum(returns) / len(returns) if returns else None,
+        }
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def _checkpoint(self) -> None:
+        """Everything that is needed to go on from here, to the bit."""
+        began = time.monotonic()
+        self._folder.flush(sync=True)
+        self._history.write(sync=True)
+        notes = {
+            "metrics_bytes": self._folder.metrics_bytes,
+            "chunk": self._history.first_step,
+            "n_observations": self._history.n_observations,
+            "n_frames": self._history.n_frames,
+            "moves": self._moves,
+            "n_forgotten": self._n_forgotten,
+            "recorded_at": self._recorded_at,
+            "terms": self._terms,
+            "returns": list(self._returns),
+        }
+        folder = self.path / CHECKPOINT_FOLDER
+        self._agent.save(folder / f"{self._agent.n_steps:010d}.safetensors", notes)
+        for old in sorted(folder.glob("*.safetensors"))[:-KEPT_CHECKPOINTS]:
+            old.unlink(missing_ok=True)
+        cost = time.monotonic() - began
+        wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
+        self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
+
+    @classmethod
+    def resume(
+        cls,
+        agent: TGMAgent,
+        path: Path,
+        notes: dict[str, Any] | None,
+        chunk: Chunk | None,
+        checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    ) -> RunRecorder:
+        """Go on with a run from a checkpoint: `notes` are its own, `chunk` the one it names.
+
+        Without them, from the beginning. What came after is cut off.
+        """
+        folder = RunFolder(path, 0 if notes is None else notes["metrics_bytes"])
+        recorder = cls(folder, agent, checkpoint_seconds)
+        try:
+            (path / RESULT_FILE).unlink(missing_ok=True)
+            first = 0 if notes is None else notes["chunk"]
+            for file in (path / HISTORY_FOLDER).glob("*.safetensors"):
+                if notes is None or int(file.stem) > first:
+                    file.unlink()
+        except OSError as error:
+            folder.release()
+            raise RunError(f"{path}: cannot be written ({error.strerror})") from None
+        if notes is not None and chunk is not None:
+            recorder._history.resume(chunk, notes["n_observations"], notes["n_frames"])
+            recorder._moves, recorder._n_forgotten = list(notes["moves"]), notes["n_forgotten"]
+            recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
+            recorder._returns.extend(notes["returns"])
+        return recorder

@@ -1,0 +1,109 @@
+"""Going on with a run that was stopped, as if it had never been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+
+from tgm.agent import TGMAgent, TGMConfig
+from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.errors import RunError, TGMError
+from tgm.runs.chunk import Chunk
+from tgm.runs.lock import is_locked
+from tgm.runs.reader import Run
+from tgm.runs.recorder import CHECKPOINT_SECONDS, RunRecorder
+
+OURS = ("tgm", "tgm-paper")
+
+
+def resume(
+    folder: str | Path, env: gym.Env[Any, Any] | None = None
+) -> tuple[TGMAgent, tuple[str, ...]]:
+    """The agent of a run as it was at the newest checkpoint that can be read.
+
+    `agent.learn(n_steps, run_dir=folder)` goes on with the run from there, to the bit.
+
+    Args:
+        folder: the run.
+        env: its environment; made as it was if not given.
+
+    Returns:
+        the agent, and a line for each checkpoint that had to be passed over.
+    """
+    run = Run.open(Path(folder))
+    if run.facts["agent"] not in OURS:
+        raise RunError(f"{folder}: a run of '{run.facts['agent']}' cannot be resumed")
+    if is_locked(run.folder):
+        raise RunError(f"{folder}: another process is writing this run")
+    env = run.world.make() if env is None else env
+    troubles: list[str] = []
+    for _, path in reversed(run.checkpoints()):
+        try:
+            agent = TGMAgent.load(path, env=env)
+            _chunk_of(run, _notes(path))
+            return agent, tuple(troubles)
+        except TGMError as error:
+            troubles.append(f"{error}; going on from an earlier checkpoint")
+    try:
+        config = TGMConfig.from_dict(run.facts["config"])
+        return TGMAgent(env, config, seed=run.facts["seed"]), tuple(troubles)
+    except (TGMError, TypeError) as error:
+        raise RunError(f"{folder}: its settings do not fit this version ({error})") from None
+
+
+def open_run(
+    agent: TGMAgent, folder: Path, n_steps: int, checkpoint_seconds: float = CHECKPOINT_SECONDS
+) -> RunRecorder:
+    """A recorder for the next steps of an agent: of a new run, or of one it was resumed from."""
+    if not folder.exists():
+        return RunRecorder.begin(agent, folder, n_steps, checkpoint_seconds=checkpoint_seconds)
+    try:
+        run = Run.open(folder)
+    except RunError:
+        raise RunError(f"{folder}: exists already; choose another directory") from None
+    seed, config = run.facts.get("seed"), run.facts.get("config")
+    if seed != agent.seed or config != agent.config.to_dict():
+        raise RunError(f"{folder}: is the run of another agent; choose another directory")
+    if agent.n_steps == 0 and not run.checkpoints():
+        if run.status().state == "finished":
+            raise RunError(f"{folder}: exists already; choose another directory")
+        return RunRecorder.resume(agent, folder, None, None, checkpoint_seconds)
+    for step, path in run.checkpoints():
+        if step == agent.n_steps and agent.is_between_episodes:
+            notes = _notes(path)
+            chunk = _chunk_of(run, notes)
+            for later, file in run.checkpoints():
+                if later > step:  # it was found unreadable, or it would not have been passed over
+                    file.unlink()
+            return RunRecorder.resume(agent, folder, notes, chunk, checkpoint_seconds)
+    raise RunError(
+        f"{folder}: exists already, and the agent at step {agent.n_steps} does not come from one "
+        "of its checkpoints; tgm.runs.resume(folder) gives one that does"
+    )
+
+
+def _notes(path: Path) -> dict[str, Any]:
+    notes = read_arrays(path, MODEL_FORMAT)[1].get("notes")
+    wanted = {
+        "metrics_bytes": int,
+        "chunk": int,
+        "n_observations": int,
+        "n_frames": int,
+        "moves": list,
+        "n_forgotten": int,
+        "recorded_at": int,
+        "terms": dict,
+        "returns": list,
+    }
+    if not isinstance(notes, dict):
+        raise RunError(f"{path}: not a checkpoint")
+    for name, kind in wanted.items():
+        if not isinstance(notes.get(name), kind):
+            raise RunError(f"{path}: its note '{name}' is {notes.get(name)!r}")
+    return notes
+
+
+def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:
+    return run.chunk(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])

@@ -1,0 +1,86 @@
+"""One line about each run: how it stands and what came of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tgm.errors import TGMError
+from tgm.runs.reader import Run, State, find_runs
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a list of runs tells.
+
+    Attributes:
+        name: the directory's.
+        state: live, finished, interrupted, failed or broken.
+        reason: why, where there is something to say.
+        agent: what learned.
+        world: the maze or the environment.
+        seed: what everything random followed from.
+        steps, planned: done, and wanted.
+        states: found so far.
+        solved: whether greedy episodes are as good as can be; None if nobody looked.
+        mean_return: of greedy episodes, or else of the last episodes while learning.
+    """
+
+    name: str
+    state: State
+    reason: str = ""
+    agent: str = "-"
+    world: str = "-"
+    seed: int | None = None
+    steps: int | None = None
+    planned: int | None = None
+    states: int | None = None
+    solved: bool | None = None
+    mean_return: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return asdict(self)
+
+
+def summaries(root: Path) -> list[RunSummary]:
+    """A summary of each run under `root`, by name."""
+    return [summary_of(folder) for folder in find_runs(root)]
+
+
+def summary_of(folder: Path) -> RunSummary:
+    """A summary of the run in `folder`, whatever is in it."""
+    try:
+        run = Run.open(folder)
+        status = run.status()
+        world = run.world
+    except TGMError as error:
+        return RunSummary(folder.name, "broken", " ".join(str(error).split()))
+    result, last = status.result, status.last
+    returns = [_number(result.get(name)) for name in ("mean_return", "recent_return")]
+    return RunSummary(
+        name=folder.name,
+        state=status.state,
+        reason=status.reason,
+        agent=run.facts["agent"],
+        world=f"maze {world.maze.name}" if world.maze is not None else world.id or "-",
+        seed=run.facts["seed"],
+        steps=_whole(result.get("steps", last.get("step", 0))),
+        planned=run.facts["steps"],
+        states=_whole(result.get("states", last.get("n_states"))),
+        solved=result["solved"] if isinstance(result.get("solved"), bool) else None,
+        mean_return=next((value for value in returns if value is not None), None),
+    )
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _whole(value: object) -> int | None:
+    number = _number(value)
+    return None if number is None or not math.isfinite(number) else int(number)
