@@ -9,7 +9,7 @@ import pytest
 from tgm.envs import load_maze
 from tgm.errors import ConfigError
 from tgm.experiments.comparison import compare, make_trials
-from tgm.experiments.grid import run_trials
+from tgm.experiments.grid import run_trials, usable_cores
 from tgm.experiments.trial import Trial, run_trial
 from tgm.experiments.trial_store import TrialStore
 
@@ -80,6 +80,14 @@ def test_no_scheduler_at_the_address():
         next(run_trials([Trial(MAZES[0], "random", 0, 10)], dask="nonsense://x"))
 
 
+def test_without_joblib_there_is_one_core_to_use(monkeypatch):
+    import sys
+
+    assert usable_cores() >= 1
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    assert usable_cores() == 1
+
+
 @pytest.mark.parametrize(("extra", "options"), [("joblib", {"jobs": 2}), ("distributed", {})])
 def test_a_missing_extra_is_named(monkeypatch, extra, options):
     import sys
@@ -105,7 +113,9 @@ def test_a_second_comparison_runs_what_is_left(tmp_path):
     assert [outcome.trial.seed for outcome in first.failures] == [1]
     assert [row["seed"] for row in first.rows] == [0]
     kept = store.path(trials[0]).read_bytes()
-    second = compare(trials, store, work=work)
+    told = []
+    second = compare(trials, store, work=work, on_outcome=told.append)
+    assert [outcome.trial for outcome in told] == trials  # those from before too
     assert (second.n_before, second.failures) == (1, [])
     assert ran == [*trials[:2], *trials[1:]]
     assert store.path(trials[0]).read_bytes() == kept

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
-from tgm.experiments.grid import Outcome
+from tgm.experiments.grid import Outcome, usable_cores
 from tgm.experiments.summary import per_agent, per_maze
 from tgm.experiments.trial import run_trial
 from tgm.experiments.trial_store import RESULTS_FILE, TrialStore
@@ -85,7 +83,7 @@ class Compare:
             comparison = compare(
                 trials,
                 TrialStore(self.out),
-                jobs=self._n_jobs(),
+                jobs=usable_cores() if self.jobs is None else self.jobs,
                 dask=self.dask,
                 on_outcome=advance,
                 work=partial(run_trial, record=runs),
@@ -109,12 +107,6 @@ class Compare:
             raise ConfigError(f"--first-seed is {self.first_seed}; it must be at least 0")
         if self.dask is not None and self.jobs is not None:
             raise ConfigError("--jobs and --dask are two different places to run; give one")
-
-    def _n_jobs(self) -> int:
-        if self.jobs is not None:
-            return self.jobs
-        # Without the extra `cluster` there is one process, which needs no package.
-        return len(os.sched_getaffinity(0)) if find_spec("joblib") else 1
 
     def _tell(self, comparison: Comparison) -> None:
         table, overall = per_maze(comparison.rows), per_agent(comparison.rows)

@@ -64,7 +64,7 @@ def compare(
         trials: what to run.
         store: where results are, and go.
         jobs, dask, work: see `run_trials`.
-        on_outcome: called when a trial is over.
+        on_outcome: called when a trial is over; at once for those that were finished before.
     """
     results = {trial: store.find(trial) for trial in trials}
     # The slow ones first, so that no worker waits long for the last.
@@ -72,6 +72,9 @@ def compare(
         (trial for trial, result in results.items() if result is None),
         key=lambda trial: trial.agent not in DEEP_CONFIGS,
     )
+    for trial, result in results.items():
+        if result is not None:
+            on_outcome(Outcome(trial, result))
     failures: list[Outcome] = []
     try:
         for outcome in run_trials(waiting, jobs=jobs, dask=dask, work=work):

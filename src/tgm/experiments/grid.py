@@ -32,6 +32,14 @@ def attempt(trial: Trial, work: Work = run_trial) -> Outcome:
         return Outcome(trial, error=_one_line(error))
 
 
+def usable_cores() -> int:
+    """Cores that processes can be spread over; 1 without joblib, which does the spreading."""
+    try:
+        return int(_import("joblib", "several --jobs").cpu_count())
+    except ConfigError:
+        return 1
+
+
 def run_trials(
     trials: Sequence[Trial],
     *,
