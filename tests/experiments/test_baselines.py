@@ -50,10 +50,10 @@ def test_an_episode_has_the_same_noise_whoever_lives_it():
             seen.append(observation)
             return observation
 
-    tgm.TGMAgent(Spy(gym.make("tgm/Maze-v0", maze="25")), seed=3).learn(5)
+    tgm.TGMAgent(Spy(gym.make("tgm/Maze-v0", maze="25")), seed=3).learn(120)
     own = seen.copy()
     seen.clear()
-    tgm.TGMAgent(Spy(maze_env(seed=3)), seed=3).learn(5)
+    tgm.TGMAgent(Spy(maze_env(seed=3)), seed=3).learn(120)
     np.testing.assert_array_equal(seen, own)  # the recorder asks for what TGMAgent asks for
     first = own[0]
     np.testing.assert_array_equal(maze_env(seed=3).reset(seed=99)[0], first)

@@ -17,7 +17,14 @@ from tgm.experiments.summary import grouped
 from tgm.experiments.trial_store import read_csv
 
 ROOT = Path(__file__).parents[2]
-ABOUT = {"steps": 5000, "cores": 2, "jobs": 2, "minutes": 12.3, "versions": {"Python": "3.11"}}
+ABOUT = {
+    "steps": 5000,
+    "cores": 2,
+    "jobs": 2,
+    "minutes": 12.3,
+    "finished_before": 0,
+    "versions": {"Python": "3.11"},
+}
 
 # (solved at, mean reward of the last 100 episodes, regret) by which every claim holds.
 AS_THE_PAPER_SAYS = {
@@ -124,7 +131,8 @@ def test_the_page_shows_shares_steps_and_ratios():
     assert ratios["dqn"][:3] == ["never solves", "never solves", "25 [25, 25]"]
     assert "needs at least 24 times the steps" in page
     assert "| dqn | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 |" in page  # wall-clock
-    assert "took 12 minutes with 2 processes" in page
+    assert "All of it took 12 minutes with 2 processes" in page
+    assert "left after 7 trials took" in write_page(rows_by_hand(), ABOUT | {"finished_before": 7})
     assert "Of 11 claims of the paper 11 hold" in page
 
 

@@ -93,10 +93,10 @@ _AGENT_ORDER = ("tgm", "tgm-paper", *DEEP_CONFIGS, "random", "oracle")
 
 def _about(about: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    return (
-        f"These numbers took {about['minutes']:.0f} minutes with {about['jobs']} processes on a "
-        f"machine with {about['cores']} cores ({versions})."
-    )
+    before = about["finished_before"]
+    which = f"What was left after {before} trials" if before else "All of it"
+    where = f"with {about['jobs']} processes on {about['cores']} cores"
+    return f"{which} took {about['minutes']:.0f} minutes {where}\n({versions})."
 
 
 def _in_short(groups: Groups, mazes: list[str]) -> list[str]:
