@@ -4,7 +4,9 @@ import json
 import re
 
 import pytest
+from rich.console import Console
 
+from tgm.cli.compare import _table
 from tgm.cli.main import main
 from tgm.experiments import comparison as comparison_module
 from tgm.experiments.grid import run_trials
@@ -98,6 +100,15 @@ def test_a_failing_trial_is_told_and_the_others_go_on(capsys, tmp_path, monkeypa
         capsys, "compare", *arguments, "--seeds", "2", "--out", str(tmp_path)
     )
     assert (code, facts["finished_before"], facts["failed"]) == (0, 1, [])
+
+
+def test_a_terminal_shows_every_cell_of_the_table(monkeypatch):
+    """What stands in brackets is no markup."""
+    monkeypatch.setattr(Console, "is_terminal", True)
+    assert _table(("maze", "steps"), [("[bold]", "5 [never, 7]")])[3].split("│")[1:3] == [
+        " [bold] ",
+        " 5 [never, 7] ",
+    ]
 
 
 def test_recorded_trials_are_runs(capsys, tmp_path):

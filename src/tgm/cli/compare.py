@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from tgm.cli.output import print_json, print_lines
 from tgm.envs import load_maze, maze_names
@@ -156,7 +157,9 @@ _NOTES = (
 
 
 def _maze_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    ends = [_number(row[name], ".0f", "never") for name in ("solve_low", "solve_high")]
+    steps, *ends = (
+        _number(row[name], ".0f", "never") for name in ("solve_steps", "solve_low", "solve_high")
+    )
     recent = "-"
     if row["recent_reward_mean"] is not None:
         recent = f"{row['recent_reward_mean']:.1f} ({row['recent_reward_deviation']:.1f})"
@@ -164,7 +167,7 @@ def _maze_cells(row: dict[str, Any]) -> tuple[str, ...]:
         row["maze"],
         row["agent"],
         f"{row['solved']}/{row['runs']}",
-        f"{_number(row['solve_steps'], '.0f', 'never')} [{ends[0]}, {ends[1]}]",
+        "never" if ends[0] == "never" else f"{steps} [{', '.join(ends)}]",
         f"{row['return_mean']:.2f} [{row['return_low']:.2f}, {row['return_high']:.2f}]",
         recent,
         _number(row["regret_mean"], ".0f"),
@@ -197,7 +200,7 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     if console.is_terminal:
         table = Table(*heads)
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*map(Text, row))  # not markup: "[never, never]" would be a tag
         with console.capture() as capture:
             console.print(table)
         return capture.get().rstrip("\n").split("\n")
