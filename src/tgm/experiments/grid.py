@@ -80,7 +80,7 @@ def _in_processes(trials: Sequence[Trial], jobs: int, work: Work) -> Iterator[Ou
             tasks = (joblib.delayed(attempt)(trial, work) for trial in batch)
             try:
                 parallel = joblib.Parallel(
-                    return_as="generator_unordered", batch_size=1, pre_dispatch="all"
+                    return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs"
                 )
                 for outcome in parallel(tasks):
                     del waiting[outcome.trial]
