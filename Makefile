@@ -8,7 +8,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test setup lint bench campaign clean help
+.PHONY: demo test setup lint bench campaign figures clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/'
@@ -33,6 +33,9 @@ bench: setup  ## ratios against peers, measured in one run
 campaign: setup  ## long trials of the promises
 	@for script in campaigns/*.py; do name=$$(basename $$script .py); \
 		echo "== $$name"; $(BIN)/python -m campaigns.$$name || exit 1; done
+
+figures: setup  ## the figures of the paper, with a page (about two minutes)
+	$(BIN)/tgm figures --out figures
 
 clean:  ## remove what was built
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -274,7 +274,7 @@ def test_broken_files_are_refused_by_name(trained, tmp_path):
         path.write_bytes(data)
         with pytest.raises(RunError, match="not a readable tgm-model file"):
             tgm.TGMAgent.load(path)
-    with pytest.raises(RunError, match="no such model file"):
+    with pytest.raises(RunError, match="no such file"):
         tgm.TGMAgent.load(tmp_path / "nowhere.tgm")
 
 

@@ -100,6 +100,7 @@ BELIEFS = {
 @pytest.fixture
 def nothing_dropped(monkeypatch):
     monkeypatch.setattr(inference, "DROPPED", -1.0)
+    monkeypatch.setattr(inference, "NEGLIGIBLE", np.inf)
 
 
 @pytest.mark.parametrize("seed", range(6))

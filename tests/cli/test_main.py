@@ -56,7 +56,8 @@ def test_the_overview_names_every_command(capsys):
     assert main([]) == 0
     out, _ = lines_of(capsys)
     assert re.findall(r"^  (\w+)", out, re.MULTILINE) == list(COMMANDS)
-    assert {"mazes", "train", "evaluate", "runs", "structure", "compare"} <= set(COMMANDS)
+    known = {"mazes", "train", "evaluate", "runs", "structure", "compare", "figures"}
+    assert known <= set(COMMANDS)
     assert main(["--version"]) == 0
     assert re.fullmatch(r"tgm \d+\.\d+\.\d+\n", capsys.readouterr().out)
 
@@ -103,7 +104,9 @@ def test_another_environment_is_trained_too(capsys, tmp_path, monkeypatch):
 
 
 def test_a_closed_pipe_is_no_error():
-    code = "import sys; from tgm.cli.main import main; sys.exit(main(['mazes', '--json']))"
+    code = (
+        "import sys; from tgm.cli.main import COMMANDS, main; sys.exit(main(['mazes', '--json']))"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -23,6 +23,7 @@ ABOUT = {
     "jobs": 2,
     "minutes": 12.3,
     "finished_before": 0,
+    "load": 0.1,
     "versions": {"Python": "3.11"},
 }
 
@@ -103,7 +104,16 @@ def test_every_claim_holds_where_the_numbers_are_the_papers():
     ],
 )
 def test_a_claim_fails_when_its_numbers_change(number, changes):
-    assert not verdicts(rows_by_hand(**changes))[number]
+    assert verdicts(rows_by_hand(**changes))[number] is False
+
+
+def test_a_race_that_is_too_close_is_not_called():
+    rows = rows_by_hand()
+    for row in rows:
+        if (row["maze"], row["agent"]) == ("20", "dqn") and row["seed"] < 2:
+            row["regret"] = 900.0
+    assert verdicts(rows)[5] is None
+    assert "| undecided |" in write_page(rows, ABOUT)
 
 
 def table_after(page, heading):
@@ -133,7 +143,9 @@ def test_the_page_shows_shares_steps_and_ratios():
     assert "| dqn | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 |" in page  # wall-clock
     assert "All of it took 12 minutes with 2 processes" in page
     assert "left after 7 trials took" in write_page(rows_by_hand(), ABOUT | {"finished_before": 7})
-    assert "Of 11 claims of the paper 11 hold" in page
+    assert "Of 11 claims of the paper 11 hold, 0 do not, and 0 cannot" in page
+    assert "Other work" not in page
+    assert "Other work" in write_page(rows_by_hand(), ABOUT | {"load": 3.0})
 
 
 def test_a_median_run_that_never_solves_gives_a_lower_bound():

@@ -1,7 +1,5 @@
 """Planning with what is known, and with hope for what is not."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -49,7 +47,7 @@ def test_hopes_and_fears_by_hand():
     planner.see_reward(3.0)
     planner.see_reward(0.0)
     assert planner.lowest == pytest.approx(-10)
-    assert planner.highest == pytest.approx((3 + 100 * 4) / 0.1)
+    assert planner.highest == pytest.approx((3 + 1e8 * 4) / 0.1)
     other = make(2)[1]
     other.restore(Saved(planner.to_arrays()), 2)
     assert other.highest == planner.highest
@@ -166,6 +164,7 @@ def test_when_all_is_known_and_nothing_was_gained_something_is_doubted():
     values = exploring(planner, 4, n_steps=100)
     assert values[3, 1] == planner.highest
     # When it has been tried as often as the others, the least certain is another.
+    model.note_try(3, 1)
     model.add(3, 1, 3, 3.0, -1.0, 0.0)
     values = exploring(planner, 4, n_steps=130)
     assert values.max() == planner.highest
@@ -178,22 +177,27 @@ def test_with_a_goal_known_rows_are_doubted_now_and_then():
     model.add(3, 1, 3, 8.0, 1.0, 1.0)
     first = exploring(planner, 4, n_steps=100)
     assert first.max() == planner.highest  # due for the first time
-    model.fade(math.log(2.0))  # all are surer now
-    planner.forget_certainty()
+    doubted = [(state, action) for state, action in np.argwhere(first == planner.highest).tolist()]
+    for state, action in doubted:
+        after = next(iter(model.row(state, action)))
+        model.note_try(state, action)
+        model.add(state, action, after, 3.0, -1.0, 0.0)
     assert exploring(planner, 4, n_steps=110).max() < 2
     assert exploring(planner, 4, n_steps=121).max() == planner.highest
 
 
-def test_a_newborn_state_brings_back_first_tries():
+def test_doubts_outlive_the_birth_of_a_state_which_needs_first_tries_only():
     model, planner = corridor(tries=3.0)
-    model.add(3, 1, 3, 3.0, -1.0, 0.0)
-    exploring(planner, 4, n_steps=100)
+    model.add(3, 1, 3, 2.0, -1.0, 0.0)
+    assert exploring(planner, 4, n_steps=100)[3, 1] == planner.highest
     model.make_room(5)
     planner.birth(4)
     model.add(3, 0, 4, 9.0, -1.0, 0.0)
     values = exploring(planner, 5, n_steps=101)
     assert (values[4] == planner.highest).all()
-    assert (values[:4] < planner.highest).all()
+    assert values[3, 1] == planner.highest
+    model.add(4, 0, 4, 1.0, -1.0, 0.0)
+    assert exploring(planner, 5, n_steps=102)[4, 0] < planner.highest
 
 
 def test_values_follow_their_states():

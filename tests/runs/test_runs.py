@@ -87,7 +87,8 @@ def test_the_metrics_tell_what_the_agent_told(recorded):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_frames_are_the_agent_at_each_learning_step(preset, tmp_path):
+def test_frames_are_the_agent_at_each_learning_step(preset, tmp_path, monkeypatch):
+    monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 400)
     agent = make_agent(preset, "20", seed=3)
     seen = {}
 
@@ -99,21 +100,24 @@ def test_frames_are_the_agent_at_each_learning_step(preset, tmp_path):
     agent.learn(1300, callback=look, run_dir=tmp_path / "run")
     run = Run.open(tmp_path / "run")
     assert len(run.chunk_steps()) >= 2
+    chunk, file = run.chunk(0).arrays, run.chunk_file(0).arrays
+    if preset == "default":  # most frames are not in the file: they follow from what was seen
+        assert len(chunk["frame.step"]) > 2 * len(file["frame.step"])
     assert len(seen) >= 13
     for step, (ids, means, covariances, counts) in seen.items():
         frame = run.frame_at(step)
         order = np.argsort(ids)
         np.testing.assert_array_equal(frame.ids, ids[order])
         np.testing.assert_allclose(frame.mean, means[order], rtol=1e-12)
-        np.testing.assert_allclose(frame.covariance, covariances[order], rtol=1e-12)
+        np.testing.assert_allclose(frame.covariance, covariances[order], atol=1e-12)
         wanted = counts[:, order][:, :, order]
-        np.testing.assert_allclose(frame.transition_counts, wanted, atol=2e-6)
+        np.testing.assert_allclose(frame.transition_counts, wanted, atol=1.1e-4)
     # `frames` walks through the same ones.
     for step, frame in run.frames(350):
         np.testing.assert_array_equal(frame.ids, run.frame_at(step).ids)
 
 
-def test_observations_are_those_of_the_environment(tmp_path):
+def test_observations_are_those_of_the_environment(tmp_path, monkeypatch):
     rows = []
 
     class Spy(gym.Wrapper):
@@ -128,6 +132,7 @@ def test_observations_are_those_of_the_environment(tmp_path):
             return point, reward, terminated, truncated, info
 
     env = Spy(gym.make("tgm/Maze-v0", maze="8"))
+    monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 300)
     agent = tgm.TGMAgent(env, seed=2).learn(1200, run_dir=tmp_path / "run")
     run = Run.open(tmp_path / "run")
     arrays = [run.chunk(first).arrays for first in run.chunk_steps()]
@@ -155,7 +160,7 @@ def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
 
     agent.learn(60, callback=look, run_dir=tmp_path / "run")
     arrays = Run.open(tmp_path / "run").chunk(0).arrays
-    assert arrays["frame.is_full"].tolist() == [True] + [False] * (len(arrays["frame.step"]) - 1)
+    assert np.flatnonzero(arrays["frame.is_full"]).tolist() == [0]
     np.testing.assert_array_equal(arrays["full.q"], told["q"])
     # After one step two observations are kept: the start and where the step led.
     np.testing.assert_allclose(arrays["kept.point"], arrays["obs.point"][:2])
@@ -342,8 +347,9 @@ CONFIGS = {
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_stopped_and_resumed_is_never_stopped(name, tmp_path):
+def test_stopped_and_resumed_is_never_stopped(name, tmp_path, monkeypatch):
     """Stop at several episode ends, each time in a run of its own, and go on."""
+    monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 200)
 
     def fresh() -> tgm.TGMAgent:
         return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), CONFIGS[name], seed=7)

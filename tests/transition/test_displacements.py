@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import multivariate_t
 
 from tgm.distributions.saved import Saved
+from tgm.distributions.small import second_order
 from tgm.transition.displacements import BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT, Displacements
 
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -159,3 +160,22 @@ def test_actions_need_not_be_told_apart():
     )
     told_apart = moved()
     assert [told_apart.knows(action) for action in range(3)] == [True, True, False]
+
+
+def test_densities_from_features_are_those_of_the_displacements():
+    displacements = moved()
+    rng = np.random.default_rng(3)
+    origin, points = rng.normal(size=2), rng.normal(scale=3, size=(7, 2))
+    features = np.array([second_order(point) for point in points])
+    for action in (0, 1):
+        expected = displacements.densities(points - origin, action)
+        actual = displacements.densities_from(origin, action, features)
+        np.testing.assert_allclose(actual, expected, rtol=1e-9)
+        log = displacements.log_density(points[0] - origin, action)
+        assert log == pytest.approx(math.log(expected[0]))
+
+
+def test_densities_from_an_absurd_origin_are_numbers():
+    features = np.array([second_order(np.array(point)) for point in [(0.0, 1.0), (1e59, -1e59)]])
+    densities = moved().densities_from(np.array([1e59, -1e59]), 0, features)
+    assert np.isfinite(densities).all()

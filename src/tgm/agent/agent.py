@@ -28,7 +28,6 @@ from tgm.agent.recording import (
     Recorder,
     open_recorder,
 )
-from tgm.agent.snapshot import Changes, Snapshot
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError, RunError, TGMError
@@ -144,11 +143,11 @@ class TGMAgent:
         """A learning step; returns whether everybody wants to go on."""
         lesson = self._learner.learn()
         episodes, self._finished = tuple(self._finished), []
-        if self._recorder is None and not callbacks:
-            return True
-        info = self._info(lesson, episodes)
         if self._recorder is not None:
-            self._recorder.learned(info, self)
+            self._recorder.learned(lesson, episodes, self)
+        if not callbacks:
+            return True
+        info = self.info(lesson, episodes)
         answers = [callback(info) for callback in callbacks]  # all are told, whoever says stop
         return not any(answer is False for answer in answers)
 
@@ -220,7 +219,8 @@ class TGMAgent:
         self._learner.end_episode()
         self.is_between_episodes = True
 
-    def _info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+    def info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+        """The record of a learning step that was just done."""
         return LearningInfo(
             step=self.n_steps,
             episode=self.n_episodes,
@@ -335,25 +335,10 @@ class TGMAgent:
         """(n_actions, n_states, n_states) expected number of times each transition was seen."""
         return np.array(self._learner.transition_counts)
 
-    # --- records: for recorders and viewers ----------------------------------------------------
-
     @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        return self._learner.current_state
-
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self._learner.log_density
-
-    def snapshot(self) -> Snapshot:
-        """All that is known, as plain values."""
-        return self._learner.snapshot()
-
-    def changes(self) -> Changes | None:
-        """What changed since the last `changes` or `snapshot`; None if that is everything."""
-        return self._learner.changes()
+    def learner(self) -> Learner:
+        """What the agent knows and how it learns; recorders read it, and change nothing."""
+        return self._learner
 
     # --- files --------------------------------------------------------------------------------
 
@@ -376,7 +361,7 @@ class TGMAgent:
             "exploration_rng": self._rng.bit_generator.state,
             "predict_rng": self._predict_rng.bit_generator.state,
             "pending_moves": [move.to_dict() for move in self._learner.pending_moves],
-            "pending_episodes": [asdict(episode) for episode in self._finished],
+            "pending_episodes": [episode.to_dict() for episode in self._finished],
             "notes": notes or {},
         }
         write_model(Path(path), self._learner.to_arrays(), facts)

@@ -15,17 +15,21 @@ from tgm.distributions import FloatArray
 from tgm.memory.step import Belief
 from tgm.perception.online_components import OnlineComponents
 from tgm.transition.displacements import Displacements
-from tgm.transition.state_actions import NO_ACTION, START, StateActionModel
+from tgm.transition.state_actions import NO_ACTION, START, Row, StateActionModel
 
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
 DROPPED = 0.01  # smaller probabilities are not carried along
+NEGLIGIBLE = 30.0  # nats behind the nearest state, 1e-13 as likely: it is not looked at
 DEEPEST = -700.0  # logarithms below this are all zero
 
 # The ordinary step: a row tried at least this often that leads where it always leads, seen within
-# three standard deviations, with all else e^-7 as likely. It is explained without more ado.
+# three standard deviations, with all else e^-7 as likely. It is explained without more ado. So is
+# one tried once, if it is seen so near to where it led that a new state is hardly possible there.
 ORDINARY_CERTAINTY = 2.0
 ORDINARY_SHARE = 0.9
 ORDINARY_DEPTH = 4.5
+TRIED_ONCE = 0.9
+ONCE_DEPTH = 0.75
 ORDINARY_MARGIN = 7.0
 
 
@@ -96,11 +100,13 @@ class Explainer:
     ) -> Inference | None:
         state, probability = before
         model = self._model
-        if model.certainty[state, action] < ORDINARY_CERTAINTY or probability < 0.9:
+        certainty = float(model.certainty[state, action])
+        if certainty < TRIED_ONCE or probability < 0.9:
             return None
         after = int(model.successor[state, action, 0])
         share = float(model.probability[state, action, 0])
-        if share < ORDINARY_SHARE or not self._is_beyond_doubt(log_likelihood, after):
+        depth = ORDINARY_DEPTH if certainty >= ORDINARY_CERTAINTY else ONCE_DEPTH
+        if share < ORDINARY_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
             return None
         density = float(log_likelihood[after]) + math.log(share)
         return Inference([(state, after, probability)], [(after, 1.0)], 0.0, [], density)
@@ -114,18 +120,18 @@ class Explainer:
         starts = sum(row.values())
         if starts < ORDINARY_CERTAINTY or row[first] < ORDINARY_SHARE * starts:
             return None
-        if not self._is_beyond_doubt(log_likelihood, first):
+        if not self._is_beyond_doubt(log_likelihood, first, ORDINARY_DEPTH):
             return None
         density = float(log_likelihood[first]) + math.log(row[first] / starts)
         return Inference([], [(first, 1.0)], 0.0, [], density)
 
-    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int) -> bool:
+    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, depth: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
         here = float(log_likelihood[state])
-        if float(self._components.peak[state]) - here > ORDINARY_DEPTH:
+        if float(self._components.peak[state]) - here > depth:
             return False
         log_likelihood[state] = -math.inf
-        other = float(log_likelihood.max())
+        other = float(log_likelihood[log_likelihood.argmax()])
         log_likelihood[state] = here
         return here - other >= ORDINARY_MARGIN
 
@@ -137,78 +143,69 @@ class Explainer:
         action: int | None,
         departure: FloatArray | None,
     ) -> Inference:
-        top = max(float(log_likelihood.max()), DEEPEST)
-        likelihood = np.exp(log_likelihood - top)
-        origin = self._components.mean[before[0][0]] if before else departure
-        new = math.exp(min(self._log_new(point, origin, action) - top, -DEEPEST))
+        components = self._components
         nearest = int(log_likelihood.argmax())
-        new *= math.exp(
-            self._components.prior.log_repulsion(point - self._components.mean[nearest])
-        )
-        new *= self._room_for_more
-        elsewhere = likelihood * (ELSEWHERE * self._elsewhere(origin, action))
+        top = max(float(log_likelihood[nearest]), DEEPEST)
+        near = (log_likelihood > top - NEGLIGIBLE).nonzero()[0].tolist()
+        likelihood = {j: math.exp(float(log_likelihood[j]) - top) for j in near}
+        origin = components.mean[before[0][0]] if before else departure
+        log_new = self._log_new(point, origin, action) - top
+        log_new += components.prior.log_repulsion(point - components.mean[nearest])
+        new = math.exp(min(log_new, -DEEPEST)) * self._room_for_more
+        elsewhere = self._elsewhere(likelihood, origin, action)
 
         sources = self._sources(before, action, likelihood)
-        mass = np.zeros(len(likelihood))
+        mass = dict.fromkeys(near, 0.0)
         new_from = []
         for state, probability, base, extra in sources:
-            mass += elsewhere * (probability * base)
+            for after, weight in elsewhere.items():
+                mass[after] += probability * base * weight
             for after, weight in extra.items():
                 mass[after] += probability * weight
             # An unknown whereabouts has no "stay": its share goes to the other known states.
             fresh = base / 2 if state == START else base
             new_from.append((state, probability * fresh * NEW * new))
-        total = float(mass.sum()) + sum(weight for _, weight in new_from)
+        all_new = sum(weight for _, weight in new_from)
+        total = sum(mass.values()) + all_new
         if total <= 0.0:  # so far away that every density is zero: certainly new
-            return Inference([], [], 1.0, [(s, p) for s, p in before], DEEPEST)
-        mass /= total
-        after_belief = [(int(j), float(mass[j])) for j in np.flatnonzero(mass > DROPPED)]
+            return Inference([], [], 1.0, list(before), DEEPEST)
+        after_belief = [(j, m / total) for j, m in mass.items() if m > DROPPED * total]
         after_belief.sort(key=lambda item: -item[1])
         entries = [
             (state, after, weight)
             for state, probability, base, extra in sources
             if state != START
             for after, _ in after_belief
-            if (
-                weight := probability
-                * (base * float(elsewhere[after]) + extra.get(after, 0.0))
-                / total
-            )
+            if (weight := probability * (base * elsewhere[after] + extra.get(after, 0.0)) / total)
             > DROPPED
         ]
         # What was lost before stays lost: only what was believed can be counted.
         believed, found = sum(p for _, p in before), sum(weight for _, _, weight in entries)
         if found > believed:
             entries = [(s, t, weight * believed / found) for s, t, weight in entries]
-        newness = sum(weight for _, weight in new_from) / total
         known_from = [(state, weight / total) for state, weight in new_from if state != START]
-        return Inference(entries, after_belief, newness, known_from, math.log(total) + top)
+        return Inference(entries, after_belief, all_new / total, known_from, math.log(total) + top)
 
     def _sources(
-        self, before: Belief, action: int | None, likelihood: FloatArray
+        self, before: Belief, action: int | None, likelihood: dict[int, float]
     ) -> list[tuple[int, float, float, dict[int, float]]]:
-        """(state before, its probability, weight of the base, weight of each known successor)."""
+        """(state before, its probability, weight of the base, weight of each near successor)."""
         sources = []
         for state, probability in before:
             assert action is not None
             row = self._model.row(state, action) if self._filtering else {}
             tries = sum(row.values())
             base = self._row_prior / (tries + self._row_prior)
-            extra = {state: base * STAY * float(likelihood[state])}
-            for after, count in row.items():
-                extra[after] = extra.get(after, 0.0) + (
-                    count / (tries + self._row_prior) * float(likelihood[after])
-                )
+            extra = _weigh(row, tries + self._row_prior, likelihood)
+            if state in likelihood:
+                extra[state] = extra.get(state, 0.0) + base * STAY * likelihood[state]
             sources.append((state, probability, base, extra))
         unknown = 1.0 - sum(probability for _, probability in before)
         if unknown > 1e-6:
             row = self._model.row(START, NO_ACTION) if action is None and self._filtering else {}
             tries = sum(row.values())
             base = 2 * self._row_prior / (tries + self._row_prior)
-            extra = {
-                after: count / (tries + self._row_prior) * float(likelihood[after])
-                for after, count in row.items()
-            }
+            extra = _weigh(row, tries + self._row_prior, likelihood)
             sources.append((START, unknown, base, extra))
         return sources
 
@@ -225,17 +222,22 @@ class Explainer:
             return self._log_anywhere(point)
         return self._displacements.log_density(point - origin, action)
 
-    def _elsewhere(self, origin: FloatArray | None, action: int | None) -> FloatArray:
-        """(n_slots,) where an untried action leads among the known states; sums to one."""
+    def _elsewhere(
+        self, likelihood: dict[int, float], origin: FloatArray | None, action: int | None
+    ) -> dict[int, float]:
+        """Where an untried action leads among the known states, times the likelihood there.
+
+        The weights of all known states sum to one; only those of the near ones are asked for.
+        """
         components = self._components
-        n_slots = components.n_slots
         if origin is None or action is None or not self._displacements.knows(action):
-            weights = components.is_alive[:n_slots].astype(np.float64)
-        else:
-            offsets = components.mean[:n_slots] - origin
-            weights = self._displacements.densities(offsets, action)
-            weights[~components.is_alive[:n_slots]] = 0.0
-        return np.asarray(weights / weights.sum())
+            share = ELSEWHERE / components.n_alive
+            return {state: share * here for state, here in likelihood.items()}
+        features = components.mean_features
+        weights = self._displacements.densities_from(origin, action, features)
+        is_full = components.n_alive == components.n_slots
+        share = ELSEWHERE / float((weights if is_full else weights[components.alive]).sum())
+        return {state: share * float(weights[state]) * p for state, p in likelihood.items()}
 
     def _log_anywhere(self, point: FloatArray) -> float:
         """ln density of a state of which nothing is known but that there are others."""
@@ -246,3 +248,12 @@ class Explainer:
         spread = np.maximum((high - low) ** 2, 9.0 * np.diag(components.prior.covariance))
         square = (point - (low + high) / 2) ** 2 / spread
         return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))
+
+
+def _weigh(row: Row, total: float, likelihood: dict[int, float]) -> dict[int, float]:
+    """What the counts of a row say of the near states."""
+    return {
+        after: count / total * likelihood[after]
+        for after, count in row.items()
+        if after in likelihood
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from tgm.perception.component_map import Move
@@ -17,6 +17,16 @@ class EpisodeInfo:
     total_reward: float
     length: int
     terminated: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {
+            "episode": self.episode,
+            "step": self.step,
+            "total_reward": self.total_reward,
+            "length": self.length,
+            "terminated": self.terminated,
+        }
 
 
 @dataclass(frozen=True)
@@ -64,5 +74,5 @@ class LearningInfo:
             "free_energy_terms": dict(self.free_energy_terms),
             "free_energy_path": list(self.free_energy_path),
             "moves": [move.to_dict() for move in self.moves],
-            "episodes": [asdict(episode) for episode in self.episodes],
+            "episodes": [episode.to_dict() for episode in self.episodes],
         }

@@ -96,13 +96,13 @@ class Learner(Protocol):
 
     # --- records ----------------------------------------------------------------------------------
 
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its most likely state, ln of its density, and its weight.
 
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
+        The state is told by its id, -1 for none; the density is the predictive one, before it was
+        learned from. The weight is what its transition counts, if all that changed is that it was
+        added to the model, as one point of its state; 0 if more has changed.
+        """
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

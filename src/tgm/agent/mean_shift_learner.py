@@ -7,7 +7,7 @@ import numpy as np
 from tgm.agent.config import TGMConfig
 from tgm.agent.explore import explore
 from tgm.agent.learner import Lesson, check_shapes
-from tgm.agent.snapshot import Changes, RowRecord, Snapshot
+from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
 from tgm.distributions.saved import Arrays
@@ -19,6 +19,8 @@ from tgm.perception.mixture import Mixture
 from tgm.perception.variational import assess, responsibilities
 from tgm.planning import BeliefQLearning
 from tgm.transition import TransitionModel, transition_counts
+
+LEAST_COUNT = 1e-4  # smaller expected counts are not recorded
 
 
 class MeanShiftLearner:
@@ -178,17 +180,11 @@ class MeanShiftLearner:
 
     # --- records --------------------------------------------------------------------------------
 
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation; 0 before the first learning step."""
-        self._current_belief()
-        return self._log_density
-
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its state, ln of its density; it waits to be learned from."""
         belief = self._current_belief()
-        return int(self.state_ids[belief.argmax()]) if belief.size else -1
+        state = int(self.state_ids[belief.argmax()]) if belief.size else -1
+        return state, self._log_density, 0.0
 
     def changes(self) -> Changes | None:
         """A search for structure changes everything."""
@@ -203,40 +199,34 @@ class MeanShiftLearner:
         covariances = self.covariances
         weight = known.posterior.components.mean_precision
         resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
+        table = Table(n_entries=len(ids))
+        for k, name in enumerate(ids.tolist()):
+            head = (name, float(weight[k]), float(known.is_fixed[k]))
+            table.values += (*head, *self.means[k].tolist(), *covariances[k].ravel().tolist())
         return Snapshot(
-            [
-                (
-                    int(ids[k]),
-                    float(weight[k]),
-                    self.means[k].tolist(),
-                    covariances[k].ravel().tolist(),
-                    bool(known.is_fixed[k]),
-                )
-                for k in range(len(ids))
-            ],
-            self._row_records(),
+            Changes(table, *self._row_tables(), []),
             self.planner.q.T.copy(),
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),
             -self._energy if len(self._energy) == len(ids) else np.zeros(len(ids)),
+            0.0,
             points,
             ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
         )
 
-    def _row_records(self) -> list[RowRecord]:
+    def _row_tables(self) -> tuple[Table, Table]:
         """The published agent has no model of rewards and ends: they are told as zero."""
-        counts, ids = self.transition_counts, self.state_ids.tolist()
-        records: list[RowRecord] = []
-        for action, table in enumerate(counts):
-            for state, row in enumerate(table):
-                after = np.flatnonzero(row > 1e-6)
-                if len(after):
-                    next_ids = [ids[j] for j in after]
-                    visits = float(row.sum())
-                    records.append(
-                        (ids[state], action, visits, 0.0, 0.0, next_ids, row[after].tolist())
-                    )
-        return records
+        counts, ids = self.transition_counts, self.state_ids
+        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_COUNT)
+        chosen = counts[actions, states]
+        seen = chosen > LEAST_COUNT
+        nothing = np.zeros(len(actions))
+        columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
+        rows = Table(np.stack(columns, axis=1).ravel().tolist(), len(actions))
+        row, reached = np.nonzero(seen)
+        pairs = np.stack([ids[reached], chosen[row, reached]], axis=1)
+        next_states = Table(pairs.ravel().tolist(), len(row))
+        return rows, next_states
 
     # --- to and from plain arrays, for model files --------------------------------------------
 

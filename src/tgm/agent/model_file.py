@@ -47,7 +47,7 @@ def write_arrays(
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps(facts, sort_keys=True)
+    text = json.dumps(facts)
     content = {"schema": SCHEMA, "facts": text, "checksum": _checksum(arrays, text)}
     # One entry: with several the library writes them in any order, and files would differ.
     write_atomically(path, save(arrays, {format_name: json.dumps(content)}), sync=sync)

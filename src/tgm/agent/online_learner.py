@@ -19,7 +19,7 @@ from tgm.transition.state_actions import dense
 
 CONFIRMED = 1.5  # points that make a state more than an outlier
 UNFORESEEN = 0.05  # share of an expectation that is kept for surprises
-TIES = 1e-9  # of the range of values: nearer ones are equally good
+TIES = 1e-9  # of what the best is above the lowest: nearer ones are equally good
 
 
 class OnlineLearner:
@@ -57,8 +57,9 @@ class OnlineLearner:
             return explore(self._config, values, n_steps, rng)
         options = values.tolist()
         planner = self.model.planner
-        planner.note_best(max(options))
-        least = max(options) - TIES * (planner.highest - planner.lowest)
+        top = max(options)
+        planner.note_best(top)
+        least = top - TIES * (top - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
 
@@ -67,7 +68,11 @@ class OnlineLearner:
     ) -> None:
         """Learn from one step."""
         assert self._origin is not None
-        self._live(Event(observation - self._origin, action, reward, terminated))
+        point = observation - self._origin
+        if self._search is None:
+            self.model.observe(action, reward, point, terminated=terminated)
+        else:
+            self._live(Event(point, action, reward, terminated))
 
     def _live(self, event: Event) -> None:
         if self._search is None:
@@ -183,16 +188,13 @@ class OnlineLearner:
 
     # --- records ----------------------------------------------------------------------------------
 
-    @property
-    def log_density(self) -> float:
-        """ln predictive density of the newest observation, before it was learned from."""
-        return self.model.log_density
-
-    @property
-    def current_state(self) -> int:
-        """Id of the most likely state at the newest observation; -1 if none is known."""
-        belief = self.model.belief
-        return int(self.model.components.ids[belief[0][0]]) if belief else -1
+    def newest(self) -> tuple[int, float, float]:
+        """Of the newest observation: its most likely state, ln of its density, and its weight."""
+        model, records = self.model, self._records
+        if records is not None and records.model is model:
+            return records.newest()
+        state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
+        return state, model.log_density, 0.0
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
@@ -207,10 +209,11 @@ class OnlineLearner:
         return self._records.snapshot()
 
     def changes(self) -> Changes | None:
-        """What changed since the last time; None where another model has taken over."""
-        if self._records is None or self._records.model is not self.model:
+        """What changed since the last time; None where another model or prior has taken over."""
+        records = self._records
+        if records is None or records.model is not self.model or records.prior_has_changed:
             return None
-        return self._records.changes()
+        return records.changes()
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
 from tgm.agent.scale import Scale
 from tgm.agent.structure_search import StructureSearch
-from tgm.distributions import FloatArray, IntArray
+from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays, Saved, number, prefixed
 from tgm.memory.step import Belief, Step, relabel
 from tgm.memory.step_memory import StepMemory
@@ -136,6 +138,9 @@ class OnlineModel:
             self.structure.touch(state)
         if is_news:
             self._notice_change(step)
+            for before, _, weight in step.entries:
+                if step.action is not None and weight > 0.5:
+                    self.model.note_try(before, step.action)
         self.count(step, +1.0)
         if is_news:
             self._learn_displacement(step)
@@ -174,7 +179,8 @@ class OnlineModel:
         """Add a step to the counts, or take it back as far as it has not faded."""
         if step.is_void:
             return
-        sign *= math.exp(self.model.log_fade - step.log_fade)
+        if step.log_fade != self.model.log_fade:
+            sign *= math.exp(self.model.log_fade - step.log_fade)
         if step.action is None:
             for state, weight in step.after:
                 self.model.add(START, NO_ACTION, state, sign * weight, 0.0, 0.0)
@@ -185,6 +191,8 @@ class OnlineModel:
     def _learn_displacement(self, step: Step) -> None:
         """A step that changed the state tells what its action does in observation space."""
         if step.action is None or step.end or not step.before:
+            return
+        if self.displacements.is_settled(step.action):
             return
         moved = sum(weight for before, after, weight in step.entries if before != after)
         if moved > 0.5:
@@ -246,21 +254,40 @@ class OnlineModel:
             self.belief = self.last.after
 
     def _remove(self, state: int) -> None:
-        slots = np.arange(self.components.n_slots)
-        kept = slots[slots != state]
-        self.follow(kept, kept)
+        self.follow(ComponentMap.of_removal(self.components.n_slots, state))
         self.components.remove(state)
 
-    def follow(self, new: IntArray, old: IntArray) -> None:
+    def follow(self, change: ComponentMap) -> None:
         """Transitions, values, memory and belief follow one map."""
-        n_slots = self.components.n_slots
-        change = ComponentMap(n_slots, n_slots, new, old, np.ones(len(new)))
         self.model.apply(change)
         self.planner.apply(change)
         self.memory.apply(change)
-        self.belief = relabel(self.belief, change.changed())
+        self.belief = relabel(self.belief, change.changed)
         if self.last is not None and self.last.home is None:
             self.last.after = self.belief
+
+    def share_out(
+        self, change: ComponentMap, state: int, halves: Callable[[FloatArray], Belief]
+    ) -> None:
+        """Follow the split of a state: `halves` tells the shares of a point that belonged to it.
+
+        Each kept step is taken back and counted again for the right half; what is left then is
+        only in the counts, and goes where the map says.
+        """
+        steps = self.memory.naming(state)
+        for step in steps:
+            self.count(step, -1.0)
+        self.model.apply(change)
+        self.planner.apply(change)
+        for step in steps:
+            after = {state: halves(step.arrival)}
+            before = after if step.departure is None else {state: halves(step.departure)}
+            self.memory.relabel(step, before, after)
+            self.count(step, +1.0)
+        if self.last is not None:
+            if self.last.home is None:
+                self.last.after = relabel(self.last.after, {state: halves(self.last.arrival)})
+            self.belief = self.last.after
 
     def tell(
         self,
@@ -301,7 +328,8 @@ class OnlineModel:
         """The density of states follows the typical step; no component looks different for it."""
         prior = self.components.prior
         density = self.displacements.log_state_density
-        self.components.prior = ComponentPrior(prior.covariance, prior.dof, density, prior.radius)
+        if density != prior.log_state_density:
+            self.components.prior = replace(prior, log_state_density=density)
 
     def settle_scale(self) -> None:
         """What was learned of the scale so far is what later data is added to."""

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from tgm.agent.info import LearningInfo
+from tgm.agent.info import EpisodeInfo
+from tgm.agent.learner import Lesson
 from tgm.distributions import FloatArray
 from tgm.errors import ConfigError
 
@@ -30,8 +31,8 @@ class Recorder(Protocol):
         `end` is GOES_ON, TERMINATED or TRUNCATED.
         """
 
-    def learned(self, info: LearningInfo, agent: TGMAgent) -> None:
-        """A learning step was done."""
+    def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
+        """A learning step was done; `agent.info(lesson, episodes)` is its whole record."""
 
     def episode_ended(self, agent: TGMAgent) -> bool:
         """Between two episodes, with all that was due learned; False asks the agent to stop."""

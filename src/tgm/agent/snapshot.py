@@ -1,4 +1,4 @@
-"""What a learner knows at one moment, as plain values: for records and viewers."""
+"""What a learner knows at one moment, as plain numbers: for records and viewers."""
 
 from __future__ import annotations
 
@@ -8,20 +8,37 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 
-ComponentRecord = tuple[int, float, list[float], list[float], bool]
-"""id, weight in points, mean, covariance (row by row), whether it is fixed."""
 
-RowRecord = tuple[int, int, float, float, float, list[int], list[float]]
-"""State id, action, tries, mean reward, probability of an end, ids of next states, their counts."""
+@dataclass(slots=True, eq=False)
+class Table:
+    """Entries of the same kind, one after the other in one flat list of numbers.
+
+    Flat, because thousands of small tuples would keep the garbage collector busy.
+
+    Attributes:
+        values: of all entries.
+        n_entries: how many there are.
+    """
+
+    values: list[float] = field(default_factory=list)
+    n_entries: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Changes:
-    """Components and rows that are new or have changed, and the ids of those that are gone."""
+    """Components and rows that are new or have changed, and the ids of those that are gone.
 
-    components: list[ComponentRecord]
+    Attributes:
+        components: id, weight in points, whether it is fixed, mean, covariance row by row.
+        rows: state id, action, tries, mean reward, probability of an end, number of next states.
+        next_states: id and count, row after row.
+        removed: ids.
+    """
+
+    components: Table
+    rows: Table
+    next_states: Table
     removed: list[int]
-    rows: list[RowRecord]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,22 +46,24 @@ class Snapshot:
     """Everything.
 
     Attributes:
-        components, rows: all of them.
+        known: all components and rows.
         q: (n_states, n_actions) greedy action values, in the order of the components.
         prior_mean: (n_states, n_features) what was believed of each component before its kept data.
         prior_covariance: (n_states, n_features, n_features)
         log_evidence: (n_states,) nats that each component adds to the evidence.
+        prior_dof: points that the prior covariance of a component is worth: with `weight` points
+            of scatter S about their mean its covariance is (prior + S) / (prior_dof + weight).
         kept_points: (n_kept, n_features) observations in memory.
         kept_states: (n_kept,) the id of the component that each belongs to; -1 for none.
         free_energy_terms: parts of the free energy by name, where they are known.
     """
 
-    components: list[ComponentRecord]
-    rows: list[RowRecord]
+    known: Changes
     q: FloatArray
     prior_mean: FloatArray
     prior_covariance: FloatArray
     log_evidence: FloatArray
+    prior_dof: float
     kept_points: FloatArray
     kept_states: IntArray
     free_energy_terms: dict[str, float] = field(default_factory=dict)
@@ -53,12 +72,12 @@ class Snapshot:
     def empty(cls, n_features: int, n_actions: int, kept_points: FloatArray) -> Snapshot:
         """Points in memory, but no component yet."""
         return cls(
-            [],
-            [],
+            Changes(Table(), Table(), Table(), []),
             np.empty((0, n_actions)),
             np.empty((0, n_features)),
             np.empty((0, n_features, n_features)),
             np.empty(0),
+            0.0,
             kept_points,
             np.full(len(kept_points), -1, dtype=np.intp),
         )

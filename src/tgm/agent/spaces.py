@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +89,7 @@ class Interface:
             reward = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise DataError(f"{where}: the reward {value!r} is not a number") from None
-        if not np.isfinite(reward):
+        if not math.isfinite(reward):
             raise DataError(
                 f"{where}: the reward is {reward}; it must be finite, "
                 "and nothing was learned from it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -57,11 +58,13 @@ def base_of_rows(n_states: int, n_actions: int, row_prior: float) -> float:
     return row_prior * (1.0 - STAY) / min(max(2, n_states), 2 * n_actions)
 
 
-def missed_chances(components: OnlineComponents, one: int, other: int, age: FloatArray) -> float:
+def missed_chances(
+    components: OnlineComponents, one: int, other: int, age: Mapping[int, float]
+) -> float:
     """Visits to the older of two states since the birth of the younger, if that is hardly known.
 
     A state that was seen once or twice, while its neighbour was seen often, is an outlier of it.
-    `age` (n_slots,) is the share of the run for which each state has lived.
+    `age` is the share of the run for which each of the two has lived.
     """
     younger, older = (one, other) if age[one] < age[other] else (other, one)
     if components.weight[younger] >= HARDLY_KNOWN:

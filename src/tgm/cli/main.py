@@ -28,6 +28,7 @@ COMMANDS = {
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
+    "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
 }
 
 

@@ -97,7 +97,9 @@ class Train:
             writers.append(TensorBoardWriter(self.tensorboard))
         agent, recorder, n_steps = self._begin() if self.resume is None else self._go_on()
         began = time.perf_counter()
-        if n_steps > 0:
+        if n_steps == 0:  # it was stopped after its last step
+            recorder.close("finished")
+        else:
             try:
                 with _stop_between_episodes(recorder):
                     agent.learn(n_steps, callback=writers, progress_bar=True, run_dir=recorder)
@@ -139,7 +141,7 @@ class Train:
         planned = Run.open(folder).facts["steps"] if self.steps is None else self.steps
         if planned < agent.n_steps:
             raise ConfigError(f"{folder}: has {agent.n_steps} steps already; --steps is the total")
-        recorder = open_run(agent, folder, planned, self.checkpoint_seconds)
+        recorder = open_run(agent, folder, planned, self.checkpoint_seconds, may_begin_again=True)
         return agent, recorder, planned - agent.n_steps
 
     def _world(self) -> World:

@@ -61,7 +61,7 @@ def run_campaign(
 ) -> None:
     """Run what is not finished in `folder`, then put the small tables into `data`."""
     store = TrialStore(folder)
-    began = time.perf_counter()
+    began, load = time.perf_counter(), os.getloadavg()[0]
     done = 0
 
     def tell(outcome: Outcome) -> None:
@@ -82,7 +82,10 @@ def run_campaign(
     data.mkdir(parents=True, exist_ok=True)
     write_csv(data / RESULTS_FILE, comparison.rows[0], comparison.rows)
     write_csv(data / CURVES_FILE, CURVE_HEADS, mean_curves(read_csv(store.folder / CURVES_FILE)))
-    about = _about(trials[0].steps, jobs, minutes, comparison.n_before)
+    about = {
+        **_about(trials[0].steps, jobs, minutes, comparison.n_before),
+        "load": round(load, 1),
+    }
     write_atomically(data / ABOUT_FILE, (json.dumps(about, indent=2) + "\n").encode())
 
 

@@ -21,6 +21,8 @@ from tgm.experiments.summary import (
 )
 from tgm.experiments.trial_store import Row
 
+IDLE = 0.5  # load of a machine that does nothing else
+
 INTRODUCTION = """\
 # Results
 
@@ -96,7 +98,13 @@ def _about(about: dict[str, Any]) -> str:
     before = about["finished_before"]
     which = f"What was left after {before} trials" if before else "All of it"
     where = f"with {about['jobs']} processes on {about['cores']} cores"
-    return f"{which} took {about['minutes']:.0f} minutes {where}\n({versions})."
+    text = f"{which} took {about['minutes']:.0f} minutes {where}\n({versions})."
+    if about["load"] > IDLE:
+        text += (
+            f"\nOther work took part of the machine (load {about['load']:.1f} before the start): "
+            "every wall-clock\nfigure on this page is rough. Nothing else depends on it."
+        )
+    return text
 
 
 def _in_short(groups: Groups, mazes: list[str]) -> list[str]:
@@ -114,9 +122,12 @@ def _in_short(groups: Groups, mazes: list[str]) -> list[str]:
             f"Where `{agent}` solves at all (mazes {', '.join(counted)}), it needs at least "
             f"{min(bounds):.0f} times the steps of `tgm` (median over runs)."
         )
-    verdicts = [verdict for _, verdict in judge_all(groups)]
-    held = sum(verdict.holds for verdict in verdicts)
-    lines.append(f"Of {len(verdicts)} claims of the paper {held} hold; see below.")
+    verdicts = [verdict.holds for _, verdict in judge_all(groups)]
+    counts = [verdicts.count(holds) for holds in (True, False, None)]
+    lines.append(
+        f"Of {len(verdicts)} claims of the paper {counts[0]} hold, {counts[1]} do not, and "
+        f"{counts[2]} cannot be decided by these runs; see below."
+    )
     return lines
 
 

@@ -137,6 +137,8 @@ def _transitions(
     state_cells: tuple[Cell | None, ...],
 ) -> dict[tuple[Cell, int], TransitionVerdict]:
     visits = learned.transition_counts.sum(axis=-1)
+    transition = learned.transition_matrix
+    successors = transition.argmax(axis=-1) if transition.size else transition
     verdicts: dict[tuple[Cell, int], TransitionVerdict] = {}
     for cell, states in owners.items():
         for action in range(len(visits)):
@@ -146,7 +148,7 @@ def _transitions(
             if visits[action, states[0]] < TRIED:
                 verdicts[cell, action] = "untried"
                 continue
-            successor = int(learned.transition_matrix[action, states[0]].argmax())
+            successor = int(successors[action, states[0]])
             right = state_cells[successor] == maze.next_cell(cell, action)
             verdicts[cell, action] = "right" if right else "wrong"
     return verdicts

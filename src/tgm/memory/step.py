@@ -49,8 +49,11 @@ class Step:
 
     def states(self) -> set[int]:
         """The states that it names."""
-        named = {state for state, _ in self.before}
-        named.update(state for state, _ in self.after)
+        named = set()
+        for state, _ in self.before:
+            named.add(state)
+        for state, _ in self.after:
+            named.add(state)
         for state, reached, _ in self.entries:
             named.add(state)
             named.add(reached)

@@ -110,7 +110,7 @@ class StepMemory:
 
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; steps of merged states are kept together."""
-        changed = change.changed()
+        changed = change.changed
         concerned = {step: None for old in changed for step in self.naming(old)}
         for step in concerned:
             self.relabel(step, changed, changed)

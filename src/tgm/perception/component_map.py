@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -75,17 +76,48 @@ class ComponentMap:
         new = np.flatnonzero(sources >= 0)
         return cls(n_old, len(sources), new, sources[new], np.ones(len(new)), moves)
 
+    @classmethod
+    def of_merge(cls, n_slots: int, one: int, other: int) -> ComponentMap:
+        """A map of slots in which the second of two becomes part of the first."""
+        old = np.arange(n_slots)
+        return cls(n_slots, n_slots, np.where(old == other, one, old), old, np.ones(n_slots))
+
+    @classmethod
+    def of_removal(cls, n_slots: int, gone: int) -> ComponentMap:
+        """A map of slots in which one is gone."""
+        kept = np.delete(np.arange(n_slots), gone)
+        return cls(n_slots, n_slots, kept, kept, np.ones(len(kept)))
+
+    @classmethod
+    def of_split(cls, n_slots: int, state: int, child: int, share: float) -> ComponentMap:
+        """A map of slots in which one gives a share of what it has gathered to an empty one."""
+        kept = np.arange(n_slots)
+        weight = np.ones(n_slots)
+        weight[state] = 1.0 - share
+        if share > 0.0:
+            kept = np.append(kept, state)
+            weight = np.append(weight, share)
+        new = kept.copy()
+        new[n_slots:] = child
+        return cls(n_slots, n_slots, new, kept, weight)
+
+    @cached_property
     def changed(self) -> dict[int, list[tuple[int, float]]]:
         """The old components that do not simply go on in their place.
 
         For each the new ones that it feeds and their shares; none for one that is gone.
         """
-        shares: dict[int, list[tuple[int, float]]] = {old: [] for old in range(self.n_old)}
-        for new, old, weight in zip(
-            self.new.tolist(), self.old.tolist(), self.weight.tolist(), strict=True
-        ):
-            shares[old].append((new, weight))
-        return {old: links for old, links in shares.items() if links != [(old, 1.0)]}
+        goes_on = (self.new == self.old) & (self.weight == 1.0)
+        is_changed = np.ones(self.n_old, dtype=bool)
+        is_changed[self.old[goes_on]] = False
+        others = np.flatnonzero(~goes_on)
+        is_changed[self.old[others]] = True
+        links: dict[int, list[tuple[int, float]]] = {
+            old: [] for old in np.flatnonzero(is_changed).tolist()
+        }
+        for link in np.flatnonzero(is_changed[self.old]).tolist():
+            links[int(self.old[link])].append((int(self.new[link]), float(self.weight[link])))
+        return links
 
     def carry_counts(self, counts: FloatArray) -> FloatArray:
         """Re-index what adds up. counts: (..., n_old) -> (..., n_new)."""

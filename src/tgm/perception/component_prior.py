@@ -9,6 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.small import inverse, log_det, squared_length
+
+LOG_PI = math.log(math.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +48,14 @@ class ComponentPrior:
     @cached_property
     def precision(self) -> FloatArray:
         """(n_features, n_features) inverse of the typical covariance."""
-        return np.asarray(np.linalg.inv(self.covariance), dtype=np.float64)
+        return inverse(self.covariance)
 
     @cached_property
-    def _log_det(self) -> float:
-        return _log_det(self.inverse_scale)
+    def _log_normaliser(self) -> float:
+        """The part of the evidence that no data changes."""
+        return 0.5 * self.dof * log_det(self.inverse_scale) - _log_multigamma(
+            self.dof / 2, self.n_features
+        )
 
     def predictive_covariance(self, weight: float, scatter: FloatArray) -> FloatArray:
         """Scale matrix of the next point's Student t after `weight` points of that scatter."""
@@ -68,16 +74,15 @@ class ComponentPrior:
         return (
             self.log_state_density
             - 0.5 * n_features * math.log(weight)
-            - 0.5 * (weight - 1.0) * n_features * math.log(math.pi)
+            - 0.5 * (weight - 1.0) * n_features * LOG_PI
             + _log_multigamma(after / 2, n_features)
-            - _log_multigamma(self.dof / 2, n_features)
-            + 0.5 * self.dof * self._log_det
-            - 0.5 * after * _log_det(self.inverse_scale + scatter)
+            + self._log_normaliser
+            - 0.5 * after * log_det(self.inverse_scale + scatter)
         )
 
     def squared_distance(self, offset: FloatArray) -> float:
         """Squared length of an offset (n_features,) in standard deviations of a state."""
-        return float(offset @ self.precision @ offset)
+        return squared_length(offset, self.precision)
 
     def log_repulsion(self, offset: FloatArray) -> float:
         """ln prior of two states that lie `offset` apart: two in one place are not believed in.
@@ -89,11 +94,9 @@ class ComponentPrior:
         return math.log(max(-math.expm1(-(z * z)), 1e-12))
 
 
-def _log_det(matrix: FloatArray) -> float:
-    return float(np.linalg.slogdet(matrix)[1])
-
-
 def _log_multigamma(a: float, dimension: int) -> float:
     """ln Gamma_dimension(a), for one number: SciPy's takes ten times as long."""
-    constant = dimension * (dimension - 1) / 4.0 * math.log(math.pi)
-    return constant + sum(math.lgamma(a - i / 2.0) for i in range(dimension))
+    total = dimension * (dimension - 1) / 4.0 * LOG_PI
+    for i in range(dimension):
+        total += math.lgamma(a - i / 2.0)
+    return total

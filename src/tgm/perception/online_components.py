@@ -8,10 +8,18 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.distributions.small import (
+    inverse,
+    log_det,
+    second_order,
+    shift_moments,
+    square_as_product,
+)
 from tgm.errors import DataError
 from tgm.perception.component_prior import ComponentPrior
 
 NOWHERE = -1e300  # the log density of a slot without a component
+LOG_2PI = math.log(2 * math.pi)
 LEAST_WEIGHT = 0.05  # a component with less data than this is empty
 
 Moments = tuple[float, FloatArray, FloatArray]
@@ -22,15 +30,18 @@ def pooled(one: Moments, other: Moments) -> Moments:
     """The moments of two sets of points together (erratum 4: with the term between the means)."""
     weight = one[0] + other[0]
     difference = other[1] - one[1]
-    between = np.outer(difference, difference) * (one[0] * other[0] / weight)
+    between = difference[:, None] * (difference * (one[0] * other[0] / weight))
     return weight, one[1] + difference * (other[0] / weight), one[2] + other[2] + between
 
 
-def moments_of(points: FloatArray) -> Moments:
-    """The moments of points (n, n_features)."""
-    mean = points.mean(axis=0)
+def moments_of(points: FloatArray, weights: FloatArray | None = None) -> Moments:
+    """The moments of points (n, n_features) with weights (n,); all one if not given."""
+    if weights is None:
+        weights = np.ones(len(points))
+    total = float(weights.sum())
+    mean = weights @ points / total
     centred = points - mean
-    return float(len(points)), mean, centred.T @ centred
+    return total, mean, (weights[:, None] * centred).T @ centred
 
 
 class OnlineComponents:
@@ -39,7 +50,8 @@ class OnlineComponents:
     A slot holds one component or none; a free slot is used again, an id never. The log densities
     of all slots are one product of the features (1, x, upper triangle of x x^T) with `theta`, as in
     the batch mixture. Each is the Gaussian with the covariance of the component's predictive
-    Student t, whose degrees of freedom are at least those of the prior.
+    Student t, whose degrees of freedom are at least those of the prior. The same features of the
+    means are kept, so that squared distances from all of them are one product too.
     """
 
     def __init__(self, prior: ComponentPrior) -> None:
@@ -56,15 +68,15 @@ class OnlineComponents:
         self.alive = np.empty(0, dtype=np.intp)
         """(n_alive,) slots that hold a component, in order."""
         self.next_id = 0
-        rows, columns = np.triu_indices(n_features)
-        self._rows, self._columns = rows, columns
-        self._doubled = np.where(rows == columns, 1.0, 2.0)
-        self._theta = np.zeros((1 + n_features + len(rows), capacity))
-        self._theta[0] = NOWHERE
+        n_products = 1 + n_features + n_features * (n_features + 1) // 2
+        self._mean_features = np.zeros((capacity, n_products))
+        self._theta = np.zeros((capacity, n_products))
+        self._theta[:, 0] = NOWHERE
         self._refresh_at = np.zeros(capacity)  # weight at which theta is due again
         self._free: list[int] = []
         self.dirty: set[int] = set()
         """Slots that changed since the last record of them."""
+        self.n_edits = 0  # changes so far
         self.told: dict[int, int] = {}
         """The id under which each slot was recorded; empty if nobody records."""
 
@@ -84,15 +96,27 @@ class OnlineComponents:
 
     def log_densities(self, point: FloatArray) -> FloatArray:
         """(n_slots,) log predictive density of one point (n_features,) under each component."""
-        return self._features(point) @ self._theta[:, : self.n_slots]
+        return np.asarray(self._theta[: self.n_slots].dot(second_order(point)))
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
+        rows, columns = np.triu_indices(self.n_features)
         features = np.concatenate(
-            [np.ones((len(points), 1)), points, points[:, self._rows] * points[:, self._columns]],
-            axis=1,
+            [np.ones((len(points), 1)), points, points[:, rows] * points[:, columns]], axis=1
         )
-        return np.asarray(features @ self._theta[:, : self.n_slots])
+        return np.asarray(features @ self._theta[: self.n_slots].T)
+
+    @property
+    def mean_features(self) -> FloatArray:
+        """(n_slots, n_products) `second_order` features of the means; free slots hold old ones."""
+        return self._mean_features[: self.n_slots]
+
+    def near(self, slot: int, square: float) -> list[int]:
+        """The other components whose mean lies within a squared distance, in typical deviations."""
+        coefficients = square_as_product(self.prior.precision, self.mean[slot])
+        squares = self.mean_features.dot(np.array(coefficients))
+        found = np.flatnonzero(squares < square).tolist()
+        return [other for other in found if other != slot and self.is_alive[other]]
 
     def birth(self) -> int:
         """The slot of a new component without points."""
@@ -107,7 +131,7 @@ class OnlineComponents:
         self.ids[slot] = self.next_id
         self.weight[slot] = self._refresh_at[slot] = 0.0
         self.next_id += 1
-        self.dirty.add(slot)
+        self._note(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
         return slot
 
@@ -116,74 +140,75 @@ class OnlineComponents:
         self.is_alive[slot] = False
         self.ids[slot] = -1
         self.weight[slot] = 0.0
-        self._theta[:, slot] = 0.0
-        self._theta[0, slot] = NOWHERE
+        self._theta[slot] = 0.0
+        self._theta[slot, 0] = NOWHERE
         self._free.append(slot)
-        self.dirty.add(slot)
+        self._note(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
         """Add a weighted point (n_features,): knowledge is addition."""
-        before = self.weight[slot]
+        before = float(self.weight[slot])
         after = before + weight
         if before == 0.0:
             self.mean[slot] = point
             self.scatter[slot] = 0.0
         else:
-            mean, scatter = self.mean[slot], self.scatter[slot]  # views
-            difference = point - mean
-            scatter += difference[:, None] * (difference * (weight * before / after))
-            difference *= weight / after
-            mean += difference
+            self._shift(slot, point, weight / after, weight * before / after)
         self.weight[slot] = after
-        self.dirty.add(slot)
+        self._note(slot)
         # A component is looked at anew when it has a twentieth more data, not at every point.
         if after >= self._refresh_at[slot]:
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
         """The inverse of `add`; a component that is left with next to nothing keeps its place."""
-        before = self.weight[slot]
+        before = float(self.weight[slot])
         after = before - weight
         if after < LEAST_WEIGHT:
             self.weight[slot] = LEAST_WEIGHT
             self.scatter[slot] = 0.0
         else:
-            difference = point - self.mean[slot]
-            self.scatter[slot] -= (weight * before / after) * (difference[:, None] * difference)
-            self.mean[slot] -= difference * (weight / after)
+            self._shift(slot, point, -weight / after, -weight * before / after)
             self.weight[slot] = after
-        self.dirty.add(slot)
+        self._note(slot)
         self.refresh(slot)
+
+    def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
+        mean = self.mean[slot]
+        shift_moments(mean, self.scatter[slot], point, share, spread)
+        self._mean_features[slot] = second_order(mean)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a component knows."""
         self.weight[slot], self.mean[slot], self.scatter[slot] = moments
-        self.dirty.add(slot)
+        self._note(slot)
         self.refresh(slot)
 
     def set_prior(self, prior: ComponentPrior) -> None:
         """Take another prior; every component is seen in its light."""
         self.prior = prior
         for slot in self.alive.tolist():
-            self.dirty.add(slot)
+            self._note(slot)
             self.refresh(slot)
 
     def refresh(self, slot: int) -> None:
         """Bring the column of theta up to date with the statistics."""
-        n_features, weight = self.n_features, float(self.weight[slot])
+        weight, mean = float(self.weight[slot]), self.mean[slot]
         covariance = self.prior.predictive_covariance(weight, self.scatter[slot])
-        precision = np.linalg.inv(covariance)
-        mean = self.mean[slot]
-        linear = precision @ mean
-        peak = -0.5 * (n_features * math.log(2 * math.pi) + float(np.linalg.slogdet(covariance)[1]))
+        peak = -0.5 * (len(mean) * LOG_2PI + log_det(covariance))
+        square = square_as_product(inverse(covariance), mean)
+        theta = [-0.5 * coefficient for coefficient in square]
+        theta[0] += peak
         self.peak[slot] = peak
-        self._theta[0, slot] = peak - 0.5 * float(mean @ linear)
-        self._theta[1 : 1 + n_features, slot] = linear
-        self._theta[1 + n_features :, slot] = (
-            -0.5 * precision[self._rows, self._columns] * self._doubled
-        )
+        self._theta[slot] = theta
+        self._mean_features[slot] = second_order(mean)
         self._refresh_at[slot] = weight + max(0.5, 0.05 * weight)
+
+    def _note(self, slot: int) -> None:
+        """A slot has changed."""
+        self.dirty.add(slot)
+        self.n_edits += 1
 
     def covariances(self, slots: IntArray | BoolArray) -> FloatArray:
         """(n, n_features, n_features) expected covariances of components."""
@@ -202,7 +227,7 @@ class OnlineComponents:
             "scatter": self.scatter[:n_slots],
             "peak": self.peak[:n_slots],
             "refresh_at": self._refresh_at[:n_slots],
-            "theta": self._theta[:, :n_slots],
+            "theta": self._theta[:n_slots],
             "free": np.array(self._free, dtype=np.intp),
             "dirty": np.array(sorted(self.dirty), dtype=np.intp),
             "told": np.array(sorted(self.told.items()), dtype=np.intp).reshape(-1, 2),
@@ -229,10 +254,12 @@ class OnlineComponents:
         self.scatter[:n_slots] = saved.scatter("scatter", n_slots, n_features, n_features)
         self.peak[:n_slots] = saved.floats("peak", n_slots)
         self._refresh_at[:n_slots] = saved.floats("refresh_at", n_slots, low=0.0)
-        theta = saved.floats("theta", len(self._theta), n_slots, low=NOWHERE)
-        if (theta[0, self.alive] < -LARGEST).any():
+        theta = saved.floats("theta", n_slots, self._theta.shape[1], low=NOWHERE)
+        if (theta[self.alive, 0] < -LARGEST).any():
             raise DataError("array 'theta' has no density for a state that is there")
-        self._theta[:, :n_slots] = theta
+        self._theta[:n_slots] = theta
+        for slot in range(n_slots):
+            self._mean_features[slot] = second_order(self.mean[slot])
         self.dirty = set(saved.whole("dirty", ANY, high=n_slots - 1).tolist())
         self.told = dict(saved.whole("told", ANY, 2).tolist())
 
@@ -245,17 +272,19 @@ class OnlineComponents:
         if sorted(self._free) != np.flatnonzero(~self.is_alive[: self.n_slots]).tolist():
             raise DataError("array 'free' does not name the slots without a state")
 
-    def _features(self, point: FloatArray) -> FloatArray:
-        if len(point) == 2:  # the common case, without six small arrays
-            x, y = point.tolist()
-            return np.array((1.0, x, y, x * x, x * y, y * y))
-        return np.concatenate(([1.0], point, point[self._rows] * point[self._columns]))
-
     def _grow(self) -> None:
-        for name in ("weight", "mean", "scatter", "is_alive", "peak", "_refresh_at"):
+        for name in (
+            "weight",
+            "mean",
+            "scatter",
+            "is_alive",
+            "peak",
+            "_refresh_at",
+            "_mean_features",
+        ):
             values = getattr(self, name)
             setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
         self.ids = np.concatenate([self.ids, np.full_like(self.ids, -1)])
         room = np.zeros_like(self._theta)
-        room[0] = NOWHERE
-        self._theta = np.concatenate([self._theta, room], axis=1)
+        room[:, 0] = NOWHERE
+        self._theta = np.concatenate([self._theta, room])

@@ -23,10 +23,11 @@ FIRST_TRY = 0.5  # certainty that makes an action tried: one try, most of it bey
 DOUBT_GROWTH = 1.2  # what is least certain is tried again whenever the run has grown by a fifth
 DOUBT_SHARE = 10  # one in so many rows
 PATIENCE = 10  # steps between two looks at what is left to try
-OPTIMISM = 100.0  # how far the unknown outshines the best known reward, in ranges of reward: it is
+OPTIMISM = 1e8  # how far the unknown outshines the best known reward, in ranges of reward: it is
 # worth a way of ln(OPTIMISM) / (1 - gamma) steps
 TRIED = 0.3  # expected tries that make an action known to the greedy policy
 TOLERANCE = 0.02  # of the values, in steps
+NO_HOPE = 1e-6  # above the lowest value, in ranges of reward
 
 
 class ModelPlanner:
@@ -45,8 +46,6 @@ class ModelPlanner:
         self._greedy_version = 0  # of the model that it was found for
         self._best_reward = -math.inf
         self._worst_reward = math.inf
-        self._need = 0.0
-        self._doubt = 0.0  # certainty asked for, when first tries are not enough
         self._doubt_at = 0.0  # step at which known rows are doubted again
         self._is_due = True
         self._look_at = 0.0  # step of the next look
@@ -67,8 +66,6 @@ class ModelPlanner:
         return {
             "best_reward": number(self._best_reward),
             "worst_reward": number(self._worst_reward),
-            "need": number(self._need),
-            "doubt": number(self._doubt),
             "doubt_at": number(self._doubt_at),
             "look_at": number(self._look_at),
             "is_due": np.array([self._is_due]),
@@ -80,7 +77,6 @@ class ModelPlanner:
         """Take over what `to_arrays` gave, for at least so many states."""
         self._best_reward = saved.number("best_reward", infinite=-math.inf)
         self._worst_reward = saved.number("worst_reward", infinite=math.inf)
-        self._need, self._doubt = saved.number("need"), saved.number("doubt")
         self._doubt_at, self._look_at = saved.number("doubt_at"), saved.number("look_at")
         self._is_due = bool(saved.flags("is_due", 1)[0])
         self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
@@ -93,14 +89,12 @@ class ModelPlanner:
         """A state was born: nothing was tried in it, so it is worth the best."""
         self._sweeper.make_room(state + 1, self.highest)
         self._sweeper.start_state(state, self.highest)
-        if self._doubt > 0:
-            self._doubt, self._is_due = 0.0, True  # news: back to first tries
         self._greedy = self._sampled = None
 
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; the values are found again from the model."""
         self._sweeper.make_room(change.n_new, self.highest)
-        for links in change.changed().values():
+        for links in change.changed.values():
             self._sweeper.active.update(new for new, _ in links)
         self._is_due, self._greedy, self._sampled = True, None, None
 
@@ -134,12 +128,6 @@ class ModelPlanner:
         worst = 0.0 if self._worst_reward == math.inf else min(self._worst_reward, 0.0)
         return worst / (1.0 - self._gamma)
 
-    def _step_worth(self, alive: IntArray) -> float:
-        """What one step more or less makes: much, as long as there is something to hope for."""
-        if self._sweeper.is_set[alive].any():
-            return (1.0 - self._gamma) * (self.highest - self.lowest)
-        return self._spread
-
     # --- values ---------------------------------------------------------------------------------
 
     def exploring_values(
@@ -151,11 +139,12 @@ class ModelPlanner:
         if self._exploration in ("epsilon_greedy", "softmax", "greedy"):
             return self.greedy_values(alive)[states]
         self._update(n_steps, alive)
-        return self._sweeper.q[states]
+        first = states[0]
+        return self._sweeper.q[first : first + 1] if len(states) == 1 else self._sweeper.q[states]
 
     def note_best(self, value: float) -> None:
         """The best value within reach; if it is the worst there is, something must be doubted."""
-        if not self._sweeper.active and value <= self.lowest + 1e-6 * self._spread:
+        if not self._sweeper.active and value <= self.lowest + NO_HOPE * self._spread:
             self._is_stuck = self._is_due = True  # neither a goal nor an unknown is within reach
 
     def greedy_values(self, alive: IntArray) -> FloatArray:
@@ -182,22 +171,29 @@ class ModelPlanner:
             sweeper.active.update(model.changed)
             model.changed.clear()
         if model.touched:
-            self._note_known()
+            # While all rewards are the same, the last thing tried is a reason to doubt at once.
+            if self._note_known() and self._nothing_stands_out:
+                self._is_due = self._is_due or not sweeper.is_set[alive].any()
             model.touched.clear()
         if self._is_due or n_steps >= self._look_at:
             self._look_again(n_steps, alive)
         if sweeper.active:
-            sweeper.sweep(alive, TOLERANCE * self._step_worth(alive), self.lowest)
+            # One step more or less makes (1 - gamma) of what a state is worth.
+            tolerance = TOLERANCE * (1.0 - self._gamma)
+            sweeper.sweep(alive, tolerance, self.lowest, NO_HOPE * self._spread)
 
-    def _note_known(self) -> None:
-        """Rows that have become known, or doubtful, by what was counted."""
-        for state, action in self._model.touched:
-            unknown = self._model.certainty[state, action] < self._need
-            if unknown != self._sweeper.is_set[state, action]:
-                self._sweeper.is_set[state, action] = unknown
-                self._sweeper.set_to[state, action] = self.highest
-                self._sweeper.active.add(state)
-                self._is_due = self._is_due or self._nothing_stands_out  # was that the last one?
+    def _note_known(self) -> bool:
+        """Whether rows have become known, or doubtful, by what was counted."""
+        is_news = False
+        certainty, is_set = self._model.certainty, self._sweeper.is_set
+        for row in self._model.touched:
+            unknown = bool(certainty[row] < FIRST_TRY)
+            if unknown != is_set[row]:
+                is_news = True
+                is_set[row] = unknown
+                self._sweeper.set_to[row] = self.highest
+                self._sweeper.active.add(row[0])
+        return is_news
 
     @property
     def _nothing_stands_out(self) -> bool:
@@ -211,18 +207,21 @@ class ModelPlanner:
         certainty = self._model.certainty[:n_slots]
         is_alive = np.zeros((n_slots, 1), dtype=bool)
         is_alive[alive] = True
-        self._need = max(FIRST_TRY, self._doubt)
-        unknown = (certainty < self._need) & is_alive
+        unknown = (certainty < FIRST_TRY) & is_alive
         is_over = self._is_stuck or not unknown.any()
         may_doubt = self._is_stuck or self._nothing_stands_out or n_steps >= self._doubt_at
         if is_over and may_doubt and n_steps > 0:
             # Nothing is left to try: doubt the least certain again. At once, if nothing was gained.
-            known = np.sort(certainty[(certainty >= self._need) & is_alive])
+            is_known = (certainty >= FIRST_TRY) & is_alive
+            known = np.sort(certainty[is_known])
             if len(known):
-                self._doubt = self._need = float(known[len(known) // DOUBT_SHARE]) + 1e-9
+                doubtful = is_known & (certainty <= known[len(known) // DOUBT_SHARE])
+                self._model.doubt(
+                    zip(*(index.tolist() for index in doubtful.nonzero()), strict=True)
+                )
             self._doubt_at = n_steps * DOUBT_GROWTH
             self._is_stuck = False
-            unknown = (certainty < self._need) & is_alive
+            unknown = (certainty < FIRST_TRY) & is_alive
         self._sweeper.set_rows(unknown, np.full(unknown.shape, self.highest))
         if self._exploration == "information_gain":
             gain = expected_information_gain(self._model, n_slots, self._row_prior)

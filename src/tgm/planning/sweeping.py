@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -10,7 +12,17 @@ from tgm.transition.state_actions import START, StateActionModel
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
 MANY = 4  # a quarter of all states: then all are swept, in one array operation
-CONVERGED = 1e-4  # of the largest reward
+FEW = 3  # states that are backed up one by one: quicker than array operations
+CONVERGED = 1e-6  # of what a value is above the lowest
+LEAST_MOVE = 1e-9  # of the largest reward
+
+
+class _Moves(NamedTuple):
+    """What counts as a change of a value; see `Sweeper.sweep`."""
+
+    tolerance: float
+    lowest: float
+    least: float
 
 
 class Sweeper:
@@ -78,44 +90,87 @@ class Sweeper:
         self.set_to[:n] = set_to
         self.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
 
-    def sweep(self, alive: IntArray, tolerance: float, lowest: float) -> None:
-        """Back up what changed, until nothing moves by more than `tolerance` or time is up.
+    def sweep(self, alive: IntArray, tolerance: float, lowest: float, least: float = 0.0) -> None:
+        """Back up what changed, until nothing moves by more than a tolerance or time is up.
+
+        A value has moved if it did by more than `tolerance` of what it is above `lowest`, and by
+        more than `least`. Hope fades with every step of the way to it, and however little is left
+        of it far away, it still tells the way.
 
         Values that prop each other up fall slowly. When much is still moving after the rounds of
         one step, everything starts again from `lowest`, the worst that can go on for ever: from
         there a plan takes as many sweeps as it has steps.
         """
-        self._sweep(alive, tolerance, ROUNDS_PER_STEP)
+        moves = _Moves(tolerance, lowest, least)
+        self._sweep(alive, moves, ROUNDS_PER_STEP)
         if MANY * len(self.active) > len(alive):
             self.value[alive] = lowest
             self.active = set(alive.tolist())
-            self._sweep(alive, tolerance, rounds=100_000)
+            self._sweep(alive, moves, rounds=100_000)
 
-    def _sweep(self, alive: IntArray, tolerance: float, rounds: int) -> None:
+    def _sweep(self, alive: IntArray, moves: _Moves, rounds: int) -> None:
         into = self._model.into
         for _ in range(rounds):
             if not self.active:
                 return
-            everything = MANY * len(self.active) > len(alive)
-            states = alive if everything else np.fromiter(self.active, np.intp, len(self.active))
-            moved = self._back_up(states, tolerance)
+            if MANY * len(self.active) > len(alive):
+                moved = self._back_up(alive, moves)
+            elif len(self.active) <= FEW:
+                moved = self._back_up_few(sorted(self.active), moves)
+            else:
+                moved = self._back_up(np.array(sorted(self.active)), moves)
             if MANY * len(moved) > len(alive):
                 self.active = set(alive.tolist())
             else:
                 self.active = {state for after in moved for state, _ in into[after]}
                 self.active.discard(START)
 
-    def _back_up(self, states: IntArray, tolerance: float) -> list[int]:
+    def _back_up_few(self, states: list[int], moves: _Moves) -> list[int]:
+        """What `_back_up` does, in plain floats."""
+        values = [self._back_up_one(state) for state in states]
+        moved = []
+        for state, value in zip(states, values, strict=True):
+            change = abs(value - float(self.value[state]))
+            if change > moves.least and change > moves.tolerance * (value - moves.lowest):
+                moved.append(state)
+            self.value[state] = value
+        return moved
+
+    def _back_up_one(self, state: int) -> float:
+        """Bring the action values of one state up to date; returns the best."""
+        model, value = self._model, self.value
+        rewards = (model.reward[state] + self.bonus[state]).tolist()
+        is_set, set_to = self.is_set[state].tolist(), self.set_to[state].tolist()
+        successor, discounted = model.successor[state].tolist(), model.discounted[state].tolist()
+        q = [
+            to
+            if hand
+            else reward
+            + sum([w * float(value[s]) for s, w in zip(after, shares, strict=True) if w])
+            for hand, to, reward, after, shares in zip(
+                is_set, set_to, rewards, successor, discounted, strict=True
+            )
+        ]
+        self.q[state] = q
+        return float(max(q))
+
+    def _back_up(self, states: IntArray, moves: _Moves) -> list[int]:
         """One Bellman update of some states; returns those whose value moved."""
         model = self._model
-        q = np.einsum("sab,sab->sa", model.discounted[states], self.value[model.successor[states]])
-        q += model.reward[states] + self.bonus[states]
-        q = np.where(self.is_set[states], self.set_to[states], q)
-        self.q[states] = q
+        # Where all slots are meant, views of the arrays spare a copy of each.
+        n = len(states)
+        chosen = slice(0, n) if int(states[-1]) == n - 1 else states
+        after = self.value[model.successor[chosen]]
+        q = np.einsum("sab,sab->sa", model.discounted[chosen], after)
+        q += model.reward[chosen]
+        q += self.bonus[chosen]
+        np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
+        self.q[chosen] = q
         value = q.max(axis=1)
-        moved = np.abs(value - self.value[states]) > tolerance
-        self.value[states] = value
-        return [int(state) for state in states[moved]]
+        limit = np.maximum(moves.tolerance * (value - moves.lowest), moves.least)
+        moved = np.abs(value - self.value[chosen]) > limit
+        self.value[chosen] = value
+        return states[moved].tolist()  # type: ignore[no-any-return]
 
 
 def solve(
@@ -136,15 +191,16 @@ def solve(
         is_set, set_to: (n, n_actions) rows whose value is given.
         lowest: the worst that can go on for ever; no value is below it.
     """
-    unit = float(np.abs(reward).max(initial=0.0)) or 1.0
+    least = LEAST_MOVE * (float(np.abs(reward).max(initial=0.0)) or 1.0)
     value = np.full(len(reward), lowest)
     q = np.zeros_like(reward)
     for _ in range(max_sweeps):
         q = np.einsum("sab,sab->sa", discounted, value[successor]) + reward
         q = np.where(is_set, set_to, q)
         new = np.maximum(q.max(axis=1, initial=lowest), lowest)
-        moved = np.abs(new - value).max(initial=0.0)
+        # However little is left of a reward far away, it still tells the way.
+        moved = np.abs(new - value) > np.maximum(CONVERGED * (new - lowest), least)
         value = new
-        if moved < CONVERGED * unit:
+        if not moved.any():
             break
     return q

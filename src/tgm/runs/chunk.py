@@ -21,8 +21,10 @@ COLUMNS: dict[str, tuple[Any, str]] = {
     "obs.end": (np.int64, ""),
     "obs.reward": (np.float64, ""),
     "obs.log_density": (np.float64, ""),
+    "obs.weight": (np.float64, ""),
     "obs.point": (np.float64, "d"),
     "frame.step": (np.int64, ""),
+    "frame.n_obs": (np.int64, ""),
     "frame.is_full": (np.bool_, ""),
     "frame.n_components": (np.int64, ""),
     "frame.n_removed": (np.int64, ""),
@@ -145,6 +147,7 @@ class Chunk:
                 checked[name] = saved.whole(name, *wanted, low=-1)
             else:
                 checked[name] = saved.floats(name, *wanted, low=-MOST, high=MOST)
+        checked["prior.dof"] = saved.floats("prior.dof", 1, low=0.0)
         chunk = cls(first_step, checked)
         chunk._check()
         return chunk
@@ -167,9 +170,12 @@ class Chunk:
         for name in ("frame.n_components", "frame.n_removed", "frame.n_rows", "row.n_next"):
             if (a[name] < 0).any():
                 raise DataError(f"array '{name}' holds a number below 0")
+        for name in ("obs.step", "frame.step", "frame.n_obs"):
+            if (np.diff(a[name]) < 0).any() or (a[name] < 0).any():
+                raise DataError(f"array '{name}' is not in order")
         for name in ("obs.step", "frame.step"):
-            if (np.diff(a[name]) < 0).any() or (a[name] < self.first_step).any():
-                raise DataError(f"the steps of '{name}' are not in order")
+            if (a[name] < self.first_step).any():
+                raise DataError(f"array '{name}' holds a step before {self.first_step}")
         if len(a["frame.step"]) and not a["frame.is_full"][0]:
             raise DataError("the first frame is not a full one")
         if (a["kept.frame"] >= len(a["frame.step"])).any():
@@ -197,11 +203,10 @@ class Chunk:
             "next": int(a["row.n_next"][:n_rows].sum()),
             "full": int(n_components[a["frame.is_full"][:n_frames]].sum()),
             "kept": int((a["kept.frame"] < n_frames).sum()),
+            "prior": 1,
         }
-        return Chunk(
-            self.first_step,
-            {name: array[: lengths[name.split(".")[0]]] for name, array in a.items()},
-        )
+        cut = {name: array[: lengths[name.split(".")[0]]] for name, array in a.items()}
+        return Chunk(self.first_step, cut)
 
     def frame_at(self, step: int) -> Frame | None:
         """The model after `step`; None if nothing was learned in this chunk by then."""

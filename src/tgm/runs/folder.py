@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -14,6 +15,10 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Self
+
+import gymnasium as gym
+import numpy as np
+import scipy
 
 from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
@@ -145,10 +150,18 @@ def write_json(path: Path, facts: Mapping[str, Any]) -> None:
 
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages that results depend on."""
-    packages = ("temporal-gaussian-mixture", "numpy", "scipy", "gymnasium")
-    return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in packages
+    return {
+        "python": platform.python_version(),
+        "temporal-gaussian-mixture": _own_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "gymnasium": gym.__version__,
     }
+
+
+@functools.cache
+def _own_version() -> str:
+    return metadata.version("temporal-gaussian-mixture")
 
 
 def _make_whole(path: Path, facts: dict[str, Any]) -> None:

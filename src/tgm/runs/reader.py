@@ -13,6 +13,7 @@ from typing import Any, Literal
 from tgm.agent import TGMAgent
 from tgm.agent.model_file import read_arrays
 from tgm.errors import RunError, TGMError
+from tgm.runs.additions import with_all_frames
 from tgm.runs.chunk import Chunk, Frame
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
@@ -158,7 +159,11 @@ class Run:
         return [step for step, _ in _numbered(self.folder / HISTORY_FOLDER)]
 
     def chunk(self, first_step: int) -> Chunk:
-        """The chunk of the history that begins after a step."""
+        """The chunk of the history that begins after a step, with a frame for every change."""
+        return with_all_frames(self.chunk_file(first_step))
+
+    def chunk_file(self, first_step: int) -> Chunk:
+        """The same as it is in its file: what was just added to the model has no frame."""
         path = self.folder / HISTORY_FOLDER / f"{first_step:010d}.safetensors"
         arrays, _ = read_arrays(path, FORMAT)
         interface = self.facts["interface"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from tgm.agent import LearningInfo, TGMAgent
+from tgm.agent import EpisodeInfo, TGMAgent
+from tgm.agent.learner import Learner, Lesson
+from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
 from tgm.distributions import FloatArray
 from tgm.errors import RunError
@@ -23,9 +26,9 @@ from tgm.runs.folder import (
 from tgm.runs.history import HistoryWriter
 from tgm.runs.world import World
 
-RECORD_EVERY = 100  # steps between two lines of metrics when nothing happens
+RECORD_EVERY = 100  # steps between two lines of metrics, unless the structure changes
 CHECKPOINT_SECONDS = 1.0
-CHECKPOINT_SHARE = 30.0  # a checkpoint takes at most one part in so many of the time
+CHECKPOINT_SHARE = 50.0  # a checkpoint takes at most one part in so many of the time
 KEPT_CHECKPOINTS = 2
 LIVE_SECONDS = 1.0  # the newest chunk is written at least so often, for those who watch
 RECENT_EPISODES = 20  # whose mean return is part of the result
@@ -48,6 +51,7 @@ class RunRecorder:
         self.path = folder.path
         self._folder = folder
         self._agent = agent
+        self._newest = agent.learner.newest
         self._history = HistoryWriter(
             self.path / HISTORY_FOLDER, agent.interface.n_features, agent.interface.n_actions
         )
@@ -56,10 +60,12 @@ class RunRecorder:
         self._live_at = time.monotonic() + LIVE_SECONDS
         self._moves: list[dict[str, Any]] = []  # since the last line of metrics
         self._n_forgotten = 0
+        self._episodes: list[EpisodeInfo] = []
         self._recorded_at = 0
         self._terms: dict[str, float] = {}
         self._stops = False
-        self._untold: LearningInfo | None = None  # the last one, if it is in no line of metrics
+        self._untold: Lesson | None = None  # the last one, if it is in no line of metrics
+        self._all_told = False  # whether the history can be followed to this moment
         self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
 
     @classmethod
@@ -112,43 +118,46 @@ class RunRecorder:
         self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
     ) -> None:
         """Keep an observation."""
+        state, log_density, weight = self._newest()
+        if weight <= 0.0:
+            self._all_told = False
         self._history.observe(
-            agent.n_steps,
-            agent.n_episodes,
-            point.tolist(),
-            action,
-            reward,
-            agent.current_state,
-            agent.log_density,
-            end,
-        )
+            agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, weight,
+            *point.tolist(),
+        )  # fmt: skip
 
-    def learned(self, info: LearningInfo, agent: TGMAgent) -> None:
+    def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
-        changes = None
-        if not self._history.wants_full(info.step):
-            changes = agent.changes()
+        step = agent.n_steps
+        if not self._all_told or step >= self._history.full_at:
+            self._keep_model(step, agent.learner)
+        self._n_forgotten += lesson.n_forgotten
+        is_news = step - self._recorded_at >= RECORD_EVERY
+        self._episodes += episodes
+        for move in lesson.moves:
+            self._moves.append({"step": step} | move.to_dict())
+            is_news = is_news or move.accepted
+        self._untold = lesson
+        if is_news:
+            self._record(lesson)
+
+    def _keep_model(self, step: int, learner: Learner) -> None:
+        changes = None if step >= self._history.full_at else learner.changes()
         if changes is None:
-            snapshot = agent.snapshot()
-            self._history.add_full(info.step, snapshot)
+            snapshot = learner.snapshot()
+            self._history.add_full(step, snapshot)
             self._terms = snapshot.free_energy_terms
         else:
-            self._history.add_changes(info.step, changes)
-        self._n_forgotten += info.n_forgotten
-        is_news = bool(info.episodes) or info.step - self._recorded_at >= RECORD_EVERY
-        for move in info.moves:
-            self._moves.append({"step": info.step} | move.to_dict())
-            is_news = is_news or move.accepted
-        self._untold = info
-        if is_news:
-            self._record(info)
+            self._history.add_changes(step, changes)
+        self._all_told = True
 
-    def _record(self, info: LearningInfo) -> None:
+    def _record(self, lesson: Lesson) -> None:
+        info = self._agent.info(lesson, tuple(self._episodes))
         record = info.to_dict() | {"moves": self._moves, "n_forgotten": self._n_forgotten}
         if self._terms:
             record["free_energy_terms"] = self._terms
         self._folder.append(record)
-        self._moves, self._n_forgotten, self._terms = [], 0, {}
+        self._moves, self._n_forgotten, self._terms, self._episodes = [], 0, {}, []
         self._recorded_at, self._untold = info.step, None
         self._returns.extend(episode.total_reward for episode in info.episodes)
         if time.monotonic() >= self._live_at:
@@ -172,12 +181,25 @@ class RunRecorder:
                 self._record(self._untold)
             self._history.write(sync=True)
             if ending == "finished":
-                self._agent.save(self.path / MODEL_FILE)
+                self._write_model()
             self._folder.finish(ending, self._result(), reason)
         except RunError:
             self._folder.release()
             if ending != "failed":  # otherwise the failure itself is what counts
                 raise
+
+    def _write_model(self) -> None:
+        """The final model: the newest checkpoint itself, if the run ended between two episodes."""
+        model = self.path / MODEL_FILE
+        checkpoint = self._checkpoint_file()
+        if not (self._agent.is_between_episodes and checkpoint.is_file()):
+            self._agent.save(model)
+            return
+        try:
+            model.unlink(missing_ok=True)
+            os.link(checkpoint, model)
+        except OSError:  # a file system without links
+            write_atomically(model, checkpoint.read_bytes())
 
     def _result(self) -> dict[str, Any]:
         returns = self._returns
@@ -202,17 +224,24 @@ class RunRecorder:
             "n_frames": self._history.n_frames,
             "moves": self._moves,
             "n_forgotten": self._n_forgotten,
+            "episodes": [episode.to_dict() for episode in self._episodes],
             "recorded_at": self._recorded_at,
             "terms": self._terms,
             "returns": list(self._returns),
+            "all_told": self._all_told,
+            "untold": None if self._untold is None else asdict(replace(self._untold, moves=())),
         }
-        folder = self.path / CHECKPOINT_FOLDER
-        self._agent.save(folder / f"{self._agent.n_steps:010d}.safetensors", notes)
-        for old in sorted(folder.glob("*.safetensors"))[:-KEPT_CHECKPOINTS]:
+        self._agent.save(self._checkpoint_file(), notes)
+        files = sorted((self.path / CHECKPOINT_FOLDER).glob("*.safetensors"))
+        for old in files[:-KEPT_CHECKPOINTS]:
             old.unlink(missing_ok=True)
         cost = time.monotonic() - began
         wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
         self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
+
+    def _checkpoint_file(self) -> Path:
+        """Where the checkpoint of this moment is, or would be."""
+        return self.path / CHECKPOINT_FOLDER / f"{self._agent.n_steps:010d}.safetensors"
 
     @classmethod
     def resume(
@@ -239,8 +268,12 @@ class RunRecorder:
             folder.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
         if notes is not None and chunk is not None:
-            recorder._history.resume(chunk, notes["n_observations"], notes["n_frames"])
+            recorder._history.resume(chunk)
+            recorder._all_told = notes["all_told"]
+            if notes["untold"] is not None:
+                recorder._untold = Lesson(**notes["untold"])
             recorder._moves, recorder._n_forgotten = list(notes["moves"]), notes["n_forgotten"]
+            recorder._episodes = [EpisodeInfo(**values) for values in notes["episodes"]]
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])
         return recorder

@@ -54,9 +54,23 @@ def resume(
 
 
 def open_run(
-    agent: TGMAgent, folder: Path, n_steps: int, checkpoint_seconds: float = CHECKPOINT_SECONDS
+    agent: TGMAgent,
+    folder: Path,
+    n_steps: int,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    *,
+    may_begin_again: bool = False,
 ) -> RunRecorder:
-    """A recorder for the next steps of an agent: of a new run, or of one it was resumed from."""
+    """A recorder for the next steps of an agent: of a new run, or of one it was resumed from.
+
+    Args:
+        agent: who will learn.
+        folder: the run.
+        n_steps: how many steps are planned.
+        checkpoint_seconds: least time between two checkpoints.
+        may_begin_again: whether a finished run without a checkpoint, one that took no second, may
+            be done again from its first step.
+    """
     if not folder.exists():
         return RunRecorder.begin(agent, folder, n_steps, checkpoint_seconds=checkpoint_seconds)
     try:
@@ -67,7 +81,7 @@ def open_run(
     if seed != agent.seed or config != agent.config.to_dict():
         raise RunError(f"{folder}: is the run of another agent; choose another directory")
     if agent.n_steps == 0 and not run.checkpoints():
-        if run.status().state == "finished":
+        if run.status().state == "finished" and not may_begin_again:
             raise RunError(f"{folder}: exists already; choose another directory")
         return RunRecorder.resume(agent, folder, None, None, checkpoint_seconds)
     for step, path in run.checkpoints():
@@ -86,16 +100,19 @@ def open_run(
 
 def _notes(path: Path) -> dict[str, Any]:
     notes = read_arrays(path, MODEL_FORMAT)[1].get("notes")
-    wanted = {
+    wanted: dict[str, Any] = {
         "metrics_bytes": int,
         "chunk": int,
         "n_observations": int,
         "n_frames": int,
         "moves": list,
+        "episodes": list,
         "n_forgotten": int,
         "recorded_at": int,
         "terms": dict,
         "returns": list,
+        "all_told": bool,
+        "untold": dict | None,
     }
     if not isinstance(notes, dict):
         raise RunError(f"{path}: not a checkpoint")
@@ -106,4 +123,4 @@ def _notes(path: Path) -> dict[str, Any]:
 
 
 def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:
-    return run.chunk(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])
+    return run.chunk_file(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])

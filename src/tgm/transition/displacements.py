@@ -8,8 +8,16 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays, Saved
+from tgm.distributions.small import (
+    inverse,
+    log_det,
+    shift_moments,
+    square_as_product,
+    squared_length,
+)
 
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
+LOG_OWN_SHARE, LOG_BROAD_SHARE = math.log(OWN_SHARE), math.log1p(-OWN_SHARE)
 BROAD_DOF = 3.0  # the displacement of any action: a Student t with heavy tails
 PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
@@ -60,19 +68,23 @@ class Displacements:
         After enough of them the law is settled. One that leads ten times as far as is typical
         counts as if it led just that far, so that one absurd observation does not spoil the law.
         """
-        if self.weight[action] >= SETTLED:
+        if self.is_settled(action):
             return
-        length = math.sqrt(float(displacement @ self._broad_precision @ displacement))
-        displacement = displacement * min(1.0, FARTHEST / max(length, FARTHEST))
-        total = self.weight[action] + weight
-        difference = displacement - self.mean[action]
-        share = weight * self.weight[action] / total
-        self.scatter[action] += share * (difference[:, None] * difference)
-        self.mean[action] += difference * (weight / total)
+        length = math.sqrt(squared_length(displacement, self._broad_precision))
+        if length > FARTHEST:
+            displacement = displacement * (FARTHEST / length)
+        before = float(self.weight[action])
+        total = before + weight
+        mean, scatter = self.mean[action], self.scatter[action]  # views
+        shift_moments(mean, scatter, displacement, weight / total, weight * before / total)
         self.weight[action] = total
         if total >= self._refresh_at[action]:
             self._refresh_broad()
             self._refresh_own(action)
+
+    def is_settled(self, action: int) -> bool:
+        """Whether the law of an action is learned no further."""
+        return bool(self.weight[action] >= SETTLED)
 
     def knows(self, action: int) -> bool:
         """Whether the action has moved anything yet, so that it has a law of its own."""
@@ -80,7 +92,44 @@ class Displacements:
 
     def log_density(self, displacement: FloatArray, action: int) -> float:
         """ln density of a displacement (n_features,) under `action`, if it changes the state."""
-        return float(np.log(self.densities(displacement[None], action)[0]))
+        n_features = len(displacement)
+        square = squared_length(displacement, self._broad_precision)
+        exponent = -0.5 * (BROAD_DOF + n_features)
+        log_broad = self._broad_log_peak + exponent * math.log1p(square / BROAD_DOF)
+        if not self.knows(action):
+            return log_broad
+        off = displacement - self.mean[action]
+        log_own = self._own_log_peak[action] - 0.5 * squared_length(
+            off, self._own_precision[action]
+        )
+        # Far from both, the broad law with its heavy tails is what is left.
+        ratio = math.exp(min(log_own - log_broad, 700.0))
+        return log_broad + math.log(OWN_SHARE * ratio + (1.0 - OWN_SHARE))
+
+    def densities_from(self, origin: FloatArray, action: int, features: FloatArray) -> FloatArray:
+        """(n,) densities of the way from `origin` to points given by their features.
+
+        Args:
+            origin: (n_features,) where the action was taken.
+            action: one that is known (`knows`).
+            features: (n, n_products) `second_order` features of the points. The squared distances
+                under both laws are then one product, however many points there are.
+        """
+        broad = [c / BROAD_DOF for c in square_as_product(self._broad_precision, origin)]
+        broad[0] += 1.0
+        centre = origin + self.mean[action]
+        own = [-0.5 * c for c in square_as_product(self._own_precision[action], centre)]
+        own[0] += self._own_log_peak[action] + LOG_OWN_SHARE
+        logs = np.dot(np.array((broad, own)), features.T)
+        # No square is below zero, whatever the product lost of one that is absurdly far away.
+        log_broad, log_own = logs
+        np.maximum(log_broad, 1.0, out=log_broad)
+        np.minimum(log_own, self._own_log_peak[action] + LOG_OWN_SHARE, out=log_own)
+        np.log(log_broad, out=log_broad)
+        log_broad *= -0.5 * (BROAD_DOF + len(origin))
+        log_broad += self._broad_log_peak + LOG_BROAD_SHARE
+        np.exp(logs, out=logs)
+        return np.asarray(logs[0] + logs[1])
 
     def densities(self, displacements: FloatArray, action: int) -> FloatArray:
         """(n,) densities of displacements (n, n_features)."""
@@ -94,15 +143,6 @@ class Displacements:
         square = np.sum(off @ self._own_precision[action] * off, axis=1)
         own = np.exp(self._own_log_peak[action] - 0.5 * square)
         return np.asarray(OWN_SHARE * own + (1.0 - OWN_SHARE) * broad)
-
-    @property
-    def log_state_density(self) -> float:
-        """ln states per unit of volume: one within the reach of a typical step.
-
-        It does not depend on how much of the world has been seen, nor on units.
-        """
-        sign_and_log = np.linalg.slogdet(2 * math.pi * self._broad)
-        return -0.5 * float(sign_and_log[1])
 
     def to_arrays(self) -> Arrays:
         """The moments, and the laws, which are made anew only now and then."""
@@ -140,19 +180,23 @@ class Displacements:
 
     def _refresh_broad(self) -> None:
         """The Student t of any action's displacement."""
-        between = np.einsum("a,ai,aj->ij", self.weight, self.mean, self.mean)
+        between = (self.weight[:, None] * self.mean).T.dot(self.mean)
         total = self.typical_square + self.scatter.sum(axis=0) + between
         self._set_broad(total / (1.0 + self.weight.sum()))
 
     def _set_broad(self, broad: FloatArray) -> None:
         n_features = len(broad)
         self._broad = broad
-        self._broad_precision = np.linalg.inv(self._broad)
+        self._broad_precision = inverse(broad)
+        log_volume = log_det(broad)
+        self.log_state_density = -0.5 * (n_features * math.log(2 * math.pi) + log_volume)
+        """ln states per unit of volume: one within the reach of a typical step. It does not
+        depend on how much of the world has been seen, nor on units."""
         self._broad_log_peak = (
             math.lgamma((BROAD_DOF + n_features) / 2)
             - math.lgamma(BROAD_DOF / 2)
             - 0.5 * n_features * math.log(BROAD_DOF * math.pi)
-            - 0.5 * float(np.linalg.slogdet(self._broad)[1])
+            - 0.5 * log_volume
         )
 
     def _refresh_own(self, action: int) -> None:
@@ -160,7 +204,6 @@ class Displacements:
         weight = self.weight[action]
         spread = (PRIOR_WEIGHT * self._broad + self.scatter[action]) / (PRIOR_WEIGHT + weight)
         covariance = spread * (1.0 + 1.0 / (PRIOR_WEIGHT + weight)) + self._floor
-        self._own_precision[action] = np.linalg.inv(covariance)
-        log_det = float(np.linalg.slogdet(2 * math.pi * covariance)[1])
-        self._own_log_peak[action] = -0.5 * log_det
+        self._own_precision[action] = inverse(covariance)
+        self._own_log_peak[action] = -0.5 * log_det(2 * math.pi * covariance)
         self._refresh_at[action] = REFRESH_GROWTH * weight

@@ -68,6 +68,7 @@ class StateActionModel:
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
         self.version = 0  # counts the changes that are worth planning with again
+        self.n_edits = 0  # changes of rows so far
         self.dirty: set[tuple[int, int]] = set()
         """Rows that changed since the last record of them."""
 
@@ -95,21 +96,20 @@ class StateActionModel:
             reward: what it brought.
             end: 1 if the episode terminated, 0 if not; a time limit is not an end.
         """
-        row = self.rows.setdefault((state, action), {})
+        key = state, action
+        row = self.rows.setdefault(key, {})
         count = row.get(after, 0.0) + weight
         if count > 1e-9:
             row[after] = count
-            self.into[after].add((state, action))
+            self.into[after].add(key)
         else:
             row.pop(after, None)
-            self.into[after].discard((state, action))
+            self.into[after].discard(key)
         if state == START:
             return
-        if weight > 0.5:
-            self._retries.discard((state, action))
-        self.visits[state, action] += weight
-        self.reward_sum[state, action] += weight * reward
-        self.end_sum[state, action] += weight * end
+        self.visits[key] += weight
+        self.reward_sum[key] += weight * reward
+        self.end_sum[key] += weight * end
         self._refresh(state, action)
 
     def row(self, state: int, action: int) -> Row:
@@ -119,16 +119,22 @@ class StateActionModel:
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components (of slots); costs what is concerned, not what is known."""
         self.make_room(change.n_new)
-        changed = change.changed()
+        changed = change.changed
         concerned = {key for old in changed for key in self.into[old]}
         concerned |= {(old, action) for old in changed for action in range(self.n_actions)}
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
         for key, row in rows.items():
             self.surprises.pop(key, None)
-            self._retries.discard(key)
             for after in row:
                 self.into[after].discard(key)
         self._share_sums(changed)
+        wanted = self._retries & concerned
+        self._retries -= wanted
+        self._retries.update(
+            (new, action)
+            for state, action in wanted
+            for new, _ in changed.get(state, [(state, 1.0)])
+        )
         touched = set(concerned)
         for (state, action), row in rows.items():
             for new_state, share in changed.get(state, [(state, 1.0)]):
@@ -244,12 +250,19 @@ class StateActionModel:
             values[state, action] = 0.0
         self._refresh(state, action)
 
+    def note_try(self, state: int, action: int) -> None:
+        """An action was tried just now: a wish for one more try is fulfilled."""
+        self._retries.discard((state, action))
+
     def try_again(self, rows: Iterable[tuple[int, int]]) -> None:
         """Ask for one more try of some rows, where they were tried but once."""
+        self.doubt(key for key in rows if key[0] != START and self.visits[key] < TRIED_ONCE)
+
+    def doubt(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Ask for one more try of some rows; what is known of them stays known."""
         for state, action in sorted(rows):
-            if state != START and self.visits[state, action] < TRIED_ONCE:
-                self._retries.add((state, action))
-                self._refresh(state, action)
+            self._retries.add((state, action))
+            self._refresh(state, action)
 
     def doubt_all(self) -> None:
         """Ask for one more try of everything; what is known stays known."""
@@ -258,6 +271,8 @@ class StateActionModel:
     def fade(self, log_factor: float) -> None:
         """Count everything seen so far exp(log_factor) times: for worlds that change."""
         self.log_fade += log_factor
+        self.dirty.update(key for key in self.rows if key[0] != START)
+        self.n_edits += 1
         factor = math.exp(log_factor)
         for row in self.rows.values():
             for after in row:
@@ -267,36 +282,38 @@ class StateActionModel:
 
     def _refresh(self, state: int, action: int) -> None:
         """Bring the planner's arrays up to date with one row."""
-        self.touched.add((state, action))
-        self.dirty.add((state, action))
-        visits = float(self.visits[state, action])
-        row = self.rows.get((state, action))
+        key = state, action
+        self.touched.add(key)
+        self.dirty.add(key)
+        self.n_edits += 1
+        visits = float(self.visits[key])
+        row = self.rows.get(key)
         if visits <= 1e-9 or not row:
-            self.certainty[state, action] = 0.0
-            self._written.pop((state, action), None)
-            self.successor[state, action] = 0
-            self.probability[state, action] = self.discounted[state, action] = 0.0
+            self.certainty[key] = 0.0
+            self._written.pop(key, None)
+            self.successor[key] = 0
+            self.probability[key] = self.discounted[key] = 0.0
             self.changed.add(state)
             self.version += 1
             return
-        end = min(1.0, float(self.end_sum[state, action]) / visits)
-        reward = float(self.reward_sum[state, action]) / visits
-        if (state, action) in self.surprises or (state, action) in self._retries:
-            self.certainty[state, action] = 0.0
+        end = min(1.0, float(self.end_sum[key]) / visits)
+        reward = float(self.reward_sum[key]) / visits
+        if key in self.surprises or key in self._retries:
+            self.certainty[key] = 0.0
         else:
-            self.certainty[state, action] = visits if end > CERTAIN_END else _certainty(row, visits)
+            self.certainty[key] = visits if end > CERTAIN_END else _certainty(row, visits)
         items = _outcomes(row, visits)
-        before = float(self.reward[state, action])
+        before = float(self.reward[key])
         moved = (
-            _differ(items, self._written.get((state, action), []))
+            _differ(items, self._written.get(key, []))
             or abs(reward - before) > CHANGED * max(abs(reward), abs(before))
-            or abs(end - self.end[state, action]) >= CHANGED
+            or abs(end - float(self.end[key])) >= CHANGED
         )
         if moved:
-            self.reward[state, action] = reward
-            self.end[state, action] = end
+            self.reward[key] = reward
+            self.end[key] = end
             self._write(state, action, items)
-            self._written[state, action] = items
+            self._written[key] = items
             self.changed.add(state)
             self.version += 1
 
@@ -327,6 +344,8 @@ def _pairs(keys: list[tuple[int, int]]) -> IntArray:
 
 def _differ(one: Outcomes, other: Outcomes) -> bool:
     """Whether two rows are worth planning with anew."""
+    if one == other:
+        return False
     return len(one) != len(other) or any(
         state != known or abs(share - before) >= CHANGED
         for (state, share), (known, before) in zip(one, other, strict=True)

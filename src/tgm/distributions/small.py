@@ -1,0 +1,90 @@
+"""Small matrices in plain floats: with two features a call of NumPy costs more than the sum.
+
+Each function has a closed form for two features and falls back to NumPy for any other number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tgm.distributions.arrays import FloatArray
+
+
+def log_det(matrix: FloatArray) -> float:
+    """ln of the determinant of a positive definite matrix (n, n)."""
+    if len(matrix) == 2:
+        (a, b), (c, d) = matrix.tolist()
+        determinant = a * d - b * c
+        if determinant > 0.0:
+            return math.log(determinant)
+    return float(np.linalg.slogdet(matrix)[1])
+
+
+def inverse(matrix: FloatArray) -> FloatArray:
+    """The inverse of a positive definite matrix (n, n)."""
+    if len(matrix) == 2:
+        (a, b), (c, d) = matrix.tolist()
+        determinant = a * d - b * c
+        if determinant > 0.0:
+            return np.array(
+                ((d / determinant, -b / determinant), (-c / determinant, a / determinant))
+            )
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def squared_length(offset: FloatArray, precision: FloatArray) -> float:
+    """offset^T precision offset, for an offset (n,) and a symmetric matrix (n, n)."""
+    if len(offset) == 2:
+        x, y = offset.tolist()
+        (a, b), (_, d) = precision.tolist()
+        return float(a * x * x + 2.0 * b * x * y + d * y * y)
+    return float(offset @ precision @ offset)
+
+
+def second_order(point: FloatArray) -> FloatArray:
+    """(1 + n + n (n + 1) / 2,) the features 1, x and the upper triangle of x x^T of a point."""
+    if len(point) == 2:
+        x, y = point.tolist()
+        return np.array((1.0, x, y, x * x, x * y, y * y))
+    rows, columns = np.triu_indices(len(point))
+    return np.concatenate(([1.0], point, point[rows] * point[columns]))
+
+
+def square_as_product(precision: FloatArray, centre: FloatArray) -> list[float]:
+    """Coefficients whose product with `second_order(x)` is (x - centre)^T precision (x - centre).
+
+    `precision` (n, n) is symmetric. Squared distances of many points are then one product.
+    """
+    if len(centre) == 2:
+        x, y = centre.tolist()
+        (a, b), (_, d) = precision.tolist()
+        to_x, to_y = a * x + b * y, b * x + d * y
+        return [x * to_x + y * to_y, -2.0 * to_x, -2.0 * to_y, a, 2.0 * b, d]
+    to = precision @ centre
+    rows, columns = np.triu_indices(len(centre))
+    upper = precision[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+    return [float(centre @ to), *(-2.0 * to).tolist(), *upper.tolist()]
+
+
+def shift_moments(
+    mean: FloatArray, scatter: FloatArray, point: FloatArray, share: float, spread: float
+) -> None:
+    """Move a mean (n,) by `share` of the way to a point; add `spread` of the square to its scatter.
+
+    Both change in place. With share w / (N + w) and spread w N / (N + w) this adds a point of
+    weight w to the moments of a weight N.
+    """
+    if len(point) == 2:
+        (x, y), (to_x, to_y) = mean.tolist(), point.tolist()
+        to_x -= x
+        to_y -= y
+        mean[0], mean[1] = x + share * to_x, y + share * to_y
+        (xx, xy), (_, yy) = scatter.tolist()
+        scatter[0, 0], scatter[1, 1] = xx + spread * to_x * to_x, yy + spread * to_y * to_y
+        scatter[0, 1] = scatter[1, 0] = xy + spread * to_x * to_y
+        return
+    difference = point - mean
+    scatter += difference[:, None] * (difference * spread)
+    mean += difference * share

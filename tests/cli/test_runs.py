@@ -1,0 +1,173 @@
+"""Training that is stopped and goes on, and the list of runs, as a user sees them."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tgm.cli.main import main
+from tgm.runs import Run, RunFolder, World
+
+
+def tell(capsys, *arguments: str) -> dict:
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_is_named_and_listed(here, capsys):
+    trained = tell(capsys, "train", "--maze", "8", "--steps", "300", "--seed", "4")
+    name = trained["run"].removeprefix("runs/")
+    assert name.endswith("maze-8-seed-4")
+    assert (here / "runs" / "latest").resolve() == (here / "runs" / name)
+    (listed,) = tell(capsys, "runs")["runs"]
+    assert listed["name"] == name
+    assert listed["state"] == "finished"
+    assert listed["world"] == "maze 8"
+    assert (listed["steps"], listed["planned"]) == (300, 300)
+    assert listed["states"] == trained["states"] == 8
+    assert listed["solved"] is trained["solved"]
+    assert listed["mean_return"] == trained["mean_return"]
+    assert main(["runs"]) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split() == [
+        "run", "state", "agent", "world", "steps", "states", "solved", "return", "remark"
+    ]  # fmt: skip
+    assert line.split()[:3] == [name, "finished", "tgm"]
+
+
+def test_every_state_of_a_run_is_told(here, capsys):
+    tell(capsys, "train", "--maze", "8", "--steps", "100", "--out", "runs/good")
+    for name in ("killed", "broken", "half", "future"):
+        shutil.copytree("runs/good", f"runs/{name}")
+    (here / "runs/killed/result.json").unlink()
+    (here / "runs/broken/run.json").write_text("{")
+    (here / "runs/half/model.safetensors").unlink()
+    (here / "runs/future/run.json").write_text('{"schema": 3}')
+    (here / "runs/not-a-run").mkdir()
+    live = RunFolder.create(
+        here / "runs/live", agent="dqn", world=World("CartPole-v1"), seed=0, steps=9, config={}
+    )
+    listed = {run["name"]: run for run in tell(capsys, "runs")["runs"]}
+    live.release()
+    assert {name: run["state"] for name, run in listed.items()} == {
+        "good": "finished",
+        "killed": "interrupted",
+        "broken": "broken",
+        "half": "broken",
+        "future": "broken",
+        "live": "live",
+    }
+    assert "schema 3" in listed["future"]["reason"]
+    assert "model is missing" in listed["half"]["reason"]
+    assert listed["live"]["world"] == "CartPole-v1"
+
+
+def test_no_runs_is_no_table(here, capsys):
+    assert main(["runs"]) == 2
+    assert "there is no such directory" in capsys.readouterr().err
+    (here / "runs").mkdir()
+    assert main(["runs"]) == 0
+    assert "no runs under runs" in capsys.readouterr().out
+
+
+def test_a_run_is_made_longer(here, capsys):
+    tell(capsys, "train", "--maze", "8", "--steps", "900", "--out", "long")
+    tell(capsys, "train", "--maze", "8", "--steps", "400", "--out", "short")
+    longer = tell(capsys, "train", "--resume", "short", "--steps", "900")
+    assert longer["steps"] == 900
+    for name in ("model.safetensors", "metrics.jsonl", "result.json"):
+        assert (here / "short" / name).read_bytes() == (here / "long" / name).read_bytes()
+    # Nothing is left to do: it tells the same again.
+    assert tell(capsys, "train", "--resume", "short", "--steps", "900")["steps"] == 900
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--resume", "nowhere"], "not a run"),
+        (["--resume", "run", "--maze", "8"], "leave --maze out"),
+        (["--resume", "run", "--out", "x"], "leave --out out"),
+        (["--resume", "run", "--steps", "5"], "steps already; --steps is the total"),
+        (["--out", "run"], "exists already"),
+        (["--checkpoint-seconds", "-1"], "must be 0 or more"),
+        (["--checkpoint-seconds", "nan"], "must be 0 or more"),
+    ],
+)
+def test_what_cannot_be_resumed_is_refused_in_one_line(here, capsys, arguments, why):
+    begin = ("train", "--maze", "8", "--steps", "60", "--checkpoint-seconds", "0", "--out", "run")
+    tell(capsys, *begin)
+    assert main(["train", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+
+
+def test_a_broken_checkpoint_is_told_and_passed_over(here, capsys):
+    arguments = ("train", "--maze", "8", "--steps", "300", "--checkpoint-seconds", "0")
+    tell(capsys, *arguments, "--out", "run")
+    run = Run.open(here / "run")
+    whole = (here / "run/model.safetensors").read_bytes()
+    (here / "run/model.safetensors").unlink()
+    run.checkpoints()[-1][1].write_bytes(b"broken")
+    assert main(["evaluate", "run"]) == 0
+    assert "taking an earlier one" in capsys.readouterr().err
+    assert main(["train", "--resume", "run", "--json"]) == 0
+    assert "going on from an earlier checkpoint" in capsys.readouterr().err
+    assert (here / "run/model.safetensors").read_bytes() == whole
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_the_run(here, sign):
+    """Interrupted between two episodes, with 130; then it goes on to the end."""
+    command = [sys.executable, "-m", "tgm.cli.main", "train"]
+    process = subprocess.Popen(
+        [*command, "--maze", "10", "--steps", "1000000", "--out", "run"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (here / "run" / "metrics.jsonl").exists() or not list(
+        Run.open(here / "run").metrics()
+    ):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(sign)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert error.splitlines()[-1] == "tgm: interrupted; tgm train --resume run"
+    run = Run.open(here / "run")
+    assert run.status().state == "interrupted"
+    steps = run.checkpoints()[-1][0]
+    assert run.status().result["steps"] == steps
+    assert main(["train", "--resume", "run", "--steps", str(steps + 100), "--json"]) == 0
+    assert run.status().state == "finished"
+
+
+def test_tensorboard_gets_the_returns(here, capsys):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    tell(capsys, "train", "--maze", "8", "--steps", "200", "--out", "run", "--tensorboard", "logs")
+    events = EventAccumulator("logs")
+    events.Reload()
+    seen = [(event.step, event.value) for event in events.Scalars("episode/return")]
+    wanted = [
+        (episode["step"], episode["total_reward"])
+        for record in Run.open(here / "run").metrics()
+        for episode in record["episodes"]
+    ]
+    assert seen == wanted
+    assert events.Scalars("model/states")[-1].value == 8
