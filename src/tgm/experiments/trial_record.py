@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from tgm.agent import LearningInfo, TGMAgent
+from tgm.agent import TGMAgent
 from tgm.agent.recording import Ending
-from tgm.distributions import FloatArray
 from tgm.experiments.baselines import Student
 from tgm.experiments.baselines.deep import DeepAgent
 from tgm.experiments.baselines.recording import EpisodeRecorder
@@ -65,46 +64,32 @@ class EpisodesRecord:
         self._folder.finish(ending, result, reason)
 
 
-class AgentRecord:
-    """The run directory of a TGMAgent that learns in pieces: its recorder stays open over them."""
+class LastingRecorder(RunRecorder):
+    """A recorder that outlives the calls of `TGMAgent.learn` that it is given to."""
 
-    def __init__(self, recorder: RunRecorder) -> None:
-        """Hand everything on to `recorder`."""
+    def close(self, ending: Ending, reason: str = "") -> None:
+        """Nothing: the end of a piece is not the end of the run."""
+
+    def end(self, ending: Ending, reason: str = "") -> None:
+        """The end of the run."""
+        super().close(ending, reason)
+
+
+class AgentRecord:
+    """The run directory of a TGMAgent that learns in pieces."""
+
+    def __init__(self, recorder: LastingRecorder) -> None:
+        """Close `recorder` when the trial is over."""
         self._recorder = recorder
 
     def look(self, step: int) -> None:
         """Nothing: the recorder sees every step."""
 
     def close(self, ending: Ending, result: Mapping[str, Any], reason: str = "") -> None:
-        """Close the recorder, and add the result of the trial to its own."""
-        self._recorder.close(ending, reason)
+        """End the recording, and add the result of the trial to its own."""
+        self._recorder.end(ending, reason)
         path = self._recorder.path
         write_result(path, {**Run.open(path).status().result, **result})
-
-
-class KeptOpen:
-    """A recorder for `TGMAgent.learn` that outlives the call."""
-
-    def __init__(self, recorder: RunRecorder) -> None:
-        """Hand on to `recorder` all but the end of a call."""
-        self._recorder = recorder
-
-    def observed(
-        self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
-    ) -> None:
-        """Handed on."""
-        self._recorder.observed(point, action, reward, end, agent)
-
-    def learned(self, info: LearningInfo, agent: TGMAgent) -> None:
-        """Handed on."""
-        self._recorder.learned(info, agent)
-
-    def episode_ended(self, agent: TGMAgent) -> bool:
-        """Handed on."""
-        return self._recorder.episode_ended(agent)
-
-    def close(self, ending: Ending, reason: str = "") -> None:
-        """The end of a piece is not the end of the run; AgentRecord tells that."""
 
 
 def begin_record(
@@ -121,8 +106,9 @@ def begin_record(
     """Begin a run directory under `folder`; an interrupted one of that name stays as it is."""
     path = _free(folder / name)
     if isinstance(student, InPieces) and isinstance(student.agent, TGMAgent):
-        recorder = RunRecorder.begin(student.agent, path, steps, world)
-        student.learn_piece = partial(student.agent.learn, run_dir=KeptOpen(recorder))
+        recorder = LastingRecorder.begin(student.agent, path, steps, world)
+        assert isinstance(recorder, LastingRecorder)
+        student.learn_piece = partial(student.agent.learn, run_dir=recorder)
         return AgentRecord(recorder)
     run = RunFolder.create(
         path,
