@@ -121,10 +121,3 @@ class Learner(Protocol):
 
     def restore(self, arrays: Arrays, pending_moves: list[Move]) -> None:
         """Take over what was saved; a KeyError or DataError tells what does not fit."""
-
-
-def check_shapes(arrays: Arrays, wanted: dict[str, tuple[int, ...]]) -> None:
-    """Raise a DataError at the first array whose shape is not the one wanted."""
-    for name, shape in wanted.items():
-        if arrays[name].shape != shape:
-            raise DataError(f"array '{name}' has shape {arrays[name].shape}, not {shape}")

@@ -6,12 +6,14 @@ import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.explore import explore
-from tgm.agent.learner import Lesson, check_shapes
+from tgm.agent.learner import Lesson
 from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
-from tgm.distributions.saved import Arrays
+from tgm.distributions.saved import ANY, Arrays, Saved
+from tgm.errors import DataError
 from tgm.memory import Trajectories, Transitions, forgettable_points
+from tgm.memory.trajectories import NO_ACTION
 from tgm.perception.component_map import Move
 from tgm.perception.free_energy import free_energy
 from tgm.perception.mean_shift_structure import Components, Discovery, discover
@@ -259,35 +261,31 @@ class MeanShiftLearner:
 
     def restore(self, arrays: Arrays, pending_moves: list[Move]) -> None:
         """Take over what `to_arrays` gave; a KeyError or DataError tells what does not fit."""
-        self.memory.restore(arrays["memory.points"], arrays["memory.actions"])
-        if "ids" not in arrays:
+        saved, n_features = Saved(arrays), self._n_features
+        n_actions = self.transitions.n_actions
+        points = saved.floats("memory.points", ANY, n_features)
+        actions = saved.whole("memory.actions", len(points), low=NO_ACTION, high=n_actions - 1)
+        self.memory.restore(points, actions)
+        if not saved.has("ids"):
             return
-        ids, q = arrays["ids"], arrays["q"]
-        n_states, n_actions = len(ids), self.transitions.n_actions
-        check_shapes(
-            arrays,
-            {
-                "persistence": (n_states,),
-                "is_fixed": (n_states,),
-                "next_id": (1,),
-                "transition.folded": (n_actions, n_states, n_states),
-                "transition.kept": (n_actions, n_states, n_states),
-                "q": (n_actions, n_states),
-                "prior.mean": (n_states, self._n_features),
-                "posterior.mean": (n_states, self._n_features),
-            },
-        )
+        ids = saved.whole("ids", ANY)
+        n_states, next_id = len(ids), saved.count("next_id")
+        if len(set(ids.tolist())) != n_states or (ids >= next_id).any():
+            raise DataError(f"array 'ids' holds a name twice, or one that is not below {next_id}")
         self.components = Components(
-            _mixture_of(arrays, "prior"),
-            _mixture_of(arrays, "posterior"),
+            _mixture_of(saved.part("prior"), n_states, n_features),
+            _mixture_of(saved.part("posterior"), n_states, n_features),
             ids,
-            arrays["persistence"],
-            arrays["is_fixed"],
-            int(arrays["next_id"][0]),
+            saved.whole("persistence", n_states),
+            saved.flags("is_fixed", n_states),
+            next_id,
         )
-        self.transitions.restore(arrays["transition.folded"], arrays["transition.kept"])
+        square = n_actions, n_states, n_states
+        self.transitions.restore(
+            saved.floats("transition.folded", *square), saved.floats("transition.kept", *square)
+        )
         self.transition_matrix = self.transitions.probabilities()
-        self.planner.q = q
+        self.planner.q = saved.floats("q", n_actions, n_states)
 
 
 def _among_fixed(found: Discovery) -> FloatArray:
@@ -311,9 +309,12 @@ def _mixture_arrays(mixture: Mixture) -> Arrays:
     }
 
 
-def _mixture_of(arrays: Arrays, name: str) -> Mixture:
+def _mixture_of(saved: Saved, n_states: int, n_features: int) -> Mixture:
     components = NormalWishart(
-        *(arrays[f"{name}.{key}"] for key in ("mean", "mean_precision", "dof", "inverse_scale"))
+        saved.floats("mean", n_states, n_features),
+        saved.floats("mean_precision", n_states),
+        saved.floats("dof", n_states),
+        saved.positive_definite("inverse_scale", n_states, n_features, n_features),
     )
     _ = components.factor  # not positive definite: refused here, not at the first belief
-    return Mixture(arrays[f"{name}.weight_concentration"], components)
+    return Mixture(saved.floats("weight_concentration", n_states), components)

@@ -92,6 +92,9 @@ class StepMemory:
         named_states = saved.whole("naming.state", ANY, high=n_slots - 1).tolist()
         lengths = saved.whole("naming.count", len(named_states), high=len(steps)).tolist()
         order = saved.whole("naming.step", sum(lengths), high=len(steps) - 1).tolist()
+        for name, states in (("home.state", homes), ("naming.state", named_states)):
+            if len(set(states)) != len(states):
+                raise DataError(f"array '{name}' holds a state twice")
         if sum(counts) != len(steps):
             raise DataError(f"{len(steps)} kept steps, but {sum(counts)} are said to be kept")
         kept, named = iter(steps), iter(order)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.errors import DataError
 from tgm.memory.step import Belief, Step
 
 NONE = -1  # no action, no follower
@@ -71,7 +72,17 @@ def from_arrays(saved: Saved, n_features: int, n_actions: int, n_slots: int) -> 
     ]
     for step, index in zip(steps, following, strict=True):
         step.next = None if index == NONE else steps[index]
+        _check_start(step)
     return steps
+
+
+def _check_start(step: Step) -> None:
+    """Nothing comes before the start of an episode, and nothing else is without an action."""
+    is_start = step.action is None
+    if is_start != (step.departure is None) or (is_start and (step.before or step.entries)):
+        raise DataError("array 'action' does not fit: a start has a past, or a step has none")
+    if step.next is not None and step.next.action is None:
+        raise DataError("array 'next' has the start of an episode follow a step")
 
 
 def _belief_arrays(name: str, beliefs: list[Belief]) -> Arrays:

@@ -106,6 +106,8 @@ class Trajectories:
             raise DataError(f"kept points have shape {points.shape}; wanted (n, {n_features})")
         if actions.shape != (len(points),):
             raise DataError(f"kept actions have shape {actions.shape}; wanted ({len(points)},)")
+        if (actions[-1:] != NO_ACTION).any():
+            raise DataError("the newest of the kept points is said to have a successor")
         self._points = np.concatenate([points, np.empty((64, n_features))])
         self._actions = np.concatenate([actions, np.full(64, NO_ACTION, dtype=np.intp)])
         self._n_points = len(points)

@@ -109,18 +109,18 @@ class RunFolder:
     def flush(self, *, sync: bool = False) -> None:
         """Write what was appended; `sync` waits until it is on the disk."""
         self._flushed_at = time.monotonic()
-        if self._lines:
-            data = "".join(self._lines).encode()
-            try:
+        data = "".join(self._lines).encode()
+        try:
+            if data:
                 _write_at(self._metrics, data, self.metrics_bytes)
-            except OSError as error:
-                raise RunError(
-                    f"{self.path / METRICS_FILE}: cannot be written ({error.strerror})"
-                ) from error
-            self._lines.clear()
-            self.metrics_bytes += len(data)
-        if sync:
-            os.fsync(self._metrics)
+                self._lines.clear()
+                self.metrics_bytes += len(data)
+            if sync:
+                os.fsync(self._metrics)
+        except OSError as error:
+            raise RunError(
+                f"{self.path / METRICS_FILE}: cannot be written ({error.strerror})"
+            ) from error
 
     def finish(self, ending: Ending, result: Mapping[str, Any], reason: str = "") -> None:
         """Write how it ended, and let go of the directory."""
@@ -129,6 +129,12 @@ class RunFolder:
             write_result(self.path, {"status": ending, "reason": reason, **result})
         finally:
             self.release()
+
+    def remove_unfinished(self) -> None:
+        """Remove files that a writer had begun when it was killed."""
+        for folder in (self.path, self.path / HISTORY_FOLDER, self.path / CHECKPOINT_FOLDER):
+            for file in folder.glob(".*.tmp"):
+                file.unlink()
 
     def release(self) -> None:
         """Let go of the directory as it is."""

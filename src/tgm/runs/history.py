@@ -13,7 +13,7 @@ from tgm.distributions.saved import Arrays
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk
-FIRST_FULL = 64  # the second full frame of a run; then at twice the steps of the last one
+FIRST_FULL = 100  # the second full frame of a run; then at four times the steps of the last one
 FORMAT = "tgm-history"
 
 # Each table is one flat array of numbers while it grows; these are the columns of an entry.
@@ -54,7 +54,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 def next_full(step: int) -> int:
     """The step from which another full frame is wanted after one at `step`."""
-    return max(FIRST_FULL, min(2 * step, step + CHUNK_STEPS))
+    return max(FIRST_FULL, min(4 * step, step + CHUNK_STEPS))
 
 
 class HistoryWriter:
@@ -80,6 +80,7 @@ class HistoryWriter:
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
         self._n_written = -1
+        self._is_whole = True  # no frame is half added
         self._prior_dof = 0.0
 
     def _is_long(self, step: int) -> bool:
@@ -96,6 +97,7 @@ class HistoryWriter:
         if self.n_frames and self._is_long(step):
             self.write()
             self._begin(step)
+        self._is_whole = False
         self.full_at = next_full(step)
         self._prior_dof = snapshot.prior_dof
         self._add(step, snapshot.known, is_full=True)
@@ -113,11 +115,14 @@ class HistoryWriter:
         frames = np.full((len(snapshot.kept_points), 1), self.n_frames - 1.0)
         kept = [frames, snapshot.kept_points, snapshot.kept_states[:, None]]
         self._tables["kept"].extend(np.concatenate(kept, axis=1).ravel().tolist())
+        self._is_whole = True
 
     def add_changes(self, step: int, changes: Changes) -> None:
         """Add what changed, if anything did."""
         if changes.components.n_entries or changes.removed or changes.rows.n_entries:
+            self._is_whole = False
             self._add(step, changes, is_full=False)
+            self._is_whole = True
 
     def _add(self, step: int, changes: Changes, *, is_full: bool) -> None:
         tables, rows, components = self._tables, changes.rows, changes.components
@@ -136,9 +141,13 @@ class HistoryWriter:
     # --- files ------------------------------------------------------------------------------------
 
     def write(self, *, sync: bool = False) -> None:
-        """Write the newest chunk as far as it is, if it has grown since the last time."""
+        """Write the newest chunk as far as it is, if it has grown since the last time.
+
+        Where Ctrl-C came in the middle of a frame, the file that is there is the better one: the
+        checkpoints count on it.
+        """
         size = self.n_observations + self.n_frames
-        if size != self._n_written:
+        if self._is_whole and size != self._n_written:
             path = self._folder / f"{self.first_step:010d}.safetensors"
             write_arrays(path, self._arrays(), FORMAT, {"first_step": self.first_step}, sync=sync)
             self._n_written = size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import deque
@@ -183,10 +184,10 @@ class RunRecorder:
             if ending == "finished":
                 self._write_model()
             self._folder.finish(ending, self._result(), reason)
-        except RunError:
+        except BaseException as error:
             self._folder.release()
-            if ending != "failed":  # otherwise the failure itself is what counts
-                raise
+            if ending != "failed" or not isinstance(error, RunError):
+                raise  # otherwise the failure itself is what counts
 
     def _write_model(self) -> None:
         """The final model: the newest checkpoint itself, if the run ended between two episodes."""
@@ -234,7 +235,8 @@ class RunRecorder:
         self._agent.save(self._checkpoint_file(), notes)
         files = sorted((self.path / CHECKPOINT_FOLDER).glob("*.safetensors"))
         for old in files[:-KEPT_CHECKPOINTS]:
-            old.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it is tried again at the next one
+                old.unlink(missing_ok=True)
         cost = time.monotonic() - began
         wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
         self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
@@ -260,6 +262,7 @@ class RunRecorder:
         recorder = cls(folder, agent, checkpoint_seconds)
         try:
             (path / RESULT_FILE).unlink(missing_ok=True)
+            folder.remove_unfinished()
             first = 0 if notes is None else notes["chunk"]
             for file in (path / HISTORY_FOLDER).glob("*.safetensors"):
                 if notes is None or int(file.stem) > first:

@@ -90,7 +90,7 @@ def open_run(
             chunk = _chunk_of(run, notes)
             for later, file in run.checkpoints():
                 if later > step:  # it was found unreadable, or it would not have been passed over
-                    file.unlink()
+                    _remove(file)
             return RunRecorder.resume(agent, folder, notes, chunk, checkpoint_seconds)
     raise RunError(
         f"{folder}: exists already, and the agent at step {agent.n_steps} does not come from one "
@@ -124,3 +124,10 @@ def _notes(path: Path) -> dict[str, Any]:
 
 def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:
     return run.chunk_file(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])
+
+
+def _remove(file: Path) -> None:
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise RunError(f"{file}: cannot be removed ({error.strerror})") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -28,6 +29,8 @@ CHANGED = 0.01  # a row whose numbers move by less than this need not be planned
 LEAST_COUNT = 0.5
 LEAST_SHARE = 0.02
 CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
+
+ROUNDING = 1e-6  # by how much sums in a file may miss what they should be
 
 SUMS = ("visits", "reward_sum", "end_sum")
 PLANNED = ("successor", "probability", "discounted", "reward", "end", "certainty")
@@ -185,12 +188,19 @@ class StateActionModel:
         for name in SUMS:
             low = -LARGEST if name == "reward_sum" else -1e-6
             setattr(self, name, saved.floats(name, *shape, low=low))
-        for name in ("reward", "end", "certainty"):
+        for name in ("reward", "certainty"):
             setattr(self, name, saved.floats(name, *shape))
+        self.end = saved.floats("end", *shape, low=-ROUNDING, high=1.0)
         self.successor = saved.whole("successor", *shape, ANY, high=max(shape[0] - 1, 0))
         wide = self.successor.shape
         self.probability = saved.floats("probability", *wide, low=0.0, high=1.0 + 1e-9)
         self.discounted = saved.floats("discounted", *wide, low=0.0, high=1.0 + 1e-9)
+        # Values would grow without end if more than all of the future were expected.
+        goes_on = self._gamma * (1.0 - self.end[..., None]) * self.probability
+        if (self.probability.sum(axis=-1) > 1.0 + ROUNDING).any():
+            raise DataError("array 'probability' has a row that sums to more than one")
+        if (np.abs(self.discounted - goes_on) > ROUNDING).any():
+            raise DataError("array 'discounted' does not fit the probabilities")
         self._restore_rows(saved)
         self.log_fade = saved.number("log_fade")
         self.changed = set(saved.whole("changed", ANY, high=shape[0] - 1).tolist())
@@ -212,6 +222,9 @@ class StateActionModel:
             for state in self.rows[key]:
                 self.into[state].add(key)
             if key[0] != START:
+                visits, counted = float(self.visits[key]), sum(self.rows[key].values())
+                if counted > visits + ROUNDING * max(1.0, visits):
+                    raise DataError(f"array 'next.count' has {counted} of {visits} visits of {key}")
                 planned = self.successor[key].tolist(), self.probability[key].tolist()
                 outcomes = zip(*planned, strict=True)
                 self._written[key] = [(state, share) for state, share in outcomes if share > 0]
@@ -239,7 +252,7 @@ class StateActionModel:
         times = self.surprises.get((state, action), 0) + 1
         self.surprises[state, action] = times
         failure = (visits - row[usual] + 0.25) / (visits + 0.5)
-        return float(failure**times)
+        return max(float(failure**times), sys.float_info.min)
 
     def forget_row(self, state: int, action: int) -> None:
         """Forget all about one action in one state."""
