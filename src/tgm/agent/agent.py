@@ -30,11 +30,14 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.saved import Arrays
 from tgm.errors import ConfigError, DataError, RunError, TGMError
 from tgm.perception.component_map import Move
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
+
+MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
 
 # Streams of the root seed: each purpose has its own, so that none disturbs another.
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
@@ -379,15 +382,17 @@ class TGMAgent:
                 raise RunError("its counts of steps and episodes are below 0")
             if env is not None and not Interface.of(env).fits(interface):
                 raise RunError(f"the model is of another environment: {interface}")
+            config = TGMConfig.from_dict(facts["config"])
+            _check_size(interface, config, arrays)
             agent = cls.__new__(cls)
-            agent._set_up(env, interface, TGMConfig.from_dict(facts["config"]), facts["seed"])
+            agent._set_up(env, interface, config, facts["seed"])
             agent._learner.restore(
                 arrays, [Move.from_dict(move) for move in facts["pending_moves"]]
             )
             agent.n_steps, agent.n_episodes = int(facts["n_steps"]), int(facts["n_episodes"])
             agent._rng.bit_generator.state = facts["exploration_rng"]
             agent._predict_rng.bit_generator.state = facts["predict_rng"]
-            agent._finished = [EpisodeInfo(**values) for values in facts["pending_episodes"]]
+            agent._finished = [EpisodeInfo.from_dict(told) for told in facts["pending_episodes"]]
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
@@ -409,6 +414,13 @@ class TGMAgent:
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
+
+
+def _check_size(interface: Interface, config: TGMConfig, arrays: Arrays) -> None:
+    """A small file may not ask for room for large covariances, of which it would hold one."""
+    n_numbers = sum(array.size for array in arrays.values())
+    if config.structure == "evidence" and interface.n_features**2 > max(n_numbers, MOST_UNSEEN):
+        raise RunError(f"{n_numbers} numbers are too few for {interface.n_features} features")
 
 
 def _as_callbacks(callback: Callback | Iterable[Callback] | None) -> tuple[Callback, ...]:

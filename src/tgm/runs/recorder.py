@@ -23,6 +23,7 @@ from tgm.runs.folder import (
     MODEL_FILE,
     RESULT_FILE,
     RunFolder,
+    numbered,
 )
 from tgm.runs.history import HistoryWriter
 from tgm.runs.world import World
@@ -233,8 +234,8 @@ class RunRecorder:
             "untold": None if self._untold is None else asdict(replace(self._untold, moves=())),
         }
         self._agent.save(self._checkpoint_file(), notes)
-        files = sorted((self.path / CHECKPOINT_FOLDER).glob("*.safetensors"))
-        for old in files[:-KEPT_CHECKPOINTS]:
+        files = numbered(self.path / CHECKPOINT_FOLDER)
+        for _, old in files[:-KEPT_CHECKPOINTS]:
             with contextlib.suppress(OSError):  # it is tried again at the next one
                 old.unlink(missing_ok=True)
         cost = time.monotonic() - began
@@ -264,8 +265,8 @@ class RunRecorder:
             (path / RESULT_FILE).unlink(missing_ok=True)
             folder.remove_unfinished()
             first = 0 if notes is None else notes["chunk"]
-            for file in (path / HISTORY_FOLDER).glob("*.safetensors"):
-                if notes is None or int(file.stem) > first:
+            for step, file in numbered(path / HISTORY_FOLDER):
+                if notes is None or step > first:
                     file.unlink()
         except OSError as error:
             folder.release()
@@ -276,7 +277,7 @@ class RunRecorder:
             if notes["untold"] is not None:
                 recorder._untold = Lesson(**notes["untold"])
             recorder._moves, recorder._n_forgotten = list(notes["moves"]), notes["n_forgotten"]
-            recorder._episodes = [EpisodeInfo(**values) for values in notes["episodes"]]
+            recorder._episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])
         return recorder
