@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -48,12 +48,15 @@ def whole_run(life: Life, folder: Path) -> dict[str, bytes]:
 # --- promise 12: kill -9 --------------------------------------------------------------------------
 
 
-def kills(n_kills: int, n_inside: int, seed: int, folder: Path) -> tuple[Tally, Tally]:
+def kills(
+    n_kills: int, n_inside: int, seed: int, folder: Path, chosen: Sequence[Life] = ()
+) -> tuple[Tally, Tally]:
     """Kill runs at random moments, `n_inside` times inside a call that writes; go on with each."""
     rng = np.random.default_rng(seed)
     anywhere = Tally("12: kill -9 at a random moment, resumed to the same bytes")
     inside = Tally("12: kill -9 inside a write, resumed to the same bytes")
-    lives = [_Victim(Life(settings), folder / "whole" / settings) for settings in SETTINGS]
+    chosen = chosen or [Life(settings) for settings in SETTINGS]
+    lives = [_Victim(life, folder / "whole" / life.settings) for life in chosen]
     number = 0
     while anywhere.tried + inside.tried < n_kills:
         is_inside = inside.tried < n_inside and bool(rng.random() < 0.6)
@@ -156,11 +159,13 @@ def _stop_at(life: Life, folder: Path, episode: int) -> None:
 # --- promise 11 again: Ctrl-C ---------------------------------------------------------------------
 
 
-def interrupted_lines(n_trials: int, seed: int, folder: Path) -> Tally:
+def interrupted_lines(
+    n_trials: int, seed: int, folder: Path, n_settings: int = 4, n_steps: int = 200
+) -> Tally:
     """The second Ctrl-C, which stops at once: at any line of this package, in a run of its own."""
     rng = np.random.default_rng(seed)
     tally = Tally("11: Ctrl-C at any line, no checkpoint lost, resumed to the same bytes")
-    lives = [Life(settings, n_steps=200) for settings in list(SETTINGS)[:4]]
+    lives = [Life(settings, n_steps=n_steps) for settings in list(SETTINGS)[:n_settings]]
     wholes = []
     for life in lives:
         with quick():

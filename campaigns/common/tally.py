@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tgm.errors import RunError
 
-SHOWN = 10  # losses that are told in full
+SHOWN = 30  # losses that are told in full
 
 
 @dataclass

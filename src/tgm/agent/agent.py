@@ -39,6 +39,9 @@ Callback = Callable[[LearningInfo], object]
 
 MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
 
+NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
+TOO_FAR = "what is known and what was seen are too far apart to be reckoned with"
+
 # Streams of the root seed: each purpose has its own, so that none disturbs another.
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
@@ -171,14 +174,14 @@ class TGMAgent:
             self._begin_episode()
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
-        action = self._learner.choose(self.n_steps, self._rng)
         try:
+            action = self._choose(where)
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
             )
             observation = self.interface.observation(raw, where)
             reward = self.interface.reward(raw_reward, where)
-            self._learner.observe(action, reward, observation, terminated=bool(terminated))
+            self._observe(action, reward, observation, bool(terminated), where)
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -192,13 +195,30 @@ class TGMAgent:
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
+    def _choose(self, where: str) -> int:
+        try:
+            return self._learner.choose(self.n_steps, self._rng)
+        except NUMERICAL as error:
+            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
+
+    def _observe(
+        self, action: int, reward: float, observation: FloatArray, terminated: bool, where: str
+    ) -> None:
+        try:
+            self._learner.observe(action, reward, observation, terminated=terminated)
+        except NUMERICAL as error:
+            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
+
     def _begin_episode(self) -> None:
         assert self.env is not None
         seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        self._learner.begin(observation)
+        try:
+            self._learner.begin(observation)
+        except NUMERICAL as error:
+            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
         self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
