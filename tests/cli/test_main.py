@@ -56,7 +56,8 @@ def test_the_overview_names_every_command(capsys):
     assert main([]) == 0
     out, _ = lines_of(capsys)
     assert re.findall(r"^  (\w+)", out, re.MULTILINE) == list(COMMANDS)
-    assert {"mazes", "train", "evaluate", "runs", "structure", "figures"} <= set(COMMANDS)
+    known = {"mazes", "train", "evaluate", "runs", "structure", "compare", "figures"}
+    assert known <= set(COMMANDS)
     assert main(["--version"]) == 0
     assert re.fullmatch(r"tgm \d+\.\d+\.\d+\n", capsys.readouterr().out)
 

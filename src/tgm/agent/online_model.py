@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
 from tgm.agent.scale import Scale
 from tgm.agent.structure_search import StructureSearch
+from tgm.agent.trust import trust_in_rows
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays, Saved, number, prefixed
 from tgm.errors import DataError
@@ -58,7 +60,13 @@ class OnlineModel:
         self.components = OnlineComponents(prior)
         self.model = StateActionModel(n_actions, config.gamma)
         self.memory = StepMemory(config.kept_per_state)
-        self.planner = ModelPlanner(self.model, config.gamma, config.exploration, config.row_prior)
+        self.planner = ModelPlanner(
+            self.model,
+            config.gamma,
+            config.exploration,
+            config.row_prior,
+            partial(trust_in_rows, self.components, self.model, self.memory),
+        )
         self._explainer = Explainer(
             self.components,
             self.model,

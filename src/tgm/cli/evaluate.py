@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from tgm.cli.output import print_json, print_lines
-from tgm.cli.report import evaluation_facts, evaluation_line, newest_agent
+from tgm.cli.words import evaluation_facts, evaluation_line, newest_agent
 from tgm.errors import ConfigError
 from tgm.experiments.evaluation import evaluate
 from tgm.runs import Run

@@ -27,7 +27,10 @@ COMMANDS = {
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
+    "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
     "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
+    "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
+    "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
 }
 
 

@@ -1,62 +1,61 @@
-"""What `train`, `evaluate` and `structure` tell about an agent in its maze."""
+"""`tgm report`: the inspector's page of a run as one file."""
 
 from __future__ import annotations
 
-import math
-import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-from rich.text import Text
+import tyro
 
-from tgm.agent import TGMAgent
-from tgm.cli.drawing import LEGEND, draw_learned
-from tgm.envs import Maze
-from tgm.experiments.evaluation import Evaluation
-from tgm.experiments.structure import StructureReport
+from tgm.agent.model_file import write_atomically
+from tgm.cli.output import print_json, print_lines
+from tgm.errors import ConfigError
+from tgm.inspector.assets import has_extra, need_extra
 from tgm.runs import Run
 
-
-def newest_agent(run: Run) -> TGMAgent:
-    """The newest agent of a run that can be read; what could not is told on standard error."""
-    agent, troubles = run.agent_and_troubles()
-    for trouble in troubles:
-        print(f"tgm: {trouble}; taking an earlier one", file=sys.stderr)
-    return agent
+REPORT_FILE = "report.html"
 
 
-def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any]:
-    """The outcome of greedy episodes as plain values."""
-    facts: dict[str, Any] = {
-        "mean_return": evaluation.mean_return,
-        "episodes": len(evaluation.returns),
-        "returns": list(evaluation.returns),
-    }
-    if maze is not None:
-        best = maze.optimal_return if math.isfinite(maze.optimal_return) else None
-        facts |= {"optimal_return": best, "solved": evaluation.solves(maze)}
-    return facts
+@dataclass(frozen=True)
+class Report:
+    """Write one HTML file that shows a run, to open from disk or to send to a colleague."""
+
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
+    """The run's directory; more of them are compared with it."""
+
+    out: Annotated[Path, tyro.conf.arg(aliases=("-o",), metavar="FILE")] = Path(REPORT_FILE)
+    """The file to write; one that exists is replaced."""
+
+    json: bool = False
+    """Print one JSON object instead."""
+
+    def run(self) -> int:
+        """Write the file, tell, and return the exit code."""
+        if not self.runs:
+            raise ConfigError("name the directory of a RUN")
+        need_extra()
+        write_report([Run.open(folder) for folder in self.runs], self.out)
+        size = self.out.stat().st_size
+        if self.json:
+            print_json({"file": str(self.out), "bytes": size})
+        else:
+            print_lines(f"{self.out} ({size / 1e6:.1f} MB) opens in any browser")
+        return 0
 
 
-def evaluation_line(evaluation: Evaluation, maze: Maze | None) -> str:
-    """The outcome of greedy episodes in one line."""
-    outcome = f"mean return {evaluation.mean_return:.2f} over {len(evaluation.returns)} episodes"
-    if maze is None:
-        return outcome
-    verdict = "solved" if evaluation.solves(maze) else "not solved"
-    return f"maze {maze.name} is {verdict}: {outcome}, the best is {maze.optimal_return:g}"
+def write_report(runs: Sequence[Run], path: Path) -> None:
+    """The page of the first run, compared with the others, as one file."""
+    from tgm.inspector.report import report_page
+
+    write_atomically(path, report_page(runs).encode("utf-8"))
 
 
-def structure_lines(report: StructureReport) -> list[str]:
-    """States and transitions against the true maze, in words."""
-    cells, steps = report.counts, report.transition_counts
-    return [
-        f"{len(report.state_cells)} states found for {len(report.cells)} cells: "
-        + ", ".join(f"{count} {name}" for name, count in cells.items()),
-        f"{sum(steps.values())} most likely successors: "
-        + ", ".join(f"{count} {name}" for name, count in steps.items()),
-    ]
-
-
-def learned_map(maze: Maze, agent: TGMAgent, report: StructureReport) -> Text:
-    """The drawing with its legend."""
-    return draw_learned(maze, agent, report).append(LEGEND)
+def report_within(run: Run) -> Path | None:
+    """A report in the run's own directory; None if the inspector is not installed."""
+    if not has_extra():
+        return None
+    path = run.folder / REPORT_FILE
+    write_report([run], path)
+    return path

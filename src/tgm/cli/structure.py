@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from tgm.cli.output import print_json, print_lines
-from tgm.cli.report import learned_map, newest_agent, structure_lines
+from tgm.cli.words import learned_map, newest_agent, structure_lines
 from tgm.errors import RunError
 from tgm.experiments.structure import StructureReport, compare_structure
 from tgm.runs import Run

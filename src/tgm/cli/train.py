@@ -20,7 +20,8 @@ import tyro
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
 from tgm.cli.output import print_json, print_lines
-from tgm.cli.report import evaluation_facts, evaluation_line, learned_map, structure_lines
+from tgm.cli.report import report_within
+from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.envs import Maze, load_maze
 from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate
@@ -65,6 +66,9 @@ class Train:
 
     tensorboard: Path | None = None
     """Directory for TensorBoard's own event files, beside the run directory."""
+
+    report: bool = True
+    """Write report.html into the run's directory, if the inspector is installed."""
 
     json: bool = False
     """Print one JSON object instead."""
@@ -175,20 +179,25 @@ class Train:
             **evaluation_facts(evaluation, maze),
         }
         write_result(run.folder, run.status().result | _outcome(facts))
-        report = None if maze is None else compare_structure(agent, maze)
+        structure = None if maze is None else compare_structure(agent, maze)
+        if structure is not None:
+            facts["structure"] = structure.to_dict()
+        report = report_within(Run.open(run.folder)) if self.report else None
         if report is not None:
-            facts["structure"] = report.to_dict()
+            facts["report"] = str(report)
         if self.json:
             print_json(facts)
             return
-        if maze is None or report is None:
+        if maze is None or structure is None:
             print_lines(f"{agent.n_states} states found")
         else:
-            print_lines(learned_map(maze, agent, report), *structure_lines(report))
+            print_lines(learned_map(maze, agent, structure), *structure_lines(structure))
         print_lines(
             evaluation_line(evaluation, maze),
             f"{agent.n_steps} steps in {seconds:.1f} s; the run is in {run.folder}",
         )
+        if report is not None:
+            print_lines(f"see how it learned: {report} opens in any browser")
 
 
 def _outcome(facts: dict[str, Any]) -> dict[str, Any]:

@@ -43,8 +43,13 @@ class Evaluation:
 
     def solves(self, maze: Maze) -> bool:
         """Whether the mean return is within 0.5 of the best there is."""
-        best = maze.optimal_return
-        return math.isfinite(best) and self.mean_return >= best - SOLVED_WITHIN
+        return is_solved(self.mean_return, maze)
+
+
+def is_solved(mean_return: float, maze: Maze) -> bool:
+    """Whether a mean return is within 0.5 of the best there is."""
+    best = maze.optimal_return
+    return math.isfinite(best) and mean_return >= best - SOLVED_WITHIN
 
 
 def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int) -> Evaluation:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import Maze, load_maze, maze_names
-from tgm.experiments.evaluation import MazeWorld, Policy, evaluate_side_by_side
+from tgm.experiments.evaluation import MazeWorld, Policy, evaluate_side_by_side, is_solved
 from tgm.experiments.structure import compare_structure
 from tgm.experiments.tables import print_table, run_all
 
@@ -70,8 +70,7 @@ def live(
     A maze is solved at a check if the greedy mean return over 20 episodes is within 0.5 of the
     best, and at every later check too.
     """
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(99,)))
-    solved_at: int | None = None
+    rng = check_rng(seed)
     returns: list[tuple[int, float]] = []
     seconds, done = 0.0, 0
     for step in checks:
@@ -81,11 +80,23 @@ def live(
         done = step
         evaluation = evaluate_side_by_side(student, world, EPISODES, rng)
         returns.append((step, evaluation.mean_return))
-        if not evaluation.solves(world.maze):
+    return solved_from(returns, world.maze), returns, seconds
+
+
+def check_rng(seed: int) -> np.random.Generator:
+    """The generator of the checks' noise, apart from all that the agent draws."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(99,)))
+
+
+def solved_from(checks: Sequence[tuple[int, float]], maze: Maze) -> int | None:
+    """The first (step, mean return) from which on every check is solved; None if there is none."""
+    solved_at: int | None = None
+    for step, mean_return in checks:
+        if not is_solved(mean_return, maze):
             solved_at = None
         elif solved_at is None:
             solved_at = step
-    return solved_at, returns, seconds
+    return solved_at
 
 
 def run(name: str, seed: int, n_steps: int, config: TGMConfig) -> Life:

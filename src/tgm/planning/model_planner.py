@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -34,10 +35,20 @@ class ModelPlanner:
     """Owner of the values of a learned model, kept up to date as the model changes."""
 
     def __init__(
-        self, model: StateActionModel, gamma: float, exploration: Exploration, row_prior: float
+        self,
+        model: StateActionModel,
+        gamma: float,
+        exploration: Exploration,
+        row_prior: float,
+        trust: Callable[[int], FloatArray] | None = None,
     ) -> None:
-        """Value nothing yet."""
+        """Value nothing yet.
+
+        `trust` tells, for so many states, how far each action is trusted (n_slots, n_actions), when
+        something must be doubted; the certainty of the model if it is not given.
+        """
         self._model = model
+        self._trust = trust
         self._gamma = gamma
         self._exploration = exploration
         self._row_prior = row_prior
@@ -213,11 +224,12 @@ class ModelPlanner:
         is_over = self._is_stuck or not unknown.any()
         may_doubt = self._is_stuck or self._nothing_stands_out or n_steps >= self._doubt_at
         if is_over and may_doubt and n_steps > 0:
-            # Nothing is left to try: doubt the least certain again. At once, if nothing was gained.
+            # Nothing is left to try: doubt the least trusted again. At once, if nothing was gained.
             is_known = (certainty >= FIRST_TRY) & is_alive
-            known = np.sort(certainty[is_known])
+            trust = certainty if self._trust is None else self._trust(n_slots)
+            known = np.sort(trust[is_known])
             if len(known):
-                doubtful = is_known & (certainty <= known[len(known) // DOUBT_SHARE])
+                doubtful = is_known & (trust <= known[len(known) // DOUBT_SHARE])
                 self._model.doubt(
                     zip(*(index.tolist() for index in doubtful.nonzero()), strict=True)
                 )

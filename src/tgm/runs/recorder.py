@@ -179,6 +179,9 @@ class RunRecorder:
         try:
             if ending == "finished" and self._agent.is_between_episodes:
                 self._checkpoint()
+            if ending == "finished" and self._agent.n_states:
+                # For viewers: kept points, priors and evidence as they are at the end.
+                self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
             if self._untold is not None:
                 self._record(self._untold)
             self._history.write(sync=True)

@@ -62,6 +62,11 @@ class OracleAgent:
         return min(options, key=lambda a: distances.get(options[a], len(distances)), default=0)
 
     @property
+    def n_states(self) -> int:
+        """Cells it has been in."""
+        return len(self._known)
+
+    @property
     def way_length(self) -> int | None:
         """Steps from the first cell to the prize by what was tried; None if there is no way yet."""
         return self._distances_to_prize().get(next(iter(self._known))) if self._prize else None

@@ -1,0 +1,187 @@
+"""The folder of a comparison: one small file for each finished trial, never overwritten.
+
+`trials/MAZE/AGENT/seed-S-steps-N.json` holds a trial and its result; `results.csv` and
+`curves.csv` are assembled from all of them, in an order that does not depend on how they came.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tgm import __version__
+from tgm.agent.model_file import write_atomically
+from tgm.envs import Maze
+from tgm.errors import ConfigError, RunError, TGMError
+from tgm.experiments.trial import SCHEMA, Trial, TrialResult, as_folder
+
+TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
+
+IDENTITY = ("maze", "agent", "seed", "steps")
+MEASURES = (
+    "solved_at",
+    "final_return",
+    "optimal_return",
+    "regret",
+    "recent_reward",
+    "n_episodes",
+    "n_states",
+    "is_exact",
+    "seconds",
+)
+LOOKS = ("step", "greedy_return", "recent_reward")
+
+Row = dict[str, Any]
+
+
+class TrialStore:
+    """Owner of a comparison's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use `folder`, which is made when the first trial is written."""
+        self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{folder} is a file; --out names a folder")
+
+    def path(self, trial: Trial) -> Path:
+        """The file of a trial."""
+        name = f"seed-{trial.seed}-steps-{trial.steps}.json"
+        return self.folder / TRIALS / as_folder(trial.maze.name) / trial.agent / name
+
+    def find(self, trial: Trial) -> TrialResult | None:
+        """The result of a trial that was finished before, or None.
+
+        A file of another trial under the same name (another maze so called, other checks) is an
+        error: two kinds of results must not end up in one table.
+        """
+        path = self.path(trial)
+        if not path.exists():
+            return None
+        stored, result = _read(path)
+        if stored != trial:
+            raise ConfigError(
+                f"{path} holds another trial (its maze or its checks differ); choose another --out"
+            )
+        return result
+
+    def add(self, trial: Trial, result: TrialResult) -> None:
+        """Write the file of a finished trial, whole or not at all; an earlier one stays."""
+        path = self.path(trial)
+        facts = {
+            "schema": SCHEMA,
+            "version": __version__,
+            "trial": trial.to_dict(),
+            "result": result.to_dict(),
+        }
+        data = (json.dumps(facts, allow_nan=False) + "\n").encode()
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(temporary, data)
+            try:
+                # A link, unlike a rename, fails if the name is taken.
+                os.link(temporary, path)
+            except FileExistsError:
+                pass
+            finally:
+                temporary.unlink()
+        except OSError as error:
+            raise RunError(f"{path}: cannot be written ({error.strerror})") from None
+
+    def trials(self) -> Iterator[tuple[Trial, TrialResult]]:
+        """All finished trials, in order of maze, agent, steps and seed."""
+        found = [_read(path) for path in (self.folder / TRIALS).glob("*/*/*.json")]
+        return iter(sorted(found, key=lambda pair: _order(pair[0])))
+
+    def write_tables(self) -> None:
+        """Assemble results.csv and curves.csv from the files of all finished trials, if any."""
+        if not (self.folder / TRIALS).exists():
+            return
+        results, curves = [], []
+        for trial, result in self.trials():
+            results.append(result_row(trial, result))
+            curves += curve_rows(trial, result)
+        write_csv(self.folder / RESULTS_FILE, (*IDENTITY, *MEASURES), results)
+        write_csv(self.folder / CURVES_FILE, (*IDENTITY, *LOOKS), curves)
+
+
+def result_row(trial: Trial, result: TrialResult) -> Row:
+    """The row of results.csv."""
+    best = trial.maze.optimal_return
+    facts = {**_identity(trial), **result.to_dict()}
+    facts["optimal_return"] = best if best > -float("inf") else None
+    return {name: facts[name] for name in (*IDENTITY, *MEASURES)}
+
+
+def curve_rows(trial: Trial, result: TrialResult) -> list[Row]:
+    """The rows of curves.csv: one for each look."""
+    identity = _identity(trial)
+    return [
+        {**identity, **{name: getattr(check, name) for name in LOOKS}} for check in result.checks
+    ]
+
+
+def write_csv(path: Path, heads: Iterable[str], rows: Iterable[Row]) -> None:
+    """Write rows as CSV, whole or not at all; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(heads), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode())
+
+
+def read_csv(path: Path) -> list[Row]:
+    """The rows of a table that `write_csv` wrote, with numbers as numbers."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [
+                {name: _value(name, text) for name, text in row.items()}
+                for row in csv.DictReader(file)
+            ]
+    except OSError as error:
+        raise RunError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _value(name: str, text: str) -> Any:
+    if name in ("maze", "agent"):
+        return text
+    if text == "":
+        return None
+    if text in ("True", "False"):
+        return text == "True"
+    return float(text) if any(sign in text for sign in ".en") else int(text)
+
+
+def _identity(trial: Trial) -> Row:
+    return {
+        "maze": trial.maze.name,
+        "agent": trial.agent,
+        "seed": trial.seed,
+        "steps": trial.steps,
+    }
+
+
+def _order(trial: Trial) -> tuple[Any, ...]:
+    return (*maze_order(trial.maze.name), trial.agent, trial.steps, trial.seed)
+
+
+def maze_order(name: str) -> tuple[int, str]:
+    """Sorts the numbered mazes of the paper by number, and before all others."""
+    return (int(name), name) if name.isdecimal() else (1_000_000, name)
+
+
+def _read(path: Path) -> tuple[Trial, TrialResult]:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        if facts["schema"] != SCHEMA:
+            raise RunError(f"schema {facts['schema']!r}; this version reads {SCHEMA}")
+        trial = dict(facts["trial"])
+        maze = Maze(trial["maze"]["name"], tuple(trial["maze"]["grid"]))
+        return Trial(**{**trial, "maze": maze}), TrialResult.from_dict(facts["result"])
+    except (OSError, ValueError, KeyError, TypeError, TGMError) as error:
+        raise RunError(f"{path}: not the file of a trial ({error}); remove it to redo it") from None

@@ -1,0 +1,85 @@
+"""Which runs may be shown: ids that stand for directories, and nothing outside of them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from tgm.errors import ConfigError, RunError
+from tgm.runs import Run, find_runs
+from tgm.runs.folder import HISTORY_FOLDER, RESULT_FILE, RUN_FILE
+
+LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder's are a hundredth of it
+LARGEST_FACTS = {RUN_FILE: 8 * 2**20, RESULT_FILE: 8 * 2**20}  # bytes
+
+
+class Catalogue:
+    """The runs below some places that the user named.
+
+    A run is asked for by its id, a digest of where it is. An id is looked up among the
+    directories that were found; it is never made into a path.
+    """
+
+    def __init__(self, places: Sequence[Path]) -> None:
+        """Show the runs in `places`: run directories, or directories that hold some."""
+        for place in places:
+            if not place.is_dir():
+                raise ConfigError(f"{place}: no such directory; name a run, or a folder of runs")
+        self._places = [place.resolve() for place in places]
+
+    def folders(self) -> dict[str, Path]:
+        """Id -> directory of each run that is there now, in order."""
+        found: dict[str, Path] = {}
+        for place in self._places:
+            here = [place] if (place / RUN_FILE).exists() else find_runs(place)
+            for folder in here:
+                try:
+                    resolved = folder.resolve()
+                except (OSError, RuntimeError):
+                    continue
+                if resolved.is_relative_to(place):  # not so for a link that points outside
+                    found[run_id(resolved)] = resolved
+        return found
+
+    def open(self, id_: str) -> Run:
+        """The run with this id: KeyError if there is none, RunError if it cannot be used."""
+        folder = self.folders()[id_]
+        check_files(folder)
+        return Run.open(folder)
+
+
+def run_id(folder: Path) -> str:
+    """A name for a directory that is fit for a URL, whatever the directory is called."""
+    return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+
+
+def check_files(folder: Path) -> None:
+    """RunError if a file of the run is a link out of it, or no file at all (a pipe would hang)."""
+    try:
+        for directory in (folder, folder / HISTORY_FOLDER):
+            if directory.is_symlink():
+                raise RunError(f"{folder.name}: '{directory.name}' is a link; runs hold none")
+            if not directory.is_dir():
+                continue
+            with os.scandir(directory) as entries:
+                for entry in entries:
+                    _check_entry(folder, entry)
+    except OSError as error:
+        raise RunError(f"{folder.name}: cannot be read ({error.strerror})") from None
+
+
+def _check_entry(folder: Path, entry: os.DirEntry[str]) -> None:
+    if entry.is_symlink():
+        raise RunError(f"{folder.name}: '{entry.name}' is a link; runs hold none")
+    if entry.is_dir():
+        return
+    facts = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(facts.st_mode):
+        raise RunError(f"{folder.name}: '{entry.name}' is no regular file")
+    is_history = Path(entry.path).parent.name == HISTORY_FOLDER
+    if facts.st_size > (LARGEST_CHUNK if is_history else LARGEST_FACTS.get(entry.name, math.inf)):
+        raise RunError(f"{folder.name}: '{entry.name}' is too large ({facts.st_size} bytes)")

@@ -1,0 +1,272 @@
+"""What a person should know about a run, in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.envs import Maze
+from tgm.experiments.structure import compare_structure
+from tgm.inspector.log import Log
+from tgm.runs import Frame, RunStatus
+
+Level = Literal["good", "note", "warning", "problem"]
+
+OVERLAP = 2.0  # standard deviations between two means, below which one place may have two states
+WIDE = 1.7  # times the usual width, above which one state may be two places
+HAS_DATA = 0.5  # points
+TRIED = 0.3  # expected tries that make an action known to the greedy policy
+MOST_NAMED = 8
+FEW_PAIRS = 3  # overlaps that are told one by one
+RECENT = 20  # episodes
+MOST_PAIRED = 1500  # states: their pairs are looked at all at once
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know.
+
+    Attributes:
+        level: how bad it is.
+        title: in three words or so.
+        text: one or two sentences.
+        ids: the components it is about.
+        step: where to look, if somewhere.
+    """
+
+    level: Level
+    title: str
+    text: str
+    ids: tuple[int, ...] = ()
+    step: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {
+            "level": self.level,
+            "title": self.title,
+            "text": self.text,
+            "ids": list(self.ids),
+            "step": self.step,
+        }
+
+
+def findings(
+    status: RunStatus,
+    steps: tuple[int, int],
+    log: Log,
+    frame: Frame | None,
+    maze: Maze | None,
+) -> list[Finding]:
+    """Everything worth telling, the worst first.
+
+    Args:
+        status: whether the run goes on.
+        steps: how many it has taken, and how many it was to take.
+        log: its log.
+        frame: the model after the last step; None for agents without a history.
+        maze: the world, if it is a maze.
+    """
+    found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, maze)]
+    if frame is not None and len(frame.ids):
+        found += _overlapping(frame)
+        found += _wide(frame)
+        found += _without_data(frame)
+        found += _never_left(frame)
+        found += _untried(frame)
+        if maze is not None and frame.mean.shape[1] == 2 and len(frame.ids) <= MOST_PAIRED:
+            found += _against_the_maze(frame, maze)
+        if not any(finding.level in ("warning", "problem") for finding in found):
+            text = f"{len(frame.ids)} states: none overlap, none is too wide, each has data."
+            found.append(Finding("good", "The states look sound", text))
+    elif frame is not None:
+        found.append(Finding("note", "No states yet", "The model has no component so far."))
+    return worst_first(found)
+
+
+def worst_first(found: list[Finding]) -> list[Finding]:
+    """The findings in the order in which they should be read."""
+    order = ("problem", "warning", "note", "good")
+    return sorted(found, key=lambda finding: order.index(finding.level))
+
+
+def _state_of_run(status: RunStatus, steps: tuple[int, int]) -> Finding:
+    done = f"{steps[0]} of {steps[1]} planned steps"
+    because = f" {status.reason}" if status.reason else ""
+    if status.state == "finished":
+        return Finding("good", "The run is finished", f"{done} were taken.")
+    if status.state == "live":
+        return Finding("note", "The run is live", f"{done} so far; this page follows it.")
+    if status.state == "interrupted":
+        return Finding("warning", "The run was interrupted", f"{done} were taken.{because}")
+    title = "The run failed" if status.state == "failed" else "The run is broken"
+    return Finding("problem", title, f"{done} were taken.{because}")
+
+
+def _log_problems(log: Log) -> list[Finding]:
+    found = [Finding("problem", "The log is damaged", f"{text}.") for text in log.problems]
+    if not log.is_whole:
+        text = "The log is long: its beginning and end are shown whole, the middle by samples."
+        found.append(Finding("note", "Curves are thinned", text))
+    return found
+
+
+def _ends(log: Log, maze: Maze | None) -> list[Finding]:
+    """How episodes end: in a maze, by reaching the goal; elsewhere an end may be good or bad."""
+    ended = log.episodes["terminated"]
+    if not ended:
+        return [Finding("note", "No episode has ended", "There is no return to show yet.")]
+    if maze is None:
+        text = f"{sum(ended)} of {len(ended)} episodes terminated; the others ran into a limit."
+        return [Finding("note", "How episodes end", text)]
+    if not any(ended):
+        text = f"None of {len(ended)} episodes terminated; all were cut off by the time limit."
+        return [Finding("warning", "The goal was never reached", text)]
+    first = ended.index(1)
+    step = int(log.episodes["step"][first])
+    recent = ended[-RECENT:]
+    text = (
+        f"First at step {step}, in episode {log.episodes['episode'][first]}. Of the last "
+        f"{len(recent)} episodes {sum(recent)} terminated."
+    )
+    level: Level = "good" if sum(recent) else "warning"
+    title = "The goal was reached" if sum(recent) else "The goal is reached no more"
+    return [Finding(level, title, text, step=step)]
+
+
+def _overlapping(frame: Frame) -> list[Finding]:
+    """Pairs of components of which each point could be either's."""
+    if len(frame.ids) > MOST_PAIRED:
+        return []
+    distance = separations(frame.mean, frame.covariance)
+    pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
+    pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
+    named = [
+        (int(frame.ids[one]), int(frame.ids[other]), float(distance[one, other]))
+        for one, other in pairs[:MOST_NAMED]
+    ]
+    if len(pairs) <= FEW_PAIRS:
+        return [
+            Finding(
+                "warning",
+                f"States {one} and {other} overlap",
+                f"Their means are {apart:.1f} standard deviations apart: they may be one place "
+                "that was found twice.",
+                (one, other),
+            )
+            for one, other, apart in named
+        ]
+    listed = ", ".join(f"{one} and {other} ({apart:.1f})" for one, other, apart in named)
+    more = f", and {len(pairs) - len(named)} more" if len(pairs) > len(named) else ""
+    text = (
+        "They may be places that were found twice. Distance of their means in standard "
+        f"deviations: {listed}{more}."
+    )
+    ids = tuple(dict.fromkeys(id_ for one, other, _ in named for id_ in (one, other)))
+    return [Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids)]
+
+
+def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:
+    """(n, n) distance between each two means, in standard deviations of their average law."""
+    difference = mean[:, None] - mean[None]
+    average = 0.5 * (covariance[:, None] + covariance[None])
+    solved = np.linalg.solve(average, difference[..., None])[..., 0]
+    return np.asarray(np.sqrt(np.maximum(np.einsum("ijk,ijk->ij", difference, solved), 0.0)))
+
+
+def _wide(frame: Frame) -> list[Finding]:
+    """Components much wider than most."""
+    if len(frame.ids) < 4:
+        return []
+    widths = np.sqrt(np.linalg.eigvalsh(frame.covariance)[:, -1])
+    usual = float(np.median(widths))
+    if usual <= 0:
+        return []
+    found = []
+    for index in np.argsort(-widths)[:MOST_NAMED]:
+        if widths[index] > WIDE * usual and frame.weight[index] >= 2:
+            id_ = int(frame.ids[index])
+            text = (
+                f"Its standard deviation is {widths[index]:.2g} along its long axis, "
+                f"{widths[index] / usual:.1f} times the usual: it may be several places in one."
+            )
+            found.append(Finding("warning", f"State {id_} is wide", text, (id_,)))
+    return found
+
+
+def _without_data(frame: Frame) -> list[Finding]:
+    empty = tuple(int(id_) for id_ in frame.ids[frame.weight < HAS_DATA])
+    if not empty:
+        return []
+    text = f"{_named(empty)} hold less than half a point: nothing supports them now."
+    return [Finding("warning", "Components without data", text, empty)]
+
+
+def _never_left(frame: Frame) -> list[Finding]:
+    """States that were acted in, but which no action has left or ended."""
+    left: dict[int, float] = {}
+    tries: dict[int, float] = {}
+    for (id_, _), row in frame.rows.items():
+        total = sum(row.next.values())
+        stays = row.next.get(id_, 0.0) / total if total > 0 else 0.0
+        left[id_] = left.get(id_, 0.0) + row.visits * max(row.end, 1.0 - stays)
+        tries[id_] = tries.get(id_, 0.0) + row.visits
+    stuck = tuple(
+        int(id_) for id_ in frame.ids if tries.get(int(id_), 0.0) >= 1 and left[int(id_)] < TRIED
+    )
+    if not stuck:
+        return []
+    text = f"No action has led out of {_named(stuck)} so far: a trap, or not tried enough."
+    return [Finding("warning", "States never left", text, stuck)]
+
+
+def _untried(frame: Frame) -> list[Finding]:
+    tried = sum(row.visits > TRIED for row in frame.rows.values())
+    total = frame.n_actions * len(frame.ids)
+    if tried >= total:
+        text = f"Each of {total} pairs of state and action has been tried."
+        return [Finding("good", "Everything was tried", text)]
+    text = f"{total - tried} of {total} pairs of state and action were not tried; no plan has them."
+    return [Finding("note", "Some actions are unknown", text)]
+
+
+def _against_the_maze(frame: Frame, maze: Maze) -> list[Finding]:
+    report = compare_structure(_LearnedMap.of(frame), maze)
+    counts = report.counts
+    if counts["learned"] == len(report.cells) == len(frame.ids):
+        text = f"One state for each of the {len(report.cells)} cells of maze {maze.name}."
+        return [Finding("good", "The map is exact", text)]
+    words = {
+        "fused": "covered only by a state of another cell",
+        "duplicated": "with several states",
+        "missing": "without any state",
+    }
+    parts = [f"{counts[kind]} {what}" for kind, what in words.items() if counts[kind]]
+    text = f"Of {len(report.cells)} cells, {counts['learned']} have a state of their own"
+    text += "".join(f", {part}" for part in parts) + "."
+    return [Finding("note", "Against the true maze", text)]
+
+
+@dataclass(frozen=True, eq=False)
+class _LearnedMap:
+    """A frame's states and transitions; the arrays are made once, since a frame makes them anew."""
+
+    n_states: int
+    means: FloatArray
+    covariances: FloatArray
+    transition_matrix: FloatArray
+    transition_counts: FloatArray
+
+    @classmethod
+    def of(cls, frame: Frame) -> _LearnedMap:
+        counts = frame.transition_counts
+        return cls(frame.n_states, frame.mean, frame.covariance, frame.transition_matrix, counts)
+
+
+def _named(ids: tuple[int, ...]) -> str:
+    names = ", ".join(str(id_) for id_ in ids[:MOST_NAMED])
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"{'states' if len(ids) > 1 else 'state'} {names}{more}"

@@ -1,0 +1,274 @@
+"""A run as the values that the page draws."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.envs import Maze
+from tgm.errors import RunError, TGMError
+from tgm.inspector.health import Finding, findings, worst_first
+from tgm.inspector.lineage import lanes_of
+from tgm.inspector.log import read_log, thinned
+from tgm.inspector.plain import number, numbers, tame, text
+from tgm.runs import Chunk, Frame, Run
+from tgm.runs.additions import with_all_frames
+from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
+
+MOST_CHUNKS = 20_000
+MOST_NUMBERS = 30_000_000  # of a piece of history: what a hostile file could make of itself
+MOST_CELLS = 20_000  # of a maze that is drawn
+OUTLINE_EPISODES = 1_500
+LONGEST_LOOK = 5_000  # observations from which the axes are laid
+MOST_FEATURES_OF_PLANE = 200
+MOST_ACTIONS = 1_000
+
+# What a broken run may raise below a check that did not see it.
+BROKEN = (
+    TGMError,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    MemoryError,
+    RecursionError,
+)
+
+
+def entry(run: Run) -> dict[str, Any]:
+    """One line of the list of runs."""
+    status = run.status()
+    return {
+        "name": text(run.name),
+        "agent": text(run.facts.get("agent")),
+        "world": world_name(run.facts.get("world")),
+        "seed": number(run.facts.get("seed")),
+        "state": status.state,
+        "planned": number(run.facts.get("steps")),
+        "result": tame(status.result),
+    }
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """Everything about a run but its history."""
+    status = run.status()
+    status = replace(status, reason=told(run, status.reason))
+    log = read_log(run.folder / METRICS_FILE)
+    chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
+    maze, problem = _maze(run)
+    frame, tail, history_problem = _end_of_history(run, chunk_steps)
+    last_step = max([log.last_step, *(chunk.last_step for chunk in tail)])
+    try:
+        found = findings(status, (last_step, run.facts["steps"]), log, frame, maze)
+    except BROKEN as error:
+        found = [Finding("problem", "The model cannot be judged", told(run, error))]
+    found += [Finding("problem", *words) for words in (problem, history_problem) if words]
+    final_ids = [] if frame is None else [int(id_) for id_ in frame.ids]
+    return {
+        **entry(run),
+        "reason": status.reason,
+        "started": text(run.facts.get("started")),
+        "config": tame(run.facts.get("config")),
+        "versions": tame(run.facts.get("versions")),
+        "interface": _interface(run, tail),
+        "maze": _drawn(maze),
+        "last_step": last_step,
+        "chunks": chunk_steps,
+        "log": {
+            "series": log.series,
+            "terms": log.terms,
+            "paths": log.paths,
+            "episodes": log.episodes,
+            "moves": log.moves,
+            "is_whole": log.is_whole,
+        },
+        "lanes": lanes_of(log, final_ids),
+        "plane": _plane(tail, maze),
+        "health": [finding.to_dict() for finding in worst_first(found)],
+    }
+
+
+def outline(run: Run) -> dict[str, Any]:
+    """What a comparison of runs needs."""
+    log = read_log(run.folder / METRICS_FILE)
+    maze, _ = _maze(run)
+    rows = thinned(list(zip(*log.episodes.values(), strict=True)), OUTLINE_EPISODES)
+    kept = thinned(list(range(len(log.series["step"]))), OUTLINE_EPISODES)
+    return {
+        **entry(run),
+        "episodes": {name: [row[index] for row in rows] for index, name in enumerate(log.episodes)},
+        "states": {
+            "step": [log.series["step"][index] for index in kept],
+            "n_states": [log.series["n_states"][index] for index in kept],
+        },
+        "last_step": log.last_step,
+        "optimal_return": _optimal_return(maze),
+    }
+
+
+def chunk(run: Run, first_step: int) -> dict[str, Any]:
+    """One piece of the history: each array flat under its name."""
+    if first_step not in run.chunk_steps():
+        raise RunError(f"{run.name}: no history begins at step {first_step}")
+    arrays = _chunk(run, first_step).arrays
+    return {"first_step": first_step} | {name: numbers(array) for name, array in arrays.items()}
+
+
+def pulse(run: Run) -> dict[str, Any]:
+    """Whether there is news: cheap enough to be asked every second."""
+    return {
+        "state": run.status().state,
+        "log": _changed(run.folder / METRICS_FILE),
+        "history": _changed(run.folder / HISTORY_FOLDER),
+    }
+
+
+def _changed(path: Path) -> str:
+    """A text that is another when a file, or what is in a directory, has changed."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return ""
+    return f"{facts.st_size}:{facts.st_mtime_ns}"
+
+
+def told(run: Run, words: object) -> str:
+    """An error or a reason in words, with the run's name for its place on this machine."""
+    return text(str(words).replace(str(run.folder), run.name))
+
+
+def world_name(world: object) -> str:
+    """The world of a run in two words, from what run.json says of it."""
+    if not isinstance(world, dict):
+        return "unknown"
+    maze = world.get("maze")
+    if isinstance(maze, dict) and isinstance(maze.get("name"), str):
+        return f"maze {text(maze['name'])}"
+    return text(world.get("id")) or "unknown"
+
+
+def _maze(run: Run) -> tuple[Maze | None, tuple[str, str] | None]:
+    """The maze of the run if it lived in one that can be drawn, and what is wrong with it."""
+    world = run.facts.get("world")
+    if not isinstance(world, dict) or "maze" not in world:
+        return None, None
+    try:
+        maze = run.world.maze
+    except BROKEN as error:
+        return None, ("The maze cannot be used", told(run, error))
+    if maze is not None and maze.width * maze.height > MOST_CELLS:
+        return None, None
+    return maze, None
+
+
+def _drawn(maze: Maze | None) -> dict[str, Any] | None:
+    if maze is None:
+        return None
+    return {
+        "name": text(maze.name),
+        "grid": list(maze.grid),
+        "start": list(maze.start),
+        "goal": list(maze.goal),
+        "optimal_return": _optimal_return(maze),
+    }
+
+
+def _optimal_return(maze: Maze | None) -> float | None:
+    if maze is None or not math.isfinite(maze.optimal_return):
+        return None
+    return float(maze.optimal_return)
+
+
+def _end_of_history(
+    run: Run, chunk_steps: list[int]
+) -> tuple[Frame | None, list[Chunk], tuple[str, str] | None]:
+    """The model at the end, the last two chunks, and what is wrong with the history."""
+    if not chunk_steps:
+        return None, [], None
+    try:
+        tail = [_chunk(run, first) for first in chunk_steps[-2:]]
+        frame = next(
+            (
+                frame
+                for chunk in reversed(tail)
+                if (frame := chunk.frame_at(chunk.last_step)) is not None
+            ),
+            None,
+        )
+    except BROKEN as error:
+        return None, [], ("The history cannot be read", told(run, error))
+    return frame, tail, None
+
+
+def _chunk(run: Run, first_step: int) -> Chunk:
+    return _decoded(run.folder, first_step, _changed(run.folder / HISTORY_FOLDER))
+
+
+@lru_cache(maxsize=4)
+def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
+    """A chunk; `changed` is another when a file was written, and then it is read again."""
+    stored = Run.open(folder).chunk_file(first_step)
+    if _most_numbers(stored) > MOST_NUMBERS:
+        raise RunError(f"{folder.name}: the history at step {first_step} is too large to be drawn")
+    return with_all_frames(stored)
+
+
+def _most_numbers(stored: Chunk) -> int:
+    """A bound on the numbers of a chunk with all its frames, before they are put in.
+
+    Each observation may add a component, and a row with as many successors as there are states.
+    """
+    arrays = stored.arrays
+    n_features = int(arrays["obs.point"].shape[1])
+    n_added = int((arrays["obs.weight"] > 0).sum())
+    n_states = len(np.unique(arrays["component.id"])) + 1
+    return sum(int(array.size) for array in arrays.values()) + n_added * (
+        n_features * (n_features + 1) + 2 * min(n_states, n_added)
+    )
+
+
+def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
+    """Features and actions; their numbers are those of the history, which was checked."""
+    names = run.facts["interface"].get("action_names")
+    names = [text(name) for name in names[:MOST_ACTIONS]] if isinstance(names, list) else []
+    n_features = int(tail[-1].arrays["obs.point"].shape[1]) if tail else 0
+    n_actions = tail[-1].n_actions if tail else len(names)
+    names += [f"action {index}" for index in range(len(names), n_actions)]
+    return {"n_features": n_features, "n_actions": n_actions, "action_names": names[:n_actions]}
+
+
+def _plane(tail: list[Chunk], maze: Maze | None) -> dict[str, Any] | None:
+    """Where the axes lie: the range of each feature, and the two principal directions."""
+    if not tail:
+        return None
+    points: FloatArray = np.concatenate([chunk.arrays["obs.point"] for chunk in tail])
+    points = points[-LONGEST_LOOK:]
+    if not len(points):
+        return None
+    low, high = points.min(axis=0), points.max(axis=0)
+    if maze is not None and points.shape[1] == 2:
+        # The floor, and as much of the walls around it as shows that they are there.
+        cells = np.array(maze.cells, dtype=float)
+        low, high = cells.min(axis=0) - 0.8, cells.max(axis=0) + 0.8
+    mean = points.mean(axis=0)
+    directions = np.eye(points.shape[1])[:2]
+    if 2 < points.shape[1] <= MOST_FEATURES_OF_PLANE:
+        _, vectors = np.linalg.eigh(np.cov(points.T)) if len(points) > 1 else (0, directions.T)
+        directions = vectors[:, ::-1].T[:2]
+    along = points @ directions.T
+    return {
+        "low": numbers(low),
+        "high": numbers(high),
+        "principal_low": numbers(along.min(axis=0)),
+        "principal_high": numbers(along.max(axis=0)),
+        "mean": numbers(mean),
+        "directions": [numbers(direction) for direction in directions],
+    }

@@ -1,0 +1,73 @@
+"""Values of a run as plain JSON: rounded, finite, and never larger than they may be."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIGITS = 7  # a screen shows fewer; the files keep them all
+MOST_CHARACTERS = 300  # of a text in somebody's run
+MOST_DEPTH = 6
+MOST_ITEMS = 200
+
+
+def number(value: object) -> float | int | None:
+    """`value` if it is a finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, int):
+        return value if abs(value) < 2**53 else None
+    return rounded(value)
+
+
+def rounded(value: float) -> float | None:
+    """`value` with few digits; None for what JSON has no number for."""
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+
+
+def numbers(values: NDArray[Any]) -> list[Any]:
+    """All values of an array in one flat list: bools as 0 and 1, floats rounded."""
+    flat = np.asarray(values).ravel()
+    if flat.dtype == np.bool_:
+        return [int(value) for value in flat.tolist()]
+    if np.issubdtype(flat.dtype, np.integer):
+        return list(flat.tolist())
+    return [rounded(value) for value in flat.tolist()]
+
+
+def text(value: object) -> str:
+    """`value` as a text of bounded length; what is no text becomes an empty one."""
+    if not isinstance(value, str):
+        return ""
+    # A lone surrogate can stand in a JSON file and cannot be sent as UTF-8.
+    kept = value[:MOST_CHARACTERS].encode("utf-8", errors="replace").decode("utf-8")
+    return kept + ("..." if len(value) > MOST_CHARACTERS else "")
+
+
+def tame(value: object, depth: int = 0) -> Any:
+    """Any JSON value, cut down to bounded size; for settings and results that are shown as is."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, str):
+        return text(value)
+    if depth < MOST_DEPTH and isinstance(value, list | tuple):
+        return [tame(item, depth + 1) for item in value[:MOST_ITEMS]]
+    if depth < MOST_DEPTH and isinstance(value, dict):
+        return {text(key): tame(item, depth + 1) for key, item in _first(value.items())}
+    return None
+
+
+def _first(items: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    return [item for _, item in zip(range(MOST_ITEMS), items, strict=False)]
+
+
+def to_bytes(value: object) -> bytes:
+    """Compact JSON."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("utf-8")

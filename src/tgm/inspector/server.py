@@ -1,0 +1,249 @@
+"""The inspector's server: it reads runs, for its owner only.
+
+What it defends against is in the threat model of docs/inspector.md: it listens on loopback,
+answers only to its own names (which defeats DNS rebinding), gives data only to who knows the
+token of this start, and takes ids for runs, never paths.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from tgm.errors import ConfigError, TGMError
+from tgm.inspector import payload
+from tgm.inspector.assets import MEDIA_TYPES, PLOTLY, page_files, plotly_script
+from tgm.inspector.catalogue import Catalogue, check_files
+from tgm.inspector.plain import text, to_bytes
+from tgm.runs import Run
+from tgm.runs.folder import HISTORY_FOLDER
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+TOKEN_HEADER = "x-tgm-token"
+MOST_LISTED = 500
+KEPT_CHUNKS = 32
+HTTP_PORT = 80
+
+SECURITY_HEADERS = {
+    "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at an address of this machine; a wildcard address is refused.
+
+    The list of names that the server answers to holds the address itself, and a wildcard is none.
+    """
+    try:
+        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        raise ConfigError(f"--host is '{host}'; it must be an IP address") from None
+    if address.is_unspecified:
+        raise ConfigError(f"--host is {host}, every address; name the one to be reached by")
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((str(address), port))
+        listening.listen(64)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise ConfigError(f"cannot listen on {host}, port {port} ({error})") from None
+    return listening
+
+
+def allowed_hosts(listening: socket.socket) -> frozenset[str]:
+    """The exact Host headers of requests that are meant for this server."""
+    address, port = listening.getsockname()[:2]
+    names = {f"[{address}]" if ":" in address else address}
+    if ipaddress.ip_address(address).is_loopback:
+        names.add("localhost")
+    hosts = {f"{name}:{port}" for name in names}
+    return frozenset(hosts | names if port == HTTP_PORT else hosts)  # browsers leave it out
+
+
+def new_token() -> str:
+    """A secret for one start."""
+    return secrets.token_urlsafe(32)
+
+
+def make_app(catalogue: Catalogue, hosts: frozenset[str], token: str) -> ASGIApp:
+    """The application behind its guard."""
+    return Guard(_routes(catalogue), hosts, token)
+
+
+class Guard:
+    """Refuses what is not the owner's, and puts the security headers on every answer."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str) -> None:
+        """Guard `app`; data is given to requests with one of `hosts` and the `token`."""
+        self._app = app
+        self._hosts = {host.encode("ascii") for host in hosts}
+        self._token = token.encode("ascii")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_guarded(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                mine = [(key.encode(), value.encode()) for key, value in SECURITY_HEADERS.items()]
+                message["headers"] = [*message.get("headers", []), *mine]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        answer = self._app if refusal is None else refusal
+        await answer(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = scope["headers"]
+        named = [value for key, value in headers if key == b"host"]
+        if len(named) != 1 or named[0].lower() not in self._hosts:
+            return _error(403, "this server does not answer to that name")
+        if scope["method"] not in ("GET", "HEAD"):
+            refusal = _error(405, "this server only reads: GET and HEAD")
+            refusal.headers["allow"] = "GET, HEAD"
+            return refusal
+        if scope["path"].startswith("/api"):
+            given = [value for key, value in headers if key == TOKEN_HEADER.encode()]
+            if len(given) != 1 or not secrets.compare_digest(given[0], self._token):
+                return _error(403, "open the address that `tgm inspect` printed: it has the token")
+        return None
+
+
+def _routes(catalogue: Catalogue) -> Starlette:
+    from starlette.applications import Starlette
+    from starlette.routing import Route
+
+    chunks = _Chunks()
+    routes = [
+        Route("/", _index),
+        Route("/static/{name:path}", _static),
+        Route("/api/runs", lambda request: _answer(lambda: _listed(catalogue))),
+    ]
+    for path, make in (
+        ("", lambda run, request: payload.summary(run)),
+        ("/outline", lambda run, request: payload.outline(run)),
+        ("/pulse", lambda run, request: payload.pulse(run)),
+        ("/chunks/{step:int}", lambda run, request: chunks.get(run, request.path_params["step"])),
+    ):
+        routes.append(Route("/api/runs/{id}" + path, _of_run(catalogue, make)))
+    handlers: dict[Any, Any] = {404: lambda request, error: _error(404, "there is no such page")}
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False  # no answer sends anybody to a place that the path names
+    return app
+
+
+def _index(request: Request) -> Response:
+    return _file("index.html")
+
+
+def _static(request: Request) -> Response:
+    return _file(request.path_params["name"])
+
+
+def _file(name: str) -> Response:
+    """A file of the page by its name in the list of them; no path is made of the name."""
+    from starlette.responses import Response
+
+    content = plotly_script() if name == PLOTLY else page_files().get(name)
+    if content is None:
+        return _error(404, "there is no such file")
+    return Response(content, media_type=MEDIA_TYPES["." + name.rpartition(".")[2]])
+
+
+def _of_run(
+    catalogue: Catalogue, make: Callable[[Run, Request], Any]
+) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        try:
+            run = catalogue.open(request.path_params["id"])
+        except KeyError:
+            return _error(404, "there is no run with this id")
+        except payload.BROKEN as error:
+            return _broken(error)
+        return _answer(lambda: make(run, request))
+
+    return endpoint
+
+
+def _answer(make: Callable[[], Any]) -> Response:
+    """What `make` returns as JSON; a run that is broken is named, and is no fault of the server."""
+    from starlette.responses import Response
+
+    try:
+        made = make()
+        content = made if isinstance(made, bytes) else to_bytes(made)
+    except payload.BROKEN as error:
+        return _broken(error)
+    return Response(content, media_type="application/json")
+
+
+def _broken(error: BaseException) -> Response:
+    what = str(error) if isinstance(error, TGMError) else f"{type(error).__name__}: {error}"
+    return _error(422, f"the run cannot be read: {text(what)}")
+
+
+def _error(status: int, message: str) -> Response:
+    from starlette.responses import Response
+
+    return Response(to_bytes({"error": message}), status, media_type="application/json")
+
+
+def _listed(catalogue: Catalogue) -> dict[str, Any]:
+    folders = catalogue.folders()
+    listed = []
+    for id_, folder in list(folders.items())[-MOST_LISTED:]:
+        try:
+            check_files(folder)
+            listed.append({"id": id_, **payload.entry(Run.open(folder))})
+        except payload.BROKEN as error:
+            what = text(str(error))
+            listed.append({"id": id_, "name": text(folder.name), "state": "broken", "error": what})
+    return {"runs": listed, "left_out": max(0, len(folders) - MOST_LISTED)}
+
+
+class _Chunks:
+    """The pieces of history that were asked for last, as they are sent."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, run: Run, first_step: int) -> bytes:
+        """The piece that begins at `first_step`; made anew when the directory has changed."""
+        facts = (run.folder / HISTORY_FOLDER).stat()
+        key = (run.folder, first_step, facts.st_mtime_ns)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = to_bytes(payload.chunk(run, first_step))
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > KEPT_CHUNKS:
+                self._kept.popitem(last=False)
+        return made

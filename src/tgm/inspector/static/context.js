@@ -1,0 +1,187 @@
+// What all views share: the run, the step, the selected state; views are told when it changes.
+
+import { History } from "./history.js";
+import { plan, recorded } from "./planner.js";
+
+const PRELOAD = 8; // chunks of 5,000 steps: a run of so many is fetched whole, behind the user's back
+
+export class Context {
+  constructor(source) {
+    this.source = source;
+    this.runs = [];
+    this.id = null;
+    this.summary = null;
+    this.history = null;
+    this.step = 0;
+    this.selected = null;
+    this.reference = 0; // the other time of "change between two times"
+    this.pair = null; // which features are drawn
+    this.listeners = [];
+    this.isWaiting = false;
+    this.cache = {};
+    this.drawn = 0; // times that the views were drawn: benchmarks count them
+  }
+
+  get lastStep() { return this.summary?.last_step ?? 0; }
+
+  get actionNames() { return this.summary.interface.action_names; }
+
+  get nActions() { return this.summary.interface.n_actions; }
+
+  get gamma() {
+    const gamma = this.summary.config?.gamma;
+    return typeof gamma === "number" ? Math.min(Math.max(gamma, 0), 1) : 0.99;
+  }
+
+  get plansWithModel() { return this.summary.config?.structure !== "mean_shift"; }
+
+  subscribe(listener) { this.listeners.push(listener); }
+
+  // Draw soon; many changes within one frame of the screen are drawn once.
+  redraw(reason = "step") {
+    this.reasons = (this.reasons ?? new Set()).add(reason);
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    requestAnimationFrame(() => {
+      this.isWaiting = false;
+      const { reasons } = this;
+      this.reasons = new Set();
+      for (const listener of this.listeners) listener(reasons);
+      this.drawn += 1;
+    });
+  }
+
+  async open(id, { keepStep = false } = {}) {
+    this.wanted = id;
+    const summary = await this.source.summary(id);
+    if (this.wanted !== id) return; // another run was asked for meanwhile
+    const wasAtEnd = this.step >= this.lastStep;
+    const isSame = this.id === id;
+    const old = this.history;
+    this.id = id;
+    this.summary = summary;
+    this.history = new History(id, summary, this.source);
+    if (isSame && old) this.#takeOver(old);
+    else {
+      this.selected = null;
+      this.pair = null;
+      this.reference = 0;
+    }
+    this.cache = {};
+    if (!keepStep || wasAtEnd) this.step = summary.last_step;
+    this.redraw("run");
+    await this.#ensure();
+    this.#preload(this.history);
+  }
+
+  // A chunk that has a successor does not change any more; the last one is read again.
+  #takeOver(old) {
+    for (const [first, chunk] of old.chunks) {
+      const index = this.history.steps.indexOf(first);
+      if (index >= 0 && index < old.steps.length - 1) this.history.chunks.set(first, chunk);
+    }
+  }
+
+  async #ensure() {
+    const { history } = this;
+    if (history.isEmpty || history.isLoaded(this.step)) return;
+    await history.load(this.step);
+    this.cache = {};
+    this.redraw("chunk");
+    const next = history.chunkIndex(this.step) + 1;
+    if (next < history.steps.length) await history.loadIndex(next); // where playing will lead
+  }
+
+  async #preload(history) {
+    if (history.steps.length > PRELOAD) return;
+    for (let index = history.steps.length - 1; index >= 0; index -= 1) {
+      if (this.history !== history) return;
+      await history.loadIndex(index);
+      // Let the page breathe between two pieces.
+      await new Promise((resolve) => { setTimeout(resolve, 0); });
+    }
+    this.redraw("chunk");
+  }
+
+  goTo(step) {
+    const next = Math.min(Math.max(Math.round(step), 0), this.lastStep);
+    if (next === this.step) return;
+    this.step = next;
+    this.cache = {};
+    this.#ensure();
+    this.redraw("step");
+  }
+
+  select(id) {
+    this.selected = id === this.selected ? null : id;
+    this.redraw("selection");
+  }
+
+  selectNext(direction) {
+    const ids = this.frame ? [...this.frame.components.keys()].sort((a, b) => a - b) : [];
+    if (!ids.length) return;
+    const at = ids.indexOf(this.selected);
+    const start = at < 0 && direction < 0 ? 0 : at;
+    this.selected = ids[(start + direction + ids.length) % ids.length];
+    this.redraw("selection");
+  }
+
+  // --- what is true at this step; computed once ---------------------------------------------------
+
+  once(name, make) {
+    if (!(name in this.cache)) this.cache[name] = make();
+    return this.cache[name];
+  }
+
+  get frame() {
+    return this.once("frame", () => this.history && !this.history.isEmpty
+      ? this.history.frameAt(this.step) : null);
+  }
+
+  get plan() {
+    return this.once("plan", () => this.frame && this.planWith(this.gamma, null));
+  }
+
+  // The plan of this model under another discount, or with extra rewards.
+  planWith(gamma, bonus) {
+    if (this.plansWithModel || bonus || gamma !== this.gamma) {
+      return plan(this.frame, this.nActions, gamma, bonus);
+    }
+    return recorded(this.frame, this.nActions, gamma);
+  }
+
+  get row() {
+    return this.once("row", () => this.history && !this.history.isEmpty
+      ? this.history.rowAt(this.step) : null);
+  }
+
+  // The points in memory: those of the last full record and those seen since. The agent that learns
+  // at every step keeps the latest few of each state.
+  get points() {
+    return this.once("points", () => {
+      if (!this.frame) return [];
+      const { full } = this.frame;
+      const all = [...(full?.kept ?? []), ...this.history.pointsSince(full, this.step)];
+      const most = this.plansWithModel ? this.summary.config?.kept_per_state : null;
+      if (typeof most !== "number") return all;
+      const counts = new Map();
+      return all.reverse().filter(({ state }) => {
+        const n = (counts.get(state) ?? 0) + 1;
+        counts.set(state, n);
+        return n <= most;
+      });
+    });
+  }
+
+  get episode() {
+    return this.once("episode", () => this.row
+      ? this.history.episode(this.row.episode, this.step) : []);
+  }
+
+  // The state that the views talk about: the selected one, else the one the agent is in.
+  get focus() {
+    if (this.selected !== null) return this.selected;
+    const state = this.row?.state;
+    return state !== undefined && state >= 0 ? state : null;
+  }
+}

@@ -1,0 +1,250 @@
+// The page: header, timeline, tabs; every view follows one step and one selected state.
+
+import { Context } from "./context.js";
+import { h, installTooltip } from "./dom.js";
+import { count, isDark, short } from "./format.js";
+import { openSource } from "./source.js";
+import { Compare } from "./views/compare.js";
+import { Energy } from "./views/energy.js";
+import { Graph } from "./views/graph.js";
+import { Health, Where } from "./views/health.js";
+import { Ledger } from "./views/ledger.js";
+import { Lineage } from "./views/lineage.js";
+import { Matrices } from "./views/matrices.js";
+import { Observations } from "./views/observations.js";
+import { Policy } from "./views/policy.js";
+import { Replay } from "./views/replay.js";
+import { StateCard } from "./views/state-card.js";
+import { Story } from "./views/story.js";
+import { Surprise } from "./views/surprise.js";
+import { Timeline } from "./views/timeline.js";
+import { WhatIf } from "./views/what-if.js";
+
+const POLL = 1000; // milliseconds between two looks at a live run
+
+const KEYS = [
+  ["← →", "one step back or on; with shift, ten"], [", .", "previous or next structure move"],
+  ["space", "play or pause"], ["home end", "first or last step"],
+  ["[ ]", "previous or next state"], ["esc", "no state"], ["1 to 7", "tabs"], ["t", "light or dark"],
+  ["?", "this help"],
+];
+
+const ctx = new Context(openSource());
+const timeline = new Timeline(ctx);
+
+function tabs() {
+  const overview = [new Observations(ctx), new Policy(ctx), new StateCard(ctx),
+    new Health(ctx, { most: 4 }), new Story(ctx)];
+  const [space, policy, card, brief, story] = overview.map((view) => view.element);
+  const transitions = [new Graph(ctx), new Matrices(ctx)];
+  const learning = [new Lineage(ctx), new Energy(ctx), new Surprise(ctx), new Ledger(ctx)];
+  const replay = new Replay(ctx);
+  const whatIf = new WhatIf(ctx);
+  const health = [new Health(ctx), new Where(ctx)];
+  const compare = new Compare(ctx);
+  return [
+    { id: "overview", title: "Overview", views: overview,
+      element: h("div", { class: "columns overview" }, space, policy,
+        h("div", { class: "stack" }, card, brief), story) },
+    { id: "transitions", title: "Transitions", views: transitions,
+      element: h("div", { class: "columns halves" }, transitions.map((view) => view.element)) },
+    { id: "learning", title: "Learning", views: learning,
+      element: h("div", { class: "columns learning" }, learning.map((view) => view.element)) },
+    { id: "replay", title: "Replay", views: [replay], element: replay.element },
+    { id: "whatif", title: "What if", views: [whatIf], element: whatIf.element },
+    { id: "health", title: "Health", views: health,
+      element: h("div", { class: "columns halves" }, health.map((view) => view.element)) },
+    { id: "compare", title: "Compare", views: [compare], element: compare.element,
+      needsNoHistory: true },
+  ];
+}
+
+const pages = tabs();
+let active = pages[0];
+
+// Plain buttons and no ARIA tabs: those would take the arrow keys, which belong to the timeline.
+const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
+  page.button = h("button", { type: "button", id: `tab-${page.id}`, "data-tip": `key ${index + 1}`,
+    onclick: () => show(page) }, page.title);
+  page.holder = h("section", { id: `page-${page.id}`, "aria-label": page.title, class: "page" },
+    page.element);
+  return page.button;
+}), timeline.words);
+
+const chooser = h("select", { id: "run", "aria-label": "run",
+  onchange: (event) => openRun(event.target.value),
+  onmousedown: () => refresh(),
+  onfocus: () => refresh() });
+const facts = h("div", { class: "run-facts" });
+const message = h("p", { class: "message", role: "alert", hidden: true });
+const help = h("dialog", { class: "help-box", "aria-label": "Keys" },
+  h("h2", {}, "Keys"),
+  h("dl", { class: "facts" }, KEYS.map(([key, words]) => [
+    h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])),
+  h("form", { method: "dialog" }, h("button", {}, "close")));
+
+document.getElementById("app").append(
+  h("div", { class: "top-bar" },
+    h("header", { class: "head" },
+      h("h1", {}, "tgm ", h("span", {}, "inspector")), chooser, facts, h("span", { class: "spacer" }),
+      h("button", { type: "button", class: "icon", "aria-label": "light or dark",
+        "data-tip": "light or dark (t)", onclick: switchTheme }, "◐"),
+      h("button", { type: "button", class: "icon", "aria-label": "keys", "data-tip": "keys (?)",
+        onclick: () => help.showModal() }, "?")),
+    timeline.element, nav),
+  message, h("main", {}, pages.map((page) => page.holder)), help);
+installTooltip();
+
+function show(page) {
+  active = page;
+  for (const other of pages) {
+    const isActive = other === page;
+    other.holder.hidden = !isActive;
+    other.button.setAttribute("aria-current", isActive ? "page" : "false");
+  }
+  if (ctx.summary) ctx.redraw("run");
+}
+
+ctx.subscribe((reasons) => {
+  if (reasons.has("run")) drawFacts();
+  timeline.update(reasons);
+  for (const view of active.views) view.update(reasons);
+});
+
+function drawFacts() {
+  const { summary } = ctx;
+  const { result } = summary;
+  const end = summary.log.series.n_states.at(-1);
+  const best = summary.maze?.optimal_return ?? null;
+  const items = [
+    [summary.state, `chip-${summary.state}`, summary.reason || "what became of the run"],
+    [summary.world, "", "the world it lived in"], [summary.agent, "", "which agent"],
+    [`seed ${summary.seed ?? "?"}`, "", "everything random follows from it"],
+    [`${count(summary.last_step)} steps`, "",
+      summary.started ? `started ${summary.started}` : "steps so far"],
+    end !== undefined && end !== null && [`${end} states`, "", "states at the end"],
+    typeof result?.mean_return === "number" && [`return ${short(result.mean_return)}`, "",
+      `mean return of the greedy policy at the end${best === null ? "" : `; the best is ${short(best)}`}`],
+    summary.chunks_left_out > 0 && ["thinned", "chip-live",
+      `this file holds ${summary.chunks.length} pieces of the history; `
+      + `${summary.chunks_left_out} between them were left out`],
+  ];
+  facts.replaceChildren(...items.filter(Boolean).map(([words, extra, tip]) => (
+    h("span", { class: `fact ${extra}`, "data-tip": tip }, words))));
+  document.title = `${summary.name} · tgm inspector`;
+}
+
+function tell(words) {
+  message.textContent = words;
+  message.hidden = !words;
+}
+
+async function openRun(id) {
+  try {
+    tell("");
+    const run = ctx.runs.find((one) => one.id === id);
+    if (run?.error) throw new Error(run.error);
+    await ctx.open(id);
+    chooser.value = id;
+    const hasNone = ctx.history.isEmpty && ctx.summary.state !== "live";
+    if (hasNone && !active.needsNoHistory) show(pages.at(-1));
+  } catch (error) {
+    tell(`This run cannot be shown: ${error.message}`);
+  }
+  document.documentElement.dataset.ready = "true";
+}
+
+async function listRuns() {
+  const { runs, left_out: leftOut } = await ctx.source.runs();
+  ctx.listedAt = Date.now();
+  if (JSON.stringify(runs) === JSON.stringify(ctx.runs)) return;
+  ctx.runs = runs;
+  const chosen = ctx.id;
+  const shown = runs.filter((run) => ctx.source.hasSummary(run.id));
+  chooser.replaceChildren(...shown.toReversed().map((run) => h("option", { value: run.id },
+    run.error ? `${run.name} (broken)` : run.name)));
+  if (chosen) chooser.value = chosen;
+  if (leftOut) chooser.append(h("option", { disabled: true }, `${leftOut} older runs are not listed`));
+  chooser.hidden = shown.length < 2 && !ctx.source.isLive;
+}
+
+// Look for new runs when somebody is about to choose one.
+async function refresh() {
+  if (!ctx.source.isLive || Date.now() - (ctx.listedAt ?? 0) < 5 * POLL) return;
+  ctx.listedAt = Date.now();
+  await listRuns().catch(() => {});
+}
+
+// Ask a live run for news; follow it if the slider stands at its end.
+async function poll() {
+  if (!ctx.source.isLive || ctx.summary?.state !== "live" || document.hidden) return;
+  const pulse = await ctx.source.pulse(ctx.id);
+  const seen = JSON.stringify(pulse);
+  if (seen !== ctx.pulse) {
+    ctx.pulse = seen;
+    await ctx.open(ctx.id, { keepStep: true });
+  }
+}
+
+// The machine that serves is often the one that learns: it gets time for that.
+async function keepPolling() {
+  const began = performance.now();
+  try {
+    await poll();
+  } catch (error) {
+    tell(`The server does not answer: ${error.message}`);
+  }
+  setTimeout(keepPolling, Math.max(POLL, 2 * (performance.now() - began)));
+}
+
+function switchTheme() {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  if (ctx.summary) ctx.redraw("run");
+}
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest?.("input:not([type=range]), select, textarea, dialog");
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !ctx.summary) return;
+  const size = event.shiftKey ? 10 : 1;
+  const actions = {
+    ArrowLeft: () => ctx.goTo(ctx.step - size), ArrowRight: () => ctx.goTo(ctx.step + size),
+    ",": () => timeline.jump(-1), ".": () => timeline.jump(1),
+    Home: () => ctx.goTo(0), End: () => ctx.goTo(ctx.lastStep),
+    "[": () => ctx.selectNext(-1), "]": () => ctx.selectNext(1),
+    Escape: () => { if (ctx.selected !== null) ctx.select(ctx.selected); },
+    t: switchTheme, "?": () => help.showModal(),
+  };
+  if (event.key === " " && !event.target.closest?.("button")) actions[" "] = () => timeline.toggle();
+  const page = pages[Number(event.key) - 1];
+  const act = actions[event.key] ?? (page && (() => show(page)));
+  const isOnGamma = event.target.id === "gamma" && event.key.startsWith("Arrow");
+  if (!act || isOnGamma) return;
+  event.preventDefault();
+  act();
+});
+
+window.addEventListener("resize", () => { if (ctx.summary) ctx.redraw("size"); });
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (ctx.summary) ctx.redraw("run");
+});
+
+async function start() {
+  show(active);
+  try {
+    await listRuns();
+  } catch (error) {
+    tell(`The runs cannot be listed: ${error.message}`);
+    return;
+  }
+  if (!ctx.runs.length) {
+    tell("There are no runs here yet. `tgm train` makes one.");
+    return;
+  }
+  const first = ctx.runs.findLast((run) => !run.error && ctx.source.hasSummary(run.id))
+    ?? ctx.runs.at(-1);
+  await openRun(first.id);
+  setTimeout(keepPolling, POLL);
+}
+
+window.tgmInspector = ctx; // for tests and for the curious
+start();

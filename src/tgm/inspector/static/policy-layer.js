@@ -1,0 +1,106 @@
+// Values as shades and plans as arrows, over the states: shared by several views.
+
+import { Keyed, s, set } from "./dom.js";
+import { DIRECTIONS, css, inkOn, sequential, short } from "./format.js";
+import { bestActions, bestOf, isKnown, samePlan, valueOf } from "./planner.js";
+import { project } from "./plane.js";
+
+export class PolicyLayer {
+  constructor(figure) {
+    this.figure = figure;
+    this.arrows = new Keyed(figure.top, () => s("g", { class: "arrow" },
+      s("path", {}), s("text", { dy: "0.35em" })));
+  }
+
+  // `other` is a plan to compare with: states whose action differs from it are marked.
+  draw(ctx, plan, other = null) {
+    const { figure } = this;
+    const range = valueRange(plan);
+    figure.drawStates(ctx, (component) => this.#style(ctx, plan, other, component, range));
+    const components = ctx.frame ? [...ctx.frame.components.values()] : [];
+    this.arrows.update(components, (component) => component.id, (node, component) => {
+      this.#arrow(ctx, plan, node, component, range);
+    });
+    return range;
+  }
+
+  #style(ctx, plan, other, component, [low, high]) {
+    const value = valueOf(plan, component.id);
+    const best = bestOf(plan, component.id);
+    const rgb = sequential(high > low ? (value - low) / (high - low) : 0.5);
+    const changed = other && !samePlan(plan, other, component.id);
+    const good = bestActions(plan, component.id).map((action) => ctx.actionNames[action]);
+    const does = best < 0 ? "nothing was tried here"
+      : good.length > 1 ? `equally good: ${good.join(", ")}` : `plan: ${good[0]}`;
+    const was = changed ? bestActions(other, component.id).map((action) => ctx.actionNames[action]) : [];
+    const before = was.length ? ` (was ${was.join(", ")})` : "";
+    return { fill: css(rgb), label: "", class: changed ? " plain changed" : " plain",
+      tip: `state ${component.id}\nvalue ${short(value)}\n${does}${before}` };
+  }
+
+  #arrow(ctx, plan, node, component, [low, high]) {
+    const { figure } = this;
+    const best = bestOf(plan, component.id);
+    const { x, y, rx } = figure.shape(component);
+    const [line, label] = node.children;
+    const share = high > low ? (valueOf(plan, component.id) - low) / (high - low) : 0.5;
+    node.style.color = inkOn(sequential(share));
+    const good = bestActions(plan, component.id);
+    const isAny = good.length > 2 && good.length === knownActions(plan, component.id);
+    const ways = isAny ? [] : good.map((action) => direction(ctx, figure, component, action))
+      .filter(Boolean);
+    const size = 0.62 * Math.min(rx, 34);
+    set(node, { "data-action": best });
+    set(line, { d: ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("") });
+    set(label, { x, y });
+    const words = ways.length ? "" : best < 0 ? "?" : isAny ? "any" : ctx.actionNames[best];
+    if (label.textContent !== words) label.textContent = words;
+  }
+}
+
+function knownActions(plan, id) {
+  let n = 0;
+  for (let action = 0; action < plan.nActions; action += 1) n += isKnown(plan, id, action) ? 1 : 0;
+  return n;
+}
+
+// One arrow through the middle of a state, or several that begin there.
+function arrow(x, y, [wx, wy], size, isOneOfMany) {
+  const [dx, dy] = [wx * size, wy * size];
+  const head = (isOneOfMany ? 0.42 : 0.55) * size;
+  const [fx, fy] = isOneOfMany ? [x, y] : [x - dx, y - dy];
+  const [ex, ey] = isOneOfMany ? [x + 1.15 * dx, y + 1.15 * dy] : [x + dx, y + dy];
+  return `M${f(fx)} ${f(fy)}L${f(ex)} ${f(ey)}`
+    + `M${f(ex - head * (wx + 0.8 * wy))} ${f(ey - head * (wy - 0.8 * wx))}L${f(ex)} ${f(ey)}`
+    + `L${f(ex - head * (wx - 0.8 * wy))} ${f(ey - head * (wy + 0.8 * wx))}`;
+}
+
+function f(value) { return value.toFixed(1); }
+
+export function valueRange(plan) {
+  const values = plan ? [...plan.value].filter((_, index) => plan.best[index] >= 0) : [];
+  return values.length ? [Math.min(...values), Math.max(...values)] : [0, 0];
+}
+
+// Where an action leads, in pixels of unit length: by its name in a maze, else by its outcome.
+function direction(ctx, figure, component, action) {
+  const named = DIRECTIONS[ctx.actionNames[action]];
+  if (named && figure.plane.isSquare) return [named[0], -named[1]];
+  const row = ctx.frame.rows.get(component.id)?.[action];
+  if (!row) return null;
+  const from = figure.pixel(project(figure.plane, component.mean));
+  const to = [0, 0];
+  let total = 0;
+  for (const next of row.next) {
+    const there = ctx.frame.components.get(next.id);
+    if (!there) continue;
+    const pixel = figure.pixel(project(figure.plane, there.mean));
+    to[0] += next.p * pixel[0];
+    to[1] += next.p * pixel[1];
+    total += next.p;
+  }
+  if (!(total > 0)) return null;
+  const way = [to[0] / total - from[0], to[1] / total - from[1]];
+  const length = Math.hypot(...way);
+  return length > 4 ? [way[0] / length, way[1] / length] : null;
+}

@@ -1,0 +1,64 @@
+// Where the data comes from: the server of `tgm inspect`, or the report file itself.
+
+class Embedded {
+  constructor(data) {
+    this.data = data;
+    this.isLive = false;
+  }
+
+  async runs() { return this.data.runs; }
+
+  async summary(id) { return this.data.summary[id]; }
+
+  async outline(id) { return this.data.outline[id]; }
+
+  async chunk(id, step) { return this.data.chunks[id][step]; }
+
+  hasSummary(id) { return id in this.data.summary; }
+}
+
+class Served {
+  constructor(token) {
+    this.token = token;
+    this.isLive = true;
+  }
+
+  async get(path) {
+    const answer = await fetch(`/api/runs${path}`, { headers: { "X-TGM-Token": this.token } });
+    let content;
+    try {
+      content = await answer.json();
+    } catch {
+      throw new Error(`the server answered ${answer.status}`);
+    }
+    if (!answer.ok) throw new Error(content.error ?? `the server answered ${answer.status}`);
+    return content;
+  }
+
+  runs() { return this.get(""); }
+
+  summary(id) { return this.get(`/${id}`); }
+
+  outline(id) { return this.get(`/${id}/outline`); }
+
+  pulse(id) { return this.get(`/${id}/pulse`); }
+
+  chunk(id, step) { return this.get(`/${id}/chunks/${step}`); }
+
+  hasSummary() { return true; }
+}
+
+// The token comes in the fragment, which no server sees; it is kept for reloads of this tab only.
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    sessionStorage.setItem("tgm-token", given);
+    history.replaceState(null, "", location.pathname);
+  }
+  return sessionStorage.getItem("tgm-token") ?? "";
+}
+
+export function openSource() {
+  const embedded = document.getElementById("tgm-data");
+  return embedded ? new Embedded(JSON.parse(embedded.textContent)) : new Served(takeToken());
+}

@@ -1,0 +1,153 @@
+// Transition graph: an edge per action, as wide as it is likely, as dark as it is known.
+
+import { Keyed, checkbox, h, legendItem, panel, s, set, swatch } from "../dom.js";
+import { Figure } from "../figure.js";
+import { actionColour, percent, short } from "../format.js";
+
+const LEAST = 0.03; // probability of an edge that is drawn
+const MOST_EDGES = 2000;
+
+export class Graph {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.figure = new Figure("Transition graph");
+    this.figure.onSelect(ctx);
+    this.edges = new Keyed(this.figure.edges, ({ key, action }) => s("g", { class: "edge",
+      "data-edge": key, color: actionColour(ctx.actionNames, action) },
+    s("path", { class: "shaft" }), s("path", { class: "tip" })));
+    this.figure.edges.addEventListener("mouseover", (event) => this.#explain(event));
+    this.hidden = new Set();
+    this.showSelf = false;
+    this.toggles = h("span", { class: "toggles" });
+    this.note = h("span", { class: "muted" });
+    this.element = panel({
+      title: "Transition graph",
+      id: "graph",
+      help: "What the agent expects of each action. Width: probability. Opacity: evidence, how "
+        + "often it was tried. Arrows bend to the right of their direction. A selected state shows "
+        + "only its own edges, in and out.",
+      controls: [this.toggles, checkbox("stays", this.showSelf, (on) => {
+        this.showSelf = on;
+        ctx.redraw("option");
+      }, "also the actions that lead back to the same state, as loops")],
+      legend: [
+        legendItem(swatch({ class: "wide-key" }), "likely", "a wide edge has a probability near one"),
+        legendItem(swatch({ class: "narrow-key" }), "unlikely", "a narrow edge is seldom the outcome"),
+        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried once or so"),
+        this.note,
+      ],
+    }, this.figure.element);
+  }
+
+  update() {
+    const { ctx, figure } = this;
+    this.#drawToggles();
+    if (!figure.layout(ctx)) return;
+    const edges = this.#edges();
+    this.edges.update(edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
+    figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}, ${short(component.weight)} points`,
+      fill: "var(--panel)" }));
+    set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
+    this.note.textContent = this.isCut ? `the ${MOST_EDGES} surest edges are drawn` : "";
+  }
+
+  #drawToggles() {
+    const { ctx } = this;
+    if (this.togglesOf === ctx.id) return;
+    this.togglesOf = ctx.id;
+    this.hidden.clear();
+    this.toggles.replaceChildren(...ctx.actionNames.slice(0, 20).map((name, action) => {
+      const button = h("button", { type: "button", class: "chip", "aria-pressed": "true",
+        "data-tip": `show or hide the edges of '${name}'`,
+        onclick: () => {
+          if (!this.hidden.delete(action)) this.hidden.add(action);
+          button.setAttribute("aria-pressed", String(!this.hidden.has(action)));
+          ctx.redraw("option");
+        } },
+      h("span", { class: "dot", style: `background:${actionColour(ctx.actionNames, action)}` }), name);
+      return button;
+    }));
+  }
+
+  #edges() {
+    const { ctx } = this;
+    const { frame, selected } = ctx;
+    if (!frame) return [];
+    const found = [];
+    for (const [id, rows] of frame.rows) {
+      if (!frame.components.has(id)) continue;
+      rows.forEach((row, action) => {
+        if (!row || this.hidden.has(action)) return;
+        for (const next of row.next) {
+          if (next.p < LEAST || !frame.components.has(next.id)) continue;
+          if (next.id === id && !this.showSelf) continue;
+          if (selected !== null && id !== selected && next.id !== selected) continue;
+          found.push({ key: `${ctx.id}:${id}:${action}:${next.id}`, id, action, row, next });
+        }
+      });
+    }
+    this.isCut = found.length > MOST_EDGES;
+    if (!this.isCut) return found;
+    return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p).slice(0, MOST_EDGES);
+  }
+
+  #draw(node, { id, action, row, next }) {
+    const { ctx, figure } = this;
+    const from = ctx.frame.components.get(id);
+    const to = ctx.frame.components.get(next.id);
+    const drawn = node.drawn ?? {};
+    if (drawn.row === row && drawn.from === from && drawn.to === to && drawn.key === figure.key) return;
+    node.drawn = { row, from, to, key: figure.key, id, action, next };
+    const width = 0.5 + 2.7 * next.p;
+    const [shaft, tip] = id === next.id ? loop(figure.shape(from), action)
+      : arc(figure.shape(from), figure.shape(to), width);
+    set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
+    set(node.children[1], { d: tip });
+    set(node, { opacity: (0.15 + (0.85 * row.visits) / (row.visits + 2)).toFixed(2) });
+  }
+
+  // The words of an edge are made when somebody asks.
+  #explain(event) {
+    const node = event.target.closest(".edge");
+    if (!node?.drawn) return;
+    const { id, action, row, next } = node.drawn;
+    node.setAttribute("data-tip", `${this.ctx.actionNames[action]}: state ${id} → ${next.id}\n`
+      + `probability ${percent(next.p)}, ${short(row.visits)} tries\nreward ${short(row.reward)}`
+      + `${row.end > 0.01 ? `, ends with ${percent(row.end)}` : ""}`);
+  }
+}
+
+// A bent line and its head, from rim to rim, on the right of its way: [shaft, head].
+function arc(from, to, width) {
+  const { x: ax, y: ay } = from;
+  const { x: bx, y: by } = to;
+  const length = Math.hypot(bx - ax, by - ay) || 1;
+  const ux = (bx - ax) / length;
+  const uy = (by - ay) / length;
+  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.36 * length);
+  const side = Math.min(6, 0.12 * length);
+  const head = 4 + 1.6 * width;
+  const [sx, sy] = [ax + ux * rim(from) - uy * side, ay + uy * rim(from) + ux * side];
+  const [ex, ey] = [bx - ux * (rim(to) + 2) - uy * side, by - uy * (rim(to) + 2) + ux * side];
+  const bend = side + 0.05 * length;
+  const [cx, cy] = [(ax + bx) / 2 - uy * bend, (ay + by) / 2 + ux * bend];
+  const angle = Math.atan2(ey - cy, ex - cx);
+  const [wx, wy] = [Math.cos(angle), Math.sin(angle)];
+  const [nx, ny] = [ex - wx * head, ey - wy * head];
+  const half = 0.5 * head;
+  return [
+    `M${f(sx)} ${f(sy)}Q${f(cx)} ${f(cy)} ${f(nx)} ${f(ny)}`,
+    `M${f(ex)} ${f(ey)}L${f(nx - wy * half)} ${f(ny + wx * half)}L${f(nx + wy * half)} ${f(ny - wx * half)}z`,
+  ];
+}
+
+function loop({ x, y, rx: r }, action) {
+  const angle = -Math.PI / 2 + (action * 2 * Math.PI) / 5;
+  const rim = Math.min(r, 26);
+  const [px, py] = [x + rim * Math.cos(angle), y + rim * Math.sin(angle)];
+  const out = 16;
+  const at = (turn) => `${f(px + out * Math.cos(angle + turn))} ${f(py + out * Math.sin(angle + turn))}`;
+  return [`M${f(px)} ${f(py)}C${at(-0.7)} ${at(0.7)} ${f(px)} ${f(py)}`, ""];
+}
+
+function f(value) { return value.toFixed(1); }

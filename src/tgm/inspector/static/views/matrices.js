@@ -1,0 +1,199 @@
+// Transition matrices: one per action, rows are states, columns are next states.
+
+import { choice, h, panel } from "../dom.js";
+import { css, diverging, isDark, percent, sequential, short } from "../format.js";
+
+const MODES = [
+  ["mean", "probability"], ["counts", "counts"], ["entropy", "entropy"], ["change", "change since"],
+];
+const HELP = "Row: the state before. Column: the state after. 'Entropy' tells how unsure each "
+  + "action's outcome is; 'change' compares with another time, which the pin sets to this step. "
+  + "Click a row to select its state.";
+
+export class Matrices {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.mode = "mean";
+    this.grid = h("div", { class: "matrices" });
+    this.scale = h("span", { class: "scale" });
+    this.reference = h("input", { type: "number", min: 0, step: 1, value: 0, class: "number",
+      "aria-label": "step to compare with", "data-tip": "the step to compare with",
+      onchange: (event) => this.#pin(Number(event.target.value)) });
+    this.pin = h("span", { class: "control", hidden: true }, h("span", {}, "step"), this.reference,
+      h("button", { type: "button", "data-tip": "compare later steps with this one",
+        onclick: () => this.#pin(ctx.step) }, "pin here"));
+    this.element = panel({
+      title: "Transition matrices",
+      id: "matrices",
+      help: HELP,
+      controls: [choice("show", MODES, this.mode, (mode) => {
+        this.mode = mode;
+        this.pin.hidden = mode !== "change";
+        ctx.redraw("option");
+      }, "what the shade of a cell tells"), this.pin],
+      legend: [this.scale],
+    }, this.grid);
+    this.cells = [];
+  }
+
+  #pin(step) {
+    const { ctx } = this;
+    ctx.reference = Math.min(Math.max(Math.round(step) || 0, 0), ctx.lastStep);
+    this.reference.value = ctx.reference;
+    const { history } = ctx;
+    history.load(ctx.reference).then(() => ctx.redraw("option"));
+  }
+
+  update() {
+    const { ctx } = this;
+    if (!ctx.frame || !this.grid.clientWidth) return;
+    const ids = [...ctx.frame.components.keys()].sort((a, b) => a - b);
+    const pictures = this.mode === "entropy" ? [this.#entropy(ids)]
+      : ctx.actionNames.map((name, action) => this.#matrix(ids, name, action));
+    while (this.cells.length < pictures.length) this.#addCell();
+    this.grid.classList.toggle("one", this.mode === "entropy");
+    this.cells.forEach((cell, index) => this.#draw(cell, pictures[index], ids));
+    this.#drawScale(pictures);
+  }
+
+  #matrix(ids, name, action) {
+    const { ctx } = this;
+    const n = ids.length;
+    const values = new Float64Array(n * n);
+    const index = new Map(ids.map((id, position) => [id, position]));
+    const add = (frame, sign) => {
+      for (const [id, rows] of frame?.rows ?? []) {
+        const row = rows[action];
+        if (!row || !index.has(id)) continue;
+        for (const next of row.next) {
+          if (!index.has(next.id)) continue;
+          values[index.get(id) * n + index.get(next.id)] += sign
+            * (this.mode === "counts" ? next.count : next.p);
+        }
+      }
+    };
+    add(ctx.frame, 1);
+    if (this.mode === "change") add(ctx.history.frameAt(ctx.reference), -1);
+    return { title: name, rows: ids, columns: ids, values };
+  }
+
+  #entropy(ids) {
+    const { ctx } = this;
+    const values = new Float64Array(ids.length * ctx.nActions).fill(NaN);
+    ids.forEach((id, state) => {
+      (ctx.frame.rows.get(id) ?? []).forEach((row, action) => {
+        if (!row) return;
+        values[state * ctx.nActions + action] = row.next.reduce(
+          (sum, next) => (next.p > 0 ? sum - next.p * Math.log2(next.p) : sum), 0);
+      });
+    });
+    return { title: "Doubt about the next state, for each state (row) and action (column)", rows: ids,
+      columns: ctx.actionNames, values };
+  }
+
+  #addCell() {
+    const canvas = h("canvas", { class: "matrix", "data-tip": "" });
+    const title = h("figcaption", {});
+    const names = h("div", { class: "columns-names" });
+    const cell = { canvas, title, names, figure: h("figure", {}, title, canvas, names) };
+    canvas.addEventListener("mousemove", (event) => {
+      const at = this.#under(cell, event);
+      canvas.setAttribute("data-tip", at ? this.#words(cell, at) : "");
+    });
+    canvas.addEventListener("click", (event) => {
+      const at = this.#under(cell, event);
+      if (at) this.ctx.select(cell.picture.rows[at.row]);
+    });
+    this.cells.push(cell);
+    this.grid.append(cell.figure);
+  }
+
+  #under({ canvas, picture }, event) {
+    if (!picture) return null;
+    const box = canvas.getBoundingClientRect();
+    const row = Math.floor(((event.clientY - box.top) / box.height) * picture.rows.length);
+    const column = Math.floor(((event.clientX - box.left) / box.width) * picture.columns.length);
+    return picture.rows[row] === undefined || picture.columns[column] === undefined
+      ? null : { row, column };
+  }
+
+  #words({ picture }, { row, column }) {
+    const value = picture.values[row * picture.columns.length + column];
+    if (this.mode === "entropy") {
+      const words = Number.isNaN(value) ? "never tried" : `${short(value)} bits`;
+      return `state ${picture.rows[row]}, ${picture.columns[column]}: ${words}`;
+    }
+    const amount = this.mode === "counts" ? short(value)
+      : this.mode === "change" ? `${value > 0 ? "+" : ""}${short(value)}` : percent(value);
+    return `${picture.title}: state ${picture.rows[row]} → ${picture.columns[column]}: ${amount}`;
+  }
+
+  #draw(cell, picture, ids) {
+    cell.figure.hidden = !picture;
+    if (!picture) return;
+    cell.picture = picture;
+    if (cell.title.textContent !== picture.title) cell.title.textContent = picture.title;
+    const rows = picture.rows.length;
+    const columns = picture.columns.length;
+    if (!rows || !columns) return;
+    cell.canvas.width = columns;
+    cell.canvas.height = rows;
+    cell.canvas.style.aspectRatio = this.mode === "entropy" ? "1.5" : "1";
+    cell.names.replaceChildren(...(this.mode === "entropy"
+      ? this.ctx.actionNames.map((name) => h("span", {}, name)) : []));
+    const context = cell.canvas.getContext("2d");
+    const image = context.createImageData(columns, rows);
+    const words = new Uint32Array(image.data.buffer);
+    const shades = this.#shades();
+    const most = this.mode === "change" ? 1 : this.#most([picture]);
+    const chosen = ids.indexOf(this.ctx.selected);
+    for (let row = 0; row < rows; row += 1) {
+      // Pixels are words in the order of little-endian machines, which all of today's are.
+      const opaque = chosen >= 0 && row !== chosen ? 0x6e000000 : 0xff000000;
+      for (let index = row * columns; index < (row + 1) * columns; index += 1) {
+        const value = picture.values[index] / most;
+        if (Number.isNaN(value)) continue; // never tried: the canvas shows through
+        const share = this.mode === "change" ? (value + 1) / 2 : value || 0;
+        words[index] = shades[Math.round(255 * Math.min(Math.max(share, 0), 1))] | opaque;
+      }
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  // 256 colours from little to much, blue above green above red.
+  #shades() {
+    const key = `${this.mode === "change"}|${isDark()}`;
+    if (key !== this.shadesOf) {
+      this.shadesOf = key;
+      this.shades = Uint32Array.from({ length: 256 }, (_, k) => {
+        const rgb = this.mode === "change" ? diverging((2 * k) / 255 - 1) : sequential(k / 255);
+        const [red, green, blue] = rgb.map(Math.round);
+        return (blue << 16) | (green << 8) | red;
+      });
+    }
+    return this.shades;
+  }
+
+  #most(pictures) {
+    if (this.mode === "mean") return 1;
+    let most = this.mode === "entropy" ? 1 : 0; // less than a bit of doubt looks like little
+    for (const picture of pictures) {
+      for (const value of picture.values) if (value > most) most = value;
+    }
+    return most || 1;
+  }
+
+  #drawScale(pictures) {
+    const isChange = this.mode === "change";
+    const most = this.#most(pictures);
+    const ends = isChange ? ["−1", "+1"] : ["0", this.mode === "mean" ? "1" : short(most)];
+    const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(
+      isChange ? diverging(2 * share - 1) : sequential(share)));
+    const ramp = h("span", { class: "ramp" });
+    ramp.style.background = `linear-gradient(to right, ${stops.join(",")})`;
+    const what = { mean: "probability of the next state", counts: "expected number of times seen",
+      entropy: "bits", change: "change of probability" }[this.mode];
+    const axes = this.mode === "entropy" ? "grey: never tried" : "row: before, column: after";
+    this.scale.replaceChildren(ends[0], ramp, ends[1], ` ${what}; ${axes}`);
+  }
+}

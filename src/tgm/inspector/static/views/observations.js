@@ -1,0 +1,103 @@
+// Observation space: the points, the states' ellipses, the priors, the agent's way.
+
+import { checkbox, choice, legendItem, panel, s, set, swatch } from "../dom.js";
+import { Figure } from "../figure.js";
+import { short } from "../format.js";
+import { pairsOf } from "../plane.js";
+
+export class Observations {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.figure = new Figure("Observation space");
+    this.figure.onSelect(ctx);
+    this.options = { points: true, trail: true, priors: false };
+    this.pairs = document.createElement("span");
+    const option = (name, words, tip) => checkbox(words, this.options[name], (on) => {
+      this.options[name] = on;
+      ctx.redraw("option");
+    }, tip);
+    this.prior = s("ellipse", { class: "prior" });
+    this.here = s("circle", { class: "here", r: 5, "data-tip": "the newest observation" });
+    this.figure.top.append(this.prior, this.here);
+    this.morePriors = s("path", { class: "prior" });
+    this.figure.edges.append(this.morePriors);
+    this.element = panel({
+      title: "Observation space",
+      id: "observations",
+      help: "All that the agent sees are noisy points. Each ellipse is a state it made of them: "
+        + "two standard deviations around the mean. Click a state to follow it through all views.",
+      controls: [this.pairs, option("points", "points", "the observations kept in memory"),
+        option("trail", "path", "the way of the current episode so far"),
+        option("priors", "priors", "the prior of every state, not only of the selected one")],
+      legend: [
+        legendItem(swatch({ tag: "circle", cx: 11, cy: 6, r: 2.5, class: "points-key" }), "point",
+          "an observation that is kept in memory, or was seen since the last full record"),
+        legendItem(swatch({ class: "fixed-key" }), "fixed", "a state whose shape is settled"),
+        legendItem(swatch({ class: "flexible-key" }), "flexible", "a state that may still change"),
+        legendItem(swatch({ class: "prior-key" }), "prior", "what was believed of it before its data"),
+        legendItem(swatch({ class: "trail-key" }), "path", "observations of this episode, in order"),
+      ],
+    }, this.figure.element);
+  }
+
+  update() {
+    const { ctx, figure } = this;
+    this.#drawPairs();
+    if (!figure.layout(ctx)) return;
+    figure.drawStates(ctx, (component) => ({
+      tip: `state ${component.id}, ${component.fixed ? "fixed" : "flexible"}\n`
+        + `${short(component.weight)} points, mean (${component.mean.map((v) => short(v)).join(", ")})`,
+    }));
+    const points = this.options.points ? ctx.points : [];
+    figure.drawPoints(points, (state) => state === ctx.selected);
+    set(figure.svg, { "data-step": ctx.step, "data-points": points.length });
+    const until = ctx.episode.filter((row) => row.step <= ctx.step);
+    figure.drawTrail(this.options.trail ? until : []);
+    this.#drawHere();
+    this.#drawPriors();
+  }
+
+  #drawPairs() {
+    const { ctx } = this;
+    if (this.pairsOf === ctx.id) return;
+    this.pairsOf = ctx.id;
+    const pairs = pairsOf(ctx.summary);
+    this.pairs.replaceChildren(...(pairs.length > 1 ? [choice("axes", pairs, ctx.pair ?? pairs[0][0],
+      (pair) => { ctx.pair = pair; ctx.redraw("option"); }, "which features are drawn")] : []));
+  }
+
+  #drawHere() {
+    const { row } = this.ctx;
+    this.here.style.display = row ? "" : "none";
+    if (!row) return;
+    const [cx, cy] = this.figure.at(row.point);
+    set(this.here, { cx, cy });
+  }
+
+  #drawPriors() {
+    const { ctx, figure } = this;
+    const priors = ctx.frame?.full?.prior;
+    const chosen = priors?.get(ctx.selected);
+    this.prior.style.display = chosen ? "" : "none";
+    if (chosen) set(this.prior, ellipseAttributes(figure, chosen));
+    const all = this.options.priors && priors ? [...priors.values()] : [];
+    set(this.morePriors, { d: all.map((prior) => ellipsePath(figure, prior)).join("") });
+  }
+}
+
+function ellipseAttributes(figure, { mean, cov }) {
+  const [x, y] = figure.at(mean);
+  const { rx, ry, angle } = figure.ellipse(cov);
+  return { rx, ry, transform: `translate(${x} ${y}) rotate(${angle})`,
+    "data-tip": "the prior of the selected state" };
+}
+
+function ellipsePath(figure, { mean, cov }) {
+  const [x, y] = figure.at(mean);
+  const { rx, ry, angle } = figure.ellipse(cov);
+  const turn = (angle * Math.PI) / 180;
+  const dx = rx * Math.cos(turn);
+  const dy = rx * Math.sin(turn);
+  const half = `A${rx} ${ry} ${angle} 0 1`;
+  return `M${x - dx} ${y - dy}${half} ${x + dx} ${y + dy}${half} ${x - dx} ${y - dy}`;
+}

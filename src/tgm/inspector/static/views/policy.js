@@ -1,0 +1,45 @@
+// Policy and value: what it would do in each state, and what the state is worth.
+
+import { h, legendItem, panel, set } from "../dom.js";
+import { Figure } from "../figure.js";
+import { css, sequential, short } from "../format.js";
+import { PolicyLayer } from "../policy-layer.js";
+
+export class Policy {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.figure = new Figure("Policy and value");
+    this.figure.onSelect(ctx);
+    this.layer = new PolicyLayer(this.figure);
+    this.low = h("span", {});
+    this.high = h("span", {});
+    this.ramp = h("span", { class: "ramp" });
+    this.element = panel({
+      title: "Policy and value",
+      id: "policy",
+      help: "Shade: the value of a state, the discounted reward expected from it under the best "
+        + "known plan. Arrows: the actions of that plan, several where they are equally good; 'any' "
+        + "where all are, as before a goal is known. '?': nothing was tried there yet.",
+      legend: [
+        legendItem(h("span", { class: "scale" }, this.low, this.ramp, this.high), "value",
+          "discounted reward from here on; the scale spans the states of this step"),
+        legendItem("→ ", "best known action", "the greedy action; a word where it does not move"),
+      ],
+    }, this.figure.element);
+  }
+
+  update() {
+    const { ctx, figure } = this;
+    if (!figure.layout(ctx) || !ctx.plan) return;
+    const [low, high] = this.layer.draw(ctx, ctx.plan);
+    this.low.textContent = short(low);
+    this.high.textContent = short(high);
+    this.ramp.style.background = rampBackground();
+    set(figure.svg, { "data-step": ctx.step });
+  }
+}
+
+export function rampBackground() {
+  const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(sequential(share)));
+  return `linear-gradient(to right, ${stops.join(",")})`;
+}

@@ -1,0 +1,162 @@
+// Episode replay: where the agent is, what it believes, what it does next, and why.
+
+import { beliefAt, beliefValues, outlook, why } from "../belief.js";
+import { h, panel, s, set } from "../dom.js";
+import { Figure } from "../figure.js";
+import { actionColour, count, css, percent, sequential, short } from "../format.js";
+
+const END_WORDS = ["", "end", "time limit"];
+
+export class Replay {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.figure = new Figure("Episode replay");
+    this.figure.onSelect(ctx);
+    this.here = s("circle", { class: "here", r: 6, "data-tip": "the observation of this step" });
+    this.figure.top.append(this.here);
+    this.words = h("div", { class: "why" });
+    this.bars = h("div", { class: "bars" });
+    this.belief = h("div", { class: "bars" });
+    this.steps = h("ol", { class: "steps" });
+    this.title = h("span", { class: "muted" });
+    const button = (words, tip, act) => h("button", { type: "button", "data-tip": tip, onclick: act }, words);
+    this.element = h("div", { class: "columns replay" },
+      panel({
+        title: "Episode replay",
+        id: "replay",
+        help: "The way of one episode. Shade of a state: how strongly the agent believes to be in it, "
+          + "recomputed from the recorded model: what the observation says, times what the last "
+          + "action led to expect.",
+        controls: [button("previous", "the episode before", () => this.#goTo(-1)),
+          button("next", "the episode after", () => this.#goTo(1))],
+        legend: [this.title],
+      }, this.figure.element),
+      h("div", { class: "stack" },
+        panel({ title: "Why this action", id: "why",
+          help: "The agent's own reasons, from its belief and its values at this step." }, this.words),
+        panel({ title: "Belief", help: "The most likely states at this step." }, this.belief),
+        panel({ title: "Action values",
+          help: "Worth of each action here, averaged over the belief; the longest bar is the plan." },
+        this.bars)),
+      panel({ title: "Steps of the episode", id: "episode-steps",
+        help: "Each line is a step: click to go there." }, this.steps));
+  }
+
+  update() {
+    const { ctx, figure } = this;
+    if (!this.element.clientWidth) return;
+    const { row, frame, plan } = ctx;
+    if (!row || !frame || !figure.layout(ctx)) {
+      this.words.replaceChildren(h("p", { class: "empty" }, "Nothing is recorded here."));
+      return;
+    }
+    const rows = ctx.episode;
+    const at = rows.findIndex((one) => one.step === row.step && one.index === row.index);
+    const before = rows[at - 1];
+    const belief = beliefAt(frame, row.point,
+      before && { state: before.state, action: row.action });
+    const next = rows[at + 1];
+    this.#drawMap(belief, rows.slice(0, at + 1), row);
+    this.#drawWhy(belief, row, next);
+    this.#drawBars(plan, belief, next);
+    this.#drawSteps(rows, row);
+    const length = rows.length - 1;
+    const total = rows.reduce((sum, one) => sum + one.reward, 0);
+    this.title.textContent = `episode ${count(row.episode)}, ${length} steps, return ${short(total)}`;
+  }
+
+  #drawMap(belief, way, row) {
+    const { ctx, figure } = this;
+    const shares = new Map(belief.map(({ id, p }) => [id, p]));
+    figure.drawStates(ctx, (component) => {
+      const p = shares.get(component.id) ?? 0;
+      const rgb = sequential(0.1 + 0.6 * p);
+      return { fill: p > 0.005 ? css(rgb) : "none", class: p > 0.005 ? " filled" : "",
+        tip: `state ${component.id}\nbelief ${percent(p)}` };
+    });
+    figure.drawTrail(way);
+    const [cx, cy] = figure.at(row.point);
+    set(this.here, { cx, cy });
+  }
+
+  #drawWhy(belief, row, next) {
+    const { ctx } = this;
+    const lines = why(ctx.frame, ctx.plan, belief, ctx.actionNames, next?.action);
+    if (row.state >= 0 && belief.length && row.state !== belief[0].id) {
+      lines.push(`While it lived, it took this for state ${row.state}.`);
+    }
+    if (row.end) lines.push(row.end === 1 ? "The episode has terminated." : "The time is up.");
+    this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
+    const likely = belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0));
+    this.belief.replaceChildren(...likely.map(({ id, p }) => (
+      bar(`state ${id}`, p, share(p), "var(--accent)", () => ctx.select(id)))));
+  }
+
+  #drawBars(plan, belief, next) {
+    const { ctx } = this;
+    const here = belief[0]?.id;
+    const values = beliefValues(plan, belief);
+    const known = ctx.actionNames.map((_, action) => Boolean(ctx.frame.rows.get(here)?.[action]));
+    const shown = values.filter((_, action) => known[action]);
+    const low = Math.min(...shown);
+    const high = Math.max(...shown);
+    const width = (value) => (high > low ? 0.08 + (0.92 * (value - low)) / (high - low) : 1);
+    this.bars.replaceChildren(...ctx.actionNames.map((name, action) => {
+      const line = bar(name, known[action] ? width(values[action]) : 0,
+        known[action] ? short(values[action]) : "unknown", actionColour(ctx.actionNames, action));
+      line.append(h("span", { class: "outlook muted" }, outlook(ctx.frame, here, action)));
+      if (next?.action === action) line.classList.add("taken");
+      return line;
+    }));
+  }
+
+  #drawSteps(rows, row) {
+    const { ctx } = this;
+    const key = `${ctx.id}|${row.episode}|${rows.length}`;
+    if (key !== this.key) {
+      this.key = key;
+      this.steps.replaceChildren(...rows.map((one) => h("li", {},
+        h("button", { type: "button", class: "step", onclick: () => ctx.goTo(one.step) },
+          h("span", { class: "num" }, count(one.step)),
+          h("span", {}, one.action < 0 ? "start" : ctx.actionNames[one.action]),
+          h("span", {}, one.state < 0 ? "" : `state ${one.state}`),
+          h("span", { class: "num" }, one.action < 0 ? "" : short(one.reward)),
+          h("span", {}, one.end === 1 && ctx.summary.maze ? "goal" : END_WORDS[one.end] ?? "")))));
+    }
+    rows.forEach((one, index) => {
+      const item = this.steps.children[index];
+      const isHere = one.index === row.index && one.step === row.step;
+      item.classList.toggle("now", isHere);
+      if (isHere) keepInSight(this.steps, item);
+    });
+  }
+
+  #goTo(direction) {
+    const { ctx } = this;
+    if (!ctx.row) return;
+    const rows = ctx.episode;
+    const step = direction > 0 ? rows.at(-1).step + 1 : rows[0].step;
+    ctx.goTo(step);
+  }
+}
+
+function share(p) {
+  return p > 0.995 && p < 1 - 1e-9 ? "> 99 %" : p < 0.005 ? "< 1 %" : percent(p);
+}
+
+function keepInSight(list, item) {
+  const top = item.offsetTop - list.offsetTop;
+  if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 28) {
+    list.scrollTop = top - list.clientHeight / 2;
+  }
+}
+
+function bar(name, share, words, colour, onclick) {
+  const fill = h("span", { class: "fill" });
+  fill.style.width = `${100 * share}%`;
+  fill.style.background = colour;
+  const label = onclick ? h("button", { type: "button", class: "link name", onclick }, name)
+    : h("span", { class: "name" }, name);
+  return h("div", { class: "bar" }, label, h("span", { class: "groove" }, fill),
+    h("span", { class: "num" }, words));
+}

@@ -1,0 +1,96 @@
+// The moment in words: what the agent knows at this step, and what it does not.
+
+import { h, panel } from "../dom.js";
+import { count, fixed, percent, short } from "../format.js";
+import { isKnown } from "../planner.js";
+
+const RECENT = 10; // episodes
+
+export class Story {
+  constructor(ctx) {
+    this.ctx = ctx;
+    this.words = h("p", { class: "story" });
+    this.element = panel({
+      title: "In words",
+      id: "story",
+      help: "What is known at the step of the timeline, from the recorded model and log.",
+    }, this.words);
+  }
+
+  update() {
+    const { ctx } = this;
+    const words = ctx.frame ? this.#sentences().join(" ") : "Nothing is known at this step.";
+    if (this.words.textContent !== words) this.words.textContent = words;
+  }
+
+  #sentences() {
+    const { ctx } = this;
+    const { frame, plan } = ctx;
+    const ids = [...frame.components.keys()];
+    const pairs = ids.length * ctx.nActions;
+    let tried = 0;
+    for (const id of ids) {
+      const rows = frame.rows.get(id);
+      for (let action = 0; action < ctx.nActions; action += 1) if (rows?.[action]) tried += 1;
+    }
+    const episode = ctx.row ? `, in episode ${count(ctx.row.episode)},` : "";
+    const lines = [`After ${count(ctx.step)} steps${episode} it knows ${ids.length} states`
+      + `${pairs ? ` and has tried ${percent(tried / pairs)} of what can be done in them` : ""}.`];
+    lines.push(this.#structure());
+    lines.push(...this.#episodes());
+    if (plan && plan.ids.length > 1 && isIndifferent(plan)) {
+      lines.push("Nothing it knows is worth more than anything else: it can only explore.");
+    }
+    if (ctx.row?.logDensity !== null && ctx.row) {
+      lines.push(`The last observation had a surprise of ${fixed(-ctx.row.logDensity)} nats.`);
+    }
+    return lines.filter(Boolean);
+  }
+
+  #structure() {
+    const { ctx } = this;
+    const past = ctx.summary.log.moves.filter((move) => move.accepted && move.step <= ctx.step);
+    const of = (kind) => past.filter((move) => move.kind === kind).length;
+    const parts = [[of("birth"), "born"], [of("split"), "split off"], [of("merge"), "merged away"],
+      [of("removal"), "removed"]].filter(([n]) => n > 0).map(([n, words]) => `${n} ${words}`);
+    if (!parts.length) return "";
+    const since = ctx.step - past.at(-1).step;
+    const calm = since > 0 ? `; the last change was ${count(since)} steps ago` : "";
+    return `States so far: ${parts.join(", ")}${calm}.`;
+  }
+
+  #episodes() {
+    const { ctx } = this;
+    const { episodes } = ctx.summary.log;
+    let n = 0;
+    while (n < episodes.step.length && episodes.step[n] <= ctx.step) n += 1;
+    if (!n) return ["No episode has ended yet."];
+    const returns = episodes.total_reward.slice(Math.max(0, n - RECENT), n);
+    const mean = returns.reduce((sum, value) => sum + value, 0) / returns.length;
+    const best = ctx.summary.maze?.optimal_return ?? null;
+    const goal = best === null ? "" : `, the best is ${short(best)}`;
+    const lines = [];
+    if (ctx.summary.maze) {
+      const first = episodes.terminated.indexOf(1);
+      lines.push(first < 0 || first >= n ? "It has not found the goal yet."
+        : `It first reached the goal at step ${count(episodes.step[first])}.`);
+    }
+    lines.push(`The last ${returns.length} episodes returned ${short(mean)} on average${goal}.`);
+    return lines;
+  }
+}
+
+// Whether all that was tried is worth the same.
+function isIndifferent(plan) {
+  let low = Infinity;
+  let high = -Infinity;
+  plan.ids.forEach((id, state) => {
+    for (let action = 0; action < plan.nActions; action += 1) {
+      if (!isKnown(plan, id, action)) continue;
+      const value = plan.q[state * plan.nActions + action];
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  });
+  return high - low < 1e-3 * Math.max(1, Math.abs(high));
+}

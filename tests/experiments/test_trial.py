@@ -1,0 +1,79 @@
+"""One trial: its measures by hand, and the same result every time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tgm import TGMConfig
+from tgm.agent.info import EpisodeInfo
+from tgm.envs import Maze, load_maze
+from tgm.errors import RunError
+from tgm.experiments.solving import run as run_life
+from tgm.experiments.trial import Trial, TrialResult, recent_reward, regret, run_trial
+
+CORRIDOR = Maze("corridor", ("#####", "#S.G#", "#####"))  # right, right, eat: three steps, -1
+
+
+def episodes(*returns):
+    return [EpisodeInfo(n, n, reward, 1, True) for n, reward in enumerate(returns, start=1)]
+
+
+def test_the_last_hundred_episodes():
+    assert recent_reward([]) is None
+    assert recent_reward(episodes(-3.0, -5.0)) == -4.0
+    assert recent_reward(episodes(*[-50.0] * 30, *[-4.0] * 100)) == -4.0
+    assert recent_reward(episodes(*[-50.0] * 30, *[-4.0] * 99)) == pytest.approx(-4.46)
+
+
+def test_regret_by_hand():
+    # In ten steps the best policy eats at steps 3, 6 and 9: 3 - 7 = -4.
+    assert regret(CORRIDOR, 10, -4.0, limit=50) == 0.0
+    assert regret(CORRIDOR, 10, -10.0, limit=50) == 6.0
+    # With two steps to an episode nobody gets there.
+    assert regret(CORRIDOR, 10, -10.0, limit=2) == 0.0
+    island = Maze("island", ("####", "#S.#", "####", "#G##", "####"))
+    assert regret(island, 10, -10.0, limit=50) is None
+
+
+def test_the_oracle_loses_little_and_random_actions_much():
+    maze = load_maze("25")
+    lost = [run_trial(Trial(maze, agent, 0, 500)).regret for agent in ("oracle", "random")]
+    assert 0.0 <= lost[0] <= 30.0  # it tries all 45 (cell, action) pairs once
+    assert lost[1] > 150.0  # 200 in all for somebody who never eats
+
+
+def test_checks_end_with_the_last_step():
+    trial = Trial(CORRIDOR, "random", 0, 1050)
+    assert trial.checks()[-3:] == [990, 1000, 1050]
+    assert replace(trial, check_every=400).checks() == [400, 800, 1050]
+    assert replace(trial, steps=3).checks() == [3]
+
+
+def test_a_trial_of_ours_is_the_life_that_the_solving_table_tells():
+    for seed in (0, 1):
+        result = run_trial(Trial(load_maze("25"), "tgm", seed, 300))
+        life = run_life("25", seed, 300, TGMConfig())
+        assert result.solved_at == life.solved_at
+        assert (result.n_states, result.is_exact) == (life.states, life.exact)
+        assert [(c.step, c.greedy_return) for c in result.checks] == list(life.checks)
+
+
+@pytest.mark.parametrize("agent", ["tgm-paper", "dqn", "ppo-tuned", "oracle"])
+def test_the_result_depends_on_the_trial_alone(agent):
+    trial = Trial(load_maze("8"), agent, 7, 250, 50)
+    first = run_trial(trial)
+    np.random.seed(1)  # noqa: NPY002 (somebody else's seed must not matter)
+    run_trial(replace(trial, seed=8))
+    again = run_trial(trial)
+    assert replace(again, seconds=0.0) == replace(first, seconds=0.0)
+    assert [check.step for check in first.checks] == [50, 100, 150, 200, 250]
+    assert first.final_return == first.checks[-1].greedy_return
+    assert first.seconds > 0.0
+
+
+def test_a_result_as_plain_values_and_back():
+    result = run_trial(Trial(CORRIDOR, "tgm", 0, 40))
+    assert TrialResult.from_dict(result.to_dict()) == result
+    with pytest.raises(RunError, match="regret"):
+        TrialResult.from_dict({k: v for k, v in result.to_dict().items() if k != "regret"})

@@ -1,0 +1,50 @@
+"""Runs that are recorded once, and a browser."""
+
+import pytest
+from tests.inspector.browsing import open_browser, serve
+from tests.inspector.recorded import (
+    in_short_chunks,
+    record_cart_pole,
+    record_maze,
+    record_returns,
+)
+
+from tgm.runs import Run
+
+
+@pytest.fixture(scope="session")
+def runs_folder(tmp_path_factory):
+    """A folder with four runs: ours, the paper's, one with four features, one with returns only."""
+    root = tmp_path_factory.mktemp("runs")
+    record_returns(root / "a-dqn")
+    record_cart_pole(root / "b-cart-pole", 250)
+    record_maze(root / "c-paper", "8", 600, preset="paper")
+    with in_short_chunks():
+        record_maze(root / "d-maze", "8", 1100)
+    return root
+
+
+@pytest.fixture(scope="session")
+def run(runs_folder):
+    """Our agent in maze 8."""
+    return Run.open(runs_folder / "d-maze")
+
+
+@pytest.fixture(scope="session")
+def paper_run(runs_folder):
+    """The paper's agent in maze 8."""
+    return Run.open(runs_folder / "c-paper")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium of the system, driven by playwright."""
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def served(runs_folder):
+    """The address, with its token, of a server of those runs."""
+    with serve(runs_folder) as url:
+        yield url

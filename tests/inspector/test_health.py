@@ -1,0 +1,147 @@
+"""Health says in words what is wrong, and only what is."""
+
+import numpy as np
+import pytest
+
+from tgm.envs import load_maze
+from tgm.inspector.health import findings, separations
+from tgm.inspector.log import Log
+from tgm.runs import Frame, FrameRow, RunStatus
+
+FINISHED = RunStatus("finished")
+
+
+def log_with(terminated=(1, 1), problems=(), is_whole=True):
+    n = len(terminated)
+    episodes = {
+        "episode": list(range(1, n + 1)),
+        "step": [10 * index for index in range(1, n + 1)],
+        "total_reward": [-1.0] * n,
+        "length": [10] * n,
+        "terminated": list(terminated),
+    }
+    return Log({"step": [10 * n]}, {}, [], episodes, [], is_whole, list(problems))
+
+
+def frame_with(means, sd=0.1, weight=10.0, rows=None):
+    means = np.array(means, dtype=float)
+    n = len(means)
+    covariance = np.broadcast_to(np.eye(2) * np.reshape(sd, (-1, 1, 1)) ** 2, (n, 2, 2)).copy()
+    if rows is None:  # each state leads to the next
+        rows = {(i, 0): FrameRow(5.0, -1.0, 0.0, {(i + 1) % n: 5.0}) for i in range(n)}
+    weights = np.broadcast_to(np.asarray(weight, dtype=float), (n,)).copy()
+    return Frame(10, np.arange(n), weights, means, covariance, np.zeros(n, bool), rows, 1)
+
+
+def titles(frame, log=None, status=FINISHED, maze=None):
+    found = findings(status, (100, 100), log or log_with(), frame, maze)
+    return {finding.title: finding for finding in found}
+
+
+APART = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
+
+
+def test_a_sound_model_has_no_warning():
+    found = titles(frame_with(APART))
+    assert {finding.level for finding in found.values()} == {"good", "note"}
+
+
+def test_overlapping_states_are_named():
+    finding = titles(frame_with([*APART, (4.12, 0)]))["States 4 and 5 overlap"]
+    assert finding.ids == (4, 5)
+    assert "1.2 standard deviations" in finding.text
+
+
+def test_many_overlaps_are_told_at_once():
+    twice = [*APART, *[(x + 0.05, 0) for x, _ in APART]]
+    finding = titles(frame_with(twice))["5 pairs of states overlap"]
+    assert set(finding.ids) == set(range(10))
+    assert "(0.5)" in finding.text
+
+
+def test_a_wide_state_may_be_two_places():
+    finding = titles(frame_with(APART, sd=[0.1, 0.1, 0.3, 0.1, 0.1]))["State 2 is wide"]
+    assert "3.0 times the usual" in finding.text
+
+
+def test_a_component_without_data():
+    found = titles(frame_with(APART, weight=[5, 5, 0.1, 5, 5]))
+    assert found["Components without data"].ids == (2,)
+
+
+def test_states_never_left():
+    rows = {(i, 0): FrameRow(5.0, -1.0, 0.0, {i: 5.0}) for i in range(4)}
+    rows[0, 0] = FrameRow(5.0, -1.0, 0.0, {1: 5.0})
+    rows[1, 0] = FrameRow(5.0, 1.0, 1.0, {1: 5.0})  # it ends the episode: that is a way out
+    assert titles(frame_with(APART[:4], rows=rows))["States never left"].ids == (2, 3)
+
+
+def test_a_goal_never_reached():
+    maze = load_maze("8")
+    assert "The goal was never reached" in titles(None, log_with([0, 0, 0]), maze=maze)
+    assert titles(None, log_with([0, 1, 0]), maze=maze)["The goal was reached"].step == 20
+    assert "The goal is reached no more" in titles(None, log_with([1] + [0] * 30), maze=maze)
+    assert "No episode has ended" in titles(None, log_with([]), maze=maze)
+
+
+def test_elsewhere_an_end_is_neither_good_nor_bad():
+    finding = titles(None, log_with([0, 1, 0]))["How episodes end"]
+    assert finding.level == "note"
+    assert finding.text.startswith("1 of 3 episodes terminated")
+
+
+def test_actions_that_were_not_tried():
+    rows = {(i, 0): FrameRow(5.0, -1.0, 0.0, {i + 1: 5.0}) for i in range(4)}
+    assert "1 of 5 pairs" in titles(frame_with(APART, rows=rows))["Some actions are unknown"].text
+
+
+@pytest.mark.parametrize(
+    ("state", "title", "level"),
+    [
+        ("live", "The run is live", "note"),
+        ("interrupted", "The run was interrupted", "warning"),
+        ("failed", "The run failed", "problem"),
+        ("broken", "The run is broken", "problem"),
+    ],
+)
+def test_what_became_of_the_run(state, title, level):
+    finding = titles(None, status=RunStatus(state, "because"))[title]
+    assert finding.level == level
+
+
+def test_damage_and_thinning_of_the_log_are_told():
+    found = titles(None, log_with(problems=["line 3 is bad"], is_whole=False))
+    assert "line 3 is bad" in found["The log is damaged"].text
+    assert "Curves are thinned" in found
+
+
+def test_the_worst_comes_first():
+    found = findings(RunStatus("failed"), (1, 2), log_with([0]), frame_with(APART), None)
+    levels = [finding.level for finding in found]
+    order = ["problem", "warning", "note", "good"]
+    assert levels == sorted(levels, key=order.index)
+    assert levels[0] == "problem"
+
+
+def test_against_the_true_maze(run):
+    maze = load_maze("8")
+    frame = run.frame_at(1100)
+    assert "The map is exact" in titles(frame, maze=maze)
+    without = Frame(
+        frame.step,
+        frame.ids[1:],
+        frame.weight[1:],
+        frame.mean[1:],
+        frame.covariance[1:],
+        frame.is_fixed[1:],
+        {key: row for key, row in frame.rows.items() if key[0] in frame.ids[1:]},
+        frame.n_actions,
+    )
+    assert "1 without any state" in titles(without, maze=maze)["Against the true maze"].text
+
+
+def test_separations_by_hand():
+    covariance = np.array([np.diag([1.0, 4.0]), np.diag([3.0, 4.0])])
+    distance = separations(np.array([[0.0, 0.0], [2.0, 2.0]]), covariance)
+    assert distance[0, 1] == pytest.approx(np.sqrt(4 / 2 + 4 / 4))
+    assert distance[0, 0] == 0

@@ -1,0 +1,38 @@
+"""What leaves a run for the page is plain, finite and bounded."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from tgm.inspector.plain import number, numbers, tame, text, to_bytes
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "1", None, True, [1], 10**400])
+def test_what_is_no_finite_number_becomes_null(value):
+    assert number(value) is None
+
+
+def test_numbers_keep_seven_digits():
+    assert number(1 / 3) == 0.3333333
+    assert numbers(np.array([[1e-30 / 3, -2e30 / 3]])) == [3.333333e-31, -6.666667e29]
+    assert numbers(np.array([True, False])) == [1, 0]
+    assert numbers(np.array([2**40])) == [2**40]
+    assert numbers(np.array([np.nan, 1.0])) == [None, 1.0]
+
+
+def test_texts_are_cut_and_can_be_sent():
+    assert len(text("x" * 10**6)) < 400
+    assert text(7) == ""
+    json.loads(to_bytes({"name": text("a \ud800 b")}))
+
+
+def test_any_json_is_cut_to_size():
+    deep: object = 1
+    for _ in range(500):
+        deep = {"a": [deep]}
+    tamed = tame({"deep": deep, "wide": list(range(10**5)), "nan": math.nan, "key": {1: object()}})
+    assert len(to_bytes(tamed)) < 5000
+    assert tamed["nan"] is None
+    assert tamed["wide"][:3] == [0, 1, 2]
