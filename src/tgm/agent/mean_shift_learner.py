@@ -254,6 +254,7 @@ class MeanShiftLearner:
             "transition.folded": self.transitions.folded_evidence,
             "transition.kept": self.transitions.kept_evidence,
             "q": self.planner.q,
+            "energy": self._energy,
         }
         for name, mixture in (("prior", known.prior), ("posterior", known.posterior)):
             arrays |= {f"{name}.{key}": value for key, value in _mixture_arrays(mixture).items()}
@@ -286,6 +287,8 @@ class MeanShiftLearner:
         )
         self.transition_matrix = self.transitions.probabilities()
         self.planner.q = saved.floats("q", n_actions, n_states)
+        if saved.has("energy"):  # files of the first versions have none
+            self._energy = saved.floats("energy", ANY)
 
 
 def _among_fixed(found: Discovery) -> FloatArray:
