@@ -132,9 +132,11 @@ def long_run(n_steps: int, maze: str, run_dir: Path | None) -> tuple[Tally, Tall
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in use at this moment."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    """Memory of this process that is in use at this moment; elsewhere than on Linux, the most."""
+    statm = Path("/proc/self/statm")
+    if not statm.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def long_run_in_child(n_steps: int, maze: str, run_dir: Path | None, told: Path) -> list[Tally]:
