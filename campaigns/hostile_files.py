@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,8 +194,10 @@ def mutated_runs(n_files: int, seed: int, folder: Path) -> Tally:
 
 
 def warm_up(sound: Path, copy: Path) -> None:
-    """Call the commands on a sound run: what is imported late is imported now."""
-    for index in (*range(len(COMMANDS)), *range(len(COMMANDS))):
+    """Call the commands on a sound run, once: what is imported late is imported now."""
+    if Watch.get().has_learned:
+        return
+    for index in range(len(COMMANDS)):
         shutil.copytree(sound, copy)
         with Watch.get().learning():
             call_command(copy, index)
@@ -294,7 +296,12 @@ def attacks(folder: Path, names: list[str] | None = None) -> Tally:
 
 
 def attempt(
-    tally: Tally, name: str, attack: Callable[[Path], None], sound: Path, folder: Path
+    tally: Tally,
+    name: str,
+    attack: Callable[[Path], None],
+    sound: Path,
+    folder: Path,
+    commands: Iterable[int] = range(len(COMMANDS)),
 ) -> None:
     """One attack on a copy of a sound run, which is then read in every way."""
     outside = folder / "outside"
@@ -314,7 +321,7 @@ def attempt(
 
     with tally.trial(name):
         asked(try_run)
-        for index in range(len(COMMANDS)):
+        for index in commands:
             asked(functools.partial(_watched_command, index=index))
     shutil.rmtree(outside)
 

@@ -85,6 +85,11 @@ class Watch:
                 if isinstance(path, str | Path) and not self._is_inside(str(path), follows):
                     self._seen.append(f"{event} {path}")
 
+    @property
+    def has_learned(self) -> bool:
+        """Whether anything is known to be no news."""
+        return bool(self._known)
+
     @contextlib.contextmanager
     def learning(self) -> Iterator[None]:
         """What happens within is what happens to sound files too, and is no news later on.
