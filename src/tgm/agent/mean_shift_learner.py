@@ -148,7 +148,7 @@ class MeanShiftLearner:
         terms = free_energy(
             found.fit.prior, found.fit.posterior, points, found.fit.responsibilities
         )
-        self._energy = terms.by_component()[found.fit.active]
+        self._energy = terms.by_component()[found.kept]
         return Lesson(
             int(forget.sum()),
             found.fit.free_energy,
@@ -210,7 +210,7 @@ class MeanShiftLearner:
             self.planner.q.T.copy(),
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),
-            -self._energy if len(self._energy) == len(ids) else np.zeros(len(ids)),
+            -self._energy,
             0.0,
             points,
             ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
@@ -254,6 +254,7 @@ class MeanShiftLearner:
             "transition.folded": self.transitions.folded_evidence,
             "transition.kept": self.transitions.kept_evidence,
             "q": self.planner.q,
+            "energy": self._energy,
         }
         for name, mixture in (("prior", known.prior), ("posterior", known.posterior)):
             arrays |= {f"{name}.{key}": value for key, value in _mixture_arrays(mixture).items()}
@@ -286,6 +287,7 @@ class MeanShiftLearner:
         )
         self.transition_matrix = self.transitions.probabilities()
         self.planner.q = saved.floats("q", n_actions, n_states)
+        self._energy = saved.floats("energy", n_states)
 
 
 def _among_fixed(found: Discovery) -> FloatArray:
