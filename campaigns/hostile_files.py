@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import json
 import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-
-import tgm
 from campaigns.common.attacks import ATTACKS
 from campaigns.common.lives import Life, quick
 from campaigns.common.mutations import (
@@ -31,12 +30,14 @@ from campaigns.common.mutations import (
     mutate_json,
     mutate_text,
 )
-from campaigns.common.tally import Tally, report
+from campaigns.common.tally import Tally, complaint, report
 from campaigns.common.watch import Watch, bounded_memory
+
+import tgm
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
 from tgm.cli.main import main as tgm_command
 from tgm.distributions.saved import Arrays
-from tgm.errors import RunError, TGMError
+from tgm.errors import TGMError
 from tgm.runs import Run, open_run, resume
 from tgm.runs.history import FORMAT
 from tgm.runs.summary import summaries
@@ -130,14 +131,13 @@ def try_model(path: Path, data: bytes, env: gym.Env[Any, Any]) -> bool:
     """Load a file and, if it is accepted, use what it holds; whether it was."""
     path.write_bytes(data)
     with Watch.get().over(path.parent), silence():
+        agents = []
         with bounded_memory(len(data)):
-            try:
-                agent = tgm.TGMAgent.load(path, env=env)
-            except RunError as error:
-                assert "\n" not in str(error), "its message has several lines"
-                return False
+            complaint(lambda: agents.append(tgm.TGMAgent.load(path, env=env)))
+        if not agents:
+            return False
         try:
-            use(agent)
+            use(agents[0])
         except TGMError:
             return False
     return True
@@ -186,8 +186,7 @@ def mutated_runs(n_files: int, seed: int, folder: Path) -> Tally:
         with tally.trial(what):
             mutate_file(file, rng)
             if number % 4 == 3:
-                with Watch.get().over(path.parent):
-                    call_command(path, number // 4 % len(COMMANDS))
+                _watched_command(path, number // 4 % len(COMMANDS))
             else:
                 try_run(path)
         shutil.rmtree(path.parent)
@@ -195,8 +194,10 @@ def mutated_runs(n_files: int, seed: int, folder: Path) -> Tally:
 
 
 def warm_up(sound: Path, copy: Path) -> None:
-    """Call the commands on a sound run: what is imported late is imported now."""
-    for index in (*range(len(COMMANDS)), *range(len(COMMANDS))):
+    """Call the commands on a sound run, once: what is imported late is imported now."""
+    if Watch.get().has_learned:
+        return
+    for index in range(len(COMMANDS)):
         shutil.copytree(sound, copy)
         with Watch.get().learning():
             call_command(copy, index)
@@ -295,7 +296,12 @@ def attacks(folder: Path, names: list[str] | None = None) -> Tally:
 
 
 def attempt(
-    tally: Tally, name: str, attack: Callable[[Path], None], sound: Path, folder: Path
+    tally: Tally,
+    name: str,
+    attack: Callable[[Path], None],
+    sound: Path,
+    folder: Path,
+    commands: Iterable[int] = range(len(COMMANDS)),
 ) -> None:
     """One attack on a copy of a sound run, which is then read in every way."""
     outside = folder / "outside"
@@ -315,16 +321,14 @@ def attempt(
 
     with tally.trial(name):
         asked(try_run)
-        for index in range(len(COMMANDS)):
-            with Watch.get().over(folder / "attacked"):
-                pass
-
-            def command(path: Path, index: int = index) -> None:
-                with Watch.get().over(path.parent):
-                    call_command(path, index)
-
-            asked(command)
+        for index in commands:
+            asked(functools.partial(_watched_command, index=index))
     shutil.rmtree(outside)
+
+
+def _watched_command(path: Path, index: int) -> None:
+    with Watch.get().over(path.parent):
+        call_command(path, index)
 
 
 def main() -> int:

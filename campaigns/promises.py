@@ -27,7 +27,7 @@ def nan_never_enters(seed: int) -> None:
     env = gym.make("tgm/Maze-v0", maze="8")
     agent = tgm.TGMAgent(Poisoned(env, at, field, value), config, seed=seed)
     healthy = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), config, seed=seed).learn(at - 1)
-    if healthy._is_between_episodes:
+    if healthy.is_between_episodes:
         healthy._begin_episode()  # its first observation was sound, and is learned
     try:
         agent.learn(200)

@@ -75,7 +75,7 @@ def quick() -> Iterator[None]:
     """Several chunks in a short run, and no waiting for the disk, which outlives a process."""
     with (
         mock.patch("tgm.runs.history.CHUNK_STEPS", 150),
-        mock.patch("os.fsync", lambda file: None),
+        mock.patch("os.fsync"),
     ):
         yield
 

@@ -19,8 +19,9 @@ DTYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U8": 1, 
 NAMES = {np.dtype(np.float64): "F64", np.dtype(np.int64): "I64", np.dtype(np.bool_): "BOOL"}
 ODD_NUMBERS = (0, -1, 1, 2, 0.5, 1e-300, 1e-12, 1e20, 1e60, -1e60, 1e300, -1e300, 2**62, -(2**62))
 ODD_VALUES = (
-    None, True, False, 0, 1, -1, 3, 0.5, 1e308, -1e308, 2**62, 2**64, 10**30, -(10**30), "", "x", "8",
-    "\x1b[31m", [], [1], [None], {}, {"a": 1}, [[[[]]]], "__import__('os')", "PCG64", "MT19937", 1e-300,
+    None, True, False, 0, 1, -1, 3, 0.5, 1e308, -1e308, 1e-300, 2**62, 2**64, 10**30, -(10**30),
+    "", "x", "8", "\x1b[31m", "__import__('os')", "PCG64", "MT19937",
+    [], [1], [None], [[[[]]]], {}, {"a": 1},
 )  # fmt: skip
 
 
@@ -99,11 +100,12 @@ def _header_entry(data: bytes, rng: Rng) -> bytes:
     if kind == 0:
         entry["dtype"] = str(rng.choice(list(DTYPES)))
     elif kind == 1:
-        entry["shape"] = [int(n) for n in rng.choice([0, 1, 3, 2**31, 2**40, 2**62], rng.integers(4))]
+        lengths = rng.choice([0, 1, 3, 2**31, 2**40, 2**62], rng.integers(4))
+        entry["shape"] = lengths.tolist()
     elif kind == 2:
         entry["data_offsets"] = [int(n) for n in rng.choice([0, 8, len(data), 2**40, 2**62], 2)]
     elif kind == 3:
-        entry["shape"], size = [2**int(rng.integers(20, 60))], DTYPES.get(entry["dtype"], 8)
+        entry["shape"], size = [2 ** int(rng.integers(20, 60))], DTYPES.get(entry["dtype"], 8)
         entry["data_offsets"][1] = entry["data_offsets"][0] + size * entry["shape"][0]
     else:
         del entry[str(rng.choice(list(entry)))]

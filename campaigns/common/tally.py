@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-SHOWN = 10  # losses that are told in full
+from tgm.errors import RunError
+
+SHOWN = 30  # losses that are told in full
 
 
 @dataclass
@@ -28,6 +30,18 @@ class Tally:
             where = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{where.filename.rpartition('/')[2]}:{where.lineno}"
             self.lost.append(f"{what}: {type(error).__name__}: {error} ({place})")
+
+
+def complaint(work: Callable[[], object]) -> str:
+    """What a call complains about with a RunError, which is one line; empty if it does not."""
+    try:
+        work()
+    except RunError as error:
+        text = str(error)
+        if "\n" in text:
+            raise AssertionError(f"a complaint of several lines: {text!r}") from error
+        return text
+    return ""
 
 
 def report(tallies: Iterable[Tally]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import time
@@ -80,8 +81,14 @@ class Watch:
                 self._seen.append(what)
         elif event in OF_PATHS:
             for path in args[:2] if event in ("os.rename", "os.link") else args[:1]:
-                if isinstance(path, str | Path) and not self._is_inside(str(path)):
+                follows = event == "open" and not int(args[2] or 0) & os.O_NOFOLLOW
+                if isinstance(path, str | Path) and not self._is_inside(str(path), follows):
                     self._seen.append(f"{event} {path}")
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether anything is known to be no news."""
+        return bool(self._known)
 
     @contextlib.contextmanager
     def learning(self) -> Iterator[None]:
@@ -96,9 +103,12 @@ class Watch:
             self._roots = None
             self._known |= set(self._seen)
 
-    def _is_inside(self, path: str) -> bool:
+    def _is_inside(self, path: str, follows: bool) -> bool:
+        """Whether it lies below the roots; a link is followed as the call would do it."""
         assert self._roots is not None
-        return path.startswith(self._roots)
+        folder, name = os.path.split(path)
+        real = os.path.realpath(path) if follows else f"{os.path.realpath(folder)}/{name}"
+        return real.startswith(self._roots)
 
     @contextlib.contextmanager
     def over(self, *roots: Path) -> Iterator[None]:
@@ -106,7 +116,7 @@ class Watch:
 
         It may not take long either.
         """
-        self._roots, self._seen = tuple(str(root) for root in roots), []
+        self._roots, self._seen = tuple(str(root.resolve()) for root in roots), []
         with _time_limit(SECONDS):
             try:
                 yield

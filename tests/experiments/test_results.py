@@ -11,7 +11,7 @@ from tgm.envs import load_maze, maze_names
 from tgm.experiments.baselines import AGENTS
 from tgm.experiments.claims import CLAIMS, judge_all
 from tgm.experiments.comparison import make_trials
-from tgm.experiments.results import campaign_trials, main, mean_curves, page_of, run_campaign
+from tgm.experiments.results import campaign_trials, figure_curves, main, page_of, run_campaign
 from tgm.experiments.results_page import write_page
 from tgm.experiments.summary import grouped
 from tgm.experiments.trial_store import read_csv
@@ -165,28 +165,32 @@ def test_the_campaign_has_the_runs_that_were_asked_for():
     assert {trial.steps for trial in campaign_trials()} == {5000}
 
 
-def test_mean_curves_by_hand():
-    points = [
-        {"maze": "8", "agent": "tgm", "seed": seed, "step": step, **values}
-        for step, values in (
-            (50, {"greedy_return": -9.0, "recent_reward": -9.0}),
-            (100, {"greedy_return": -5.0, "recent_reward": None}),
-        )
-        for seed in (0, 1)
+def test_the_curves_of_the_figure_are_a_part_of_all():
+    def point(agent, seed, step):
+        values = {"greedy_return": -5.0, "recent_reward": None}
+        return {"maze": "8", "agent": agent, "seed": seed, "steps": 5000, "step": step, **values}
+
+    kept = [point("tgm", 0, 100), point("dqn", 4, 5000)]
+    left_out = [point("tgm", 0, 110), point("ppo", 0, 100), point("tgm", 5, 100)]
+    rows = figure_curves([*kept, *left_out])
+    assert [(row["agent"], row["seed"], row["step"]) for row in rows] == [
+        ("tgm", 0, 100),
+        ("dqn", 4, 5000),
     ]
-    points[3] |= {"greedy_return": -7.0, "recent_reward": -20.0}
-    (point,) = mean_curves(points)
-    assert (point["step"], point["runs"]) == (100, 2)
-    assert (point["greedy_return_mean"], point["greedy_return_deviation"]) == (-6.0, 1.0)
-    assert (point["recent_reward_mean"], point["recent_reward_deviation"]) == (-20.0, 0.0)
 
 
 def test_a_campaign_leaves_its_tables(tmp_path):
-    trials = make_trials([load_maze("8")], ["random"], range(2), 200)
+    trials = make_trials([load_maze("8")], ["tgm"], range(2), 200)
     run_campaign(tmp_path / "run", tmp_path / "data", trials, jobs=1, dask=None)
     rows = read_csv(tmp_path / "data" / "results.csv")
     assert [row["seed"] for row in rows] == [0, 1]
-    assert [row["step"] for row in read_csv(tmp_path / "data" / "curves.csv")] == [100, 200]
+    curves = read_csv(tmp_path / "data" / "curves.csv")
+    assert [(row["seed"], row["step"]) for row in curves] == [
+        (0, 100),
+        (0, 200),
+        (1, 100),
+        (1, 200),
+    ]
     about = json.loads((tmp_path / "data" / "about.json").read_text())
     assert (about["steps"], about["jobs"], about["finished_before"]) == (200, 1, 0)
 

@@ -160,12 +160,17 @@ def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
 
     agent.learn(60, callback=look, run_dir=tmp_path / "run")
     arrays = Run.open(tmp_path / "run").chunk(0).arrays
-    assert np.flatnonzero(arrays["frame.is_full"]).tolist() == [0]
-    np.testing.assert_array_equal(arrays["full.q"], told["q"])
+    # The first one, and the one at the end.
+    n_frames, n_first = len(arrays["frame.step"]), arrays["frame.n_components"][0]
+    assert np.flatnonzero(arrays["frame.is_full"]).tolist() == [0, n_frames - 1]
+    np.testing.assert_array_equal(arrays["full.q"][:n_first], told["q"])
+    np.testing.assert_array_equal(arrays["full.q"][n_first:], agent._learner.model.greedy_values())
     # After one step two observations are kept: the start and where the step led.
-    np.testing.assert_allclose(arrays["kept.point"], arrays["obs.point"][:2])
+    first = arrays["kept.frame"] == 0
+    np.testing.assert_allclose(arrays["kept.point"][first], arrays["obs.point"][:2])
+    assert (~first).sum() == len(agent._learner.model.memory)
     assert set(arrays["kept.state"]) <= set(arrays["component.id"])
-    assert arrays["full.prior_covariance"].shape == (arrays["frame.n_components"][0], 2, 2)
+    assert arrays["full.prior_covariance"].shape == (n_first + agent.n_states, 2, 2)
     assert np.isfinite(arrays["full.log_evidence"]).all()
 
 

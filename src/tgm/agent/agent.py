@@ -30,11 +30,17 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.saved import Arrays
 from tgm.errors import ConfigError, DataError, RunError, TGMError
 from tgm.perception.component_map import Move
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
+
+MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
+
+NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
+TOO_FAR = "what is known and what was seen are too far apart to be reckoned with"
 
 # Streams of the root seed: each purpose has its own, so that none disturbs another.
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
@@ -168,14 +174,14 @@ class TGMAgent:
             self._begin_episode()
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
-        action = self._learner.choose(self.n_steps, self._rng)
         try:
+            action = self._choose(where)
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
             )
             observation = self.interface.observation(raw, where)
             reward = self.interface.reward(raw_reward, where)
-            self._learner.observe(action, reward, observation, terminated=bool(terminated))
+            self._observe(action, reward, observation, bool(terminated), where)
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -189,13 +195,30 @@ class TGMAgent:
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
+    def _choose(self, where: str) -> int:
+        try:
+            return self._learner.choose(self.n_steps, self._rng)
+        except NUMERICAL as error:
+            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
+
+    def _observe(
+        self, action: int, reward: float, observation: FloatArray, terminated: bool, where: str
+    ) -> None:
+        try:
+            self._learner.observe(action, reward, observation, terminated=terminated)
+        except NUMERICAL as error:
+            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
+
     def _begin_episode(self) -> None:
         assert self.env is not None
         seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        self._learner.begin(observation)
+        try:
+            self._learner.begin(observation)
+        except NUMERICAL as error:
+            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
         self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
@@ -379,15 +402,17 @@ class TGMAgent:
                 raise RunError("its counts of steps and episodes are below 0")
             if env is not None and not Interface.of(env).fits(interface):
                 raise RunError(f"the model is of another environment: {interface}")
+            config = TGMConfig.from_dict(facts["config"])
+            _check_size(interface, config, arrays)
             agent = cls.__new__(cls)
-            agent._set_up(env, interface, TGMConfig.from_dict(facts["config"]), facts["seed"])
+            agent._set_up(env, interface, config, facts["seed"])
             agent._learner.restore(
                 arrays, [Move.from_dict(move) for move in facts["pending_moves"]]
             )
             agent.n_steps, agent.n_episodes = int(facts["n_steps"]), int(facts["n_episodes"])
             agent._rng.bit_generator.state = facts["exploration_rng"]
             agent._predict_rng.bit_generator.state = facts["predict_rng"]
-            agent._finished = [EpisodeInfo(**values) for values in facts["pending_episodes"]]
+            agent._finished = [EpisodeInfo.from_dict(told) for told in facts["pending_episodes"]]
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
@@ -409,6 +434,13 @@ class TGMAgent:
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
+
+
+def _check_size(interface: Interface, config: TGMConfig, arrays: Arrays) -> None:
+    """A small file may not ask for room for large covariances, of which it would hold one."""
+    n_numbers = sum(array.size for array in arrays.values())
+    if config.structure == "evidence" and interface.n_features**2 > max(n_numbers, MOST_UNSEEN):
+        raise RunError(f"{n_numbers} numbers are too few for {interface.n_features} features")
 
 
 def _as_callbacks(callback: Callback | Iterable[Callback] | None) -> tuple[Callback, ...]:

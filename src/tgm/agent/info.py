@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+from tgm.errors import DataError
 from tgm.perception.component_map import Move
 
 
@@ -27,6 +28,18 @@ class EpisodeInfo:
             "length": self.length,
             "terminated": self.terminated,
         }
+
+    @classmethod
+    def from_dict(cls, values: Any) -> EpisodeInfo:
+        """What `to_dict` gave, checked; it may come from somebody else's file."""
+        kinds = (int, int, int | float, int, bool)
+        names = [field.name for field in fields(cls)]
+        if not isinstance(values, dict) or set(values) != set(names):
+            raise DataError(f"an episode has {', '.join(names)}; this one is {values!r:.100}")
+        for name, kind in zip(names, kinds, strict=True):
+            if not isinstance(values[name], kind):
+                raise DataError(f"the {name} of an episode is {values[name]!r:.100}")
+        return cls(**values)
 
 
 @dataclass(frozen=True)

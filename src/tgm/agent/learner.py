@@ -10,7 +10,6 @@ import numpy as np
 from tgm.agent.snapshot import Changes, Snapshot
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.saved import Arrays
-from tgm.errors import DataError
 from tgm.perception.component_map import Move
 
 

@@ -59,7 +59,8 @@ def write_atomically(path: Path, data: bytes, *, sync: bool = True) -> None:
         raise RunError(f"'{path}' is not the name of a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as file:  # never through a link that somebody left there
             file.write(data)
             file.flush()
             if sync:

@@ -59,7 +59,7 @@ class OnlineLearner:
         planner = self.model.planner
         top = max(options)
         planner.note_best(top)
-        least = top - TIES * (top - planner.lowest)
+        least = top - TIES * abs(top - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
 

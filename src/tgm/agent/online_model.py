@@ -16,6 +16,7 @@ from tgm.agent.structure_search import StructureSearch
 from tgm.agent.trust import trust_in_rows
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays, Saved, number, prefixed
+from tgm.errors import DataError
 from tgm.memory.step import Belief, Step, relabel
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap, Move
@@ -413,8 +414,23 @@ class OnlineModel:
         self.planner.restore(saved.part("planner"), n_slots)
         self.memory.restore(saved.part("memory"), n_features, self.n_actions, n_slots)
         self.structure.restore(saved.part("structure"), n_slots)
+        self._check_names()
         self.log_evidence = saved.number("log_evidence")
         self.n_steps = saved.count("n_steps")
         self.born = saved.floats("born", n_slots)
         self._changed_at = saved.number("changed_at", infinite=-math.inf)
         self._pool_at = saved.number("pool_at", infinite=math.inf)
+
+    def _check_names(self) -> None:
+        """What was restored speaks of states that are there, and of a past that is over."""
+        alive, model = self.components.alive, self.model
+        named = {state for key, row in model.rows.items() if row for state in (key[0], *row)}
+        for step in self.memory.all():
+            named |= step.names
+            if not model.log_fade <= step.log_fade <= 0.0:
+                raise DataError(f"array 'log_fade' holds {step.log_fade} for a kept step")
+        unknown = named - set(alive.tolist()) - {START}
+        if unknown:
+            raise DataError(f"state {min(unknown)} is named, but is not there")
+        if len(alive) and int(model.successor[: alive[-1] + 1].max(initial=0)) > alive[-1]:
+            raise DataError("array 'successor' names a state that is not there")

@@ -78,7 +78,7 @@ class ScaleSearch:
             self._measure()
         if self._n_steps >= GIVE_UP_FROM:
             least = self.best.log_evidence - BEHIND
-            self.candidates = [model for model in self.candidates if model.log_evidence > least]
+            self.candidates = [model for model in self.candidates if model.log_evidence >= least]
 
     def to_arrays(self) -> Arrays:
         """The candidates, and what they have seen."""

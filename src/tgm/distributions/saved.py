@@ -87,18 +87,33 @@ class Saved:
 
     def positive_definite(self, name: str, *shape: int) -> FloatArray:
         """A symmetric matrix, or several, with eigenvalues above zero."""
-        matrices = self.floats(name, *shape)
+        matrices = self._symmetric(name, *shape)
         if matrices.size and not (np.linalg.eigvalsh(matrices) > 0).all():
             raise DataError(f"array '{self._prefix}{name}' is not positive definite")
         return matrices
 
-    def scatter(self, name: str, *shape: int) -> FloatArray:
-        """Scatter matrices: no eigenvalue below zero, but for rounding."""
-        matrices = self.floats(name, *shape)
+    def scatter(self, name: str, *shape: int, beside: FloatArray | None = None) -> FloatArray:
+        """Scatter matrices: no eigenvalue below zero, but for rounding.
+
+        Where doubtful points were taken back, what is left may be a little less than nothing. So
+        with `beside`, what is asked for is that it is positive definite with that added.
+        """
+        matrices = self._symmetric(name, *shape)
+        if beside is not None:
+            if not (np.linalg.eigvalsh(matrices + beside) > 0).all():
+                raise DataError(f"array '{self._prefix}{name}' leaves no covariance above zero")
+            return matrices
         lowest = float(np.linalg.eigvalsh(matrices).min(initial=0.0))
         if lowest < -1e-6 * max(1.0, float(np.abs(matrices).max(initial=0.0))):
             label = f"{self._prefix}{name}"
             raise DataError(f"array '{label}' is not a scatter: it has the eigenvalue {lowest}")
+        return matrices
+
+    def _symmetric(self, name: str, *shape: int) -> FloatArray:
+        matrices = self.floats(name, *shape)
+        skew = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
+        if skew > 1e-9 * np.abs(matrices).max(initial=0.0):
+            raise DataError(f"array '{self._prefix}{name}' is not symmetric")
         return matrices
 
     def _checked(

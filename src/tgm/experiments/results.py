@@ -24,26 +24,22 @@ from tgm.experiments.baselines import AGENTS, check_extras
 from tgm.experiments.comparison import compare, make_trials
 from tgm.experiments.grid import Outcome
 from tgm.experiments.results_page import write_page
-from tgm.experiments.statistics import mean_and_deviation
-from tgm.experiments.summary import grouped
 from tgm.experiments.trial import Trial
-from tgm.experiments.trial_store import RESULTS_FILE, Row, TrialStore, read_csv, write_csv
+from tgm.experiments.trial_store import (
+    CURVES_FILE,
+    RESULTS_FILE,
+    Row,
+    TrialStore,
+    read_csv,
+    write_csv,
+)
 
 STEPS = 5000
 SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in AGENTS}
-CURVE_EVERY = 100  # steps between two points of the curves in docs/data
+CURVE_AGENTS, CURVE_RUNS, CURVE_EVERY = ("tgm", "tgm-paper", "dqn", "a2c"), 5, 100
+CURVE_HEADS = ("maze", "agent", "seed", "step", "greedy_return", "recent_reward")
 
-ABOUT_FILE, CURVES_FILE = "about.json", "curves.csv"
-CURVE_HEADS = (
-    "maze",
-    "agent",
-    "step",
-    "runs",
-    "greedy_return_mean",
-    "greedy_return_deviation",
-    "recent_reward_mean",
-    "recent_reward_deviation",
-)
+ABOUT_FILE = "about.json"
 
 
 def campaign_trials(steps: int = STEPS) -> list[Trial]:
@@ -81,7 +77,7 @@ def run_campaign(
     minutes = (time.perf_counter() - began) / 60.0
     data.mkdir(parents=True, exist_ok=True)
     write_csv(data / RESULTS_FILE, comparison.rows[0], comparison.rows)
-    write_csv(data / CURVES_FILE, CURVE_HEADS, mean_curves(read_csv(store.folder / CURVES_FILE)))
+    write_csv(data / CURVES_FILE, CURVE_HEADS, figure_curves(read_csv(folder / CURVES_FILE)))
     about = {
         **_about(trials[0].steps, jobs, minutes, comparison.n_before),
         "load": round(load, 1),
@@ -89,21 +85,15 @@ def run_campaign(
     write_atomically(data / ABOUT_FILE, (json.dumps(about, indent=2) + "\n").encode())
 
 
-def mean_curves(rows: Sequence[Row]) -> list[Row]:
-    """Mean and standard deviation over runs of both curves, every 100 steps."""
-    kept = [row for row in rows if row["step"] % CURVE_EVERY == 0]
-    return [_mean_point(group) for group in grouped(kept, "maze", "agent", "step").values()]
-
-
-def _mean_point(rows: list[Row]) -> Row:
-    point: Row = {"maze": rows[0]["maze"], "agent": rows[0]["agent"], "step": rows[0]["step"]}
-    point["runs"] = len(rows)
-    for name in ("greedy_return", "recent_reward"):
-        values = [row[name] for row in rows if row[name] is not None]
-        mean, deviation = mean_and_deviation(values) if values else (None, None)
-        point[f"{name}_mean"] = None if mean is None else round(mean, 3)
-        point[f"{name}_deviation"] = None if deviation is None else round(deviation, 3)
-    return point
+def figure_curves(rows: Sequence[Row]) -> list[Row]:
+    """Of curves.csv what the paper's figure 13 shows: four agents, five runs, every 100 steps."""
+    return [
+        {name: row[name] for name in CURVE_HEADS}
+        for row in rows
+        if row["agent"] in CURVE_AGENTS
+        and row["seed"] < CURVE_RUNS
+        and row["step"] % CURVE_EVERY == 0
+    ]
 
 
 def page_of(data: Path) -> str:

@@ -251,7 +251,9 @@ class OnlineComponents:
         if (self.weight[self.alive] <= 0).any():
             raise DataError("array 'weight' holds 0 for a state that is there")
         self.mean[:n_slots] = saved.floats("mean", n_slots, n_features)
-        self.scatter[:n_slots] = saved.scatter("scatter", n_slots, n_features, n_features)
+        self.scatter[:n_slots] = saved.scatter(
+            "scatter", n_slots, n_features, n_features, beside=self.prior.inverse_scale
+        )
         self.peak[:n_slots] = saved.floats("peak", n_slots)
         self._refresh_at[:n_slots] = saved.floats("refresh_at", n_slots, low=0.0)
         theta = saved.floats("theta", n_slots, self._theta.shape[1], low=NOWHERE)

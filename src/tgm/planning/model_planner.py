@@ -88,6 +88,8 @@ class ModelPlanner:
         """Take over what `to_arrays` gave, for at least so many states."""
         self._best_reward = saved.number("best_reward", infinite=-math.inf)
         self._worst_reward = saved.number("worst_reward", infinite=math.inf)
+        if (self._best_reward < self._worst_reward) != (self._best_reward == -math.inf):
+            raise DataError(f"best_reward is {self._best_reward}, below {self._worst_reward}")
         self._doubt_at, self._look_at = saved.number("doubt_at"), saved.number("look_at")
         self._is_due = bool(saved.flags("is_due", 1)[0])
         self._is_stuck = bool(saved.flags("is_stuck", 1)[0])

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tgm.distributions.saved import Arrays
+from tgm.errors import DataError
 from tgm.runs.chunk import COLUMNS, Chunk
 
 UNKNOWN = -1
+MOST_GROWTH = 10  # successors in the rows that are put in, for each number of the file
 
 
 @dataclass
@@ -108,6 +110,7 @@ class _Replay:
         self._dof = self._a["prior.dof"][0]
         self._components: dict[int, _Component] = {}
         self._rows: dict[tuple[int, int], _Row] = {}
+        self._room = MOST_GROWTH * sum(array.size for array in chunk.arrays.values())
         self._place = {"component": 0, "removed": 0, "row": 0, "next": 0}
         self.writer = _Writer()
         self.frame_of: list[int] = []  # the new place of each frame
@@ -172,6 +175,9 @@ class _Replay:
             key = a["obs.state"][i - 1], action
             row = self._rows.setdefault(key, _Row())
             add_transition(row, state, weight, a["obs.reward"][i], a["obs.end"][i] == 1)
+            self._room -= len(row.next)
+            if self._room < 0:
+                raise DataError("its rows have more successors than a run can have seen")
             self.writer.row(key, row)
 
 

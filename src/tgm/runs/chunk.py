@@ -173,9 +173,15 @@ class Chunk:
         for name in ("obs.step", "frame.step", "frame.n_obs"):
             if (np.diff(a[name]) < 0).any() or (a[name] < 0).any():
                 raise DataError(f"array '{name}' is not in order")
+        last = self.first_step + len(a["obs.step"])  # each observation is a step, or a start
         for name in ("obs.step", "frame.step"):
-            if (a[name] < self.first_step).any():
-                raise DataError(f"array '{name}' holds a step before {self.first_step}")
+            if (a[name] < self.first_step).any() or (a[name] > last).any():
+                raise DataError(f"array '{name}' is not within {self.first_step} and {last}")
+        for name in ("obs.action", "row.action"):
+            if (a[name] >= self.n_actions).any():
+                raise DataError(f"array '{name}' holds {a[name].max()} of {self.n_actions} actions")
+        if (a["row.action"] < 0).any():
+            raise DataError("array 'row.action' holds a number below 0")
         if len(a["frame.step"]) and not a["frame.is_full"][0]:
             raise DataError("the first frame is not a full one")
         if (a["kept.frame"] >= len(a["frame.step"])).any():

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import re
 import secrets
 import shutil
 import time
@@ -23,13 +24,14 @@ import scipy
 from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
-from tgm.runs.lock import Lock
+from tgm.runs.lock import OPEN_FLAGS, Lock
 from tgm.runs.world import World
 
 SCHEMA = 2
 RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"
 MODEL_FILE = "model.safetensors"
 HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
+NUMBER = re.compile(r"[0-9]{10,18}")  # the step that a file is named by
 FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
 
 
@@ -41,13 +43,18 @@ class RunFolder:
 
     def __init__(self, path: Path, metrics_bytes: int = 0) -> None:
         """Take over a directory that is a run; its metrics are cut to so many bytes."""
+        for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
+            if (path / name).is_symlink():
+                raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
         self._lines: list[str] = []
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
-            self._metrics = os.open(path / METRICS_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+            for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
+                (path / name).mkdir(exist_ok=True)  # empty ones get lost where runs are copied
+            self._metrics = os.open(path / METRICS_FILE, OPEN_FLAGS, 0o644)
             size = os.fstat(self._metrics).st_size
             if size < metrics_bytes:
                 raise RunError(
@@ -142,6 +149,21 @@ class RunFolder:
             os.close(self._metrics)
             self._metrics = -1
         self._lock.release()
+
+
+def is_own_file(path: Path) -> bool:
+    """Whether it is a file of the run: no link to elsewhere, and no pipe to wait for."""
+    return path.is_file() and not path.is_symlink()
+
+
+def numbered(folder: Path) -> list[tuple[int, Path]]:
+    """(step, file) of the checkpoints or chunks in a folder of a run, in their order."""
+    files = folder.glob("*.safetensors") if folder.is_dir() and not folder.is_symlink() else ()
+    return sorted(
+        (int(path.stem), path)
+        for path in files
+        if NUMBER.fullmatch(path.stem) and is_own_file(path)
+    )
 
 
 def write_result(path: Path, result: Mapping[str, Any]) -> None:

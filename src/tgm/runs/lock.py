@@ -13,6 +13,9 @@ if sys.platform != "win32":  # where runs are not locked
     import fcntl
 
 LOCK_FILE = "lock"
+# A run may come from somebody else: nothing is written through a link, nobody waits for a pipe.
+SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+OPEN_FLAGS = os.O_RDWR | os.O_CREAT | SAFELY
 PATIENCE = 0.2  # seconds: a reader that looks whether a run is live holds the lock for a moment
 
 
@@ -22,7 +25,7 @@ class Lock:
     def __init__(self, folder: Path) -> None:
         """Take the lock of a run, or raise a RunError if somebody writes it."""
         try:
-            self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+            self._file = os.open(folder / LOCK_FILE, OPEN_FLAGS, 0o644)
         except OSError as error:
             raise RunError(f"{folder}: cannot be written ({error.strerror})") from None
         deadline = time.monotonic() + PATIENCE
@@ -42,7 +45,7 @@ class Lock:
 def is_locked(folder: Path) -> bool:
     """Whether somebody writes the run in `folder` at this moment."""
     try:
-        file = os.open(folder / LOCK_FILE, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        file = os.open(folder / LOCK_FILE, os.O_RDONLY | SAFELY)
     except OSError:
         return False
     try:

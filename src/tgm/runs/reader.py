@@ -23,6 +23,8 @@ from tgm.runs.folder import (
     RESULT_FILE,
     RUN_FILE,
     SCHEMA,
+    is_own_file,
+    numbered,
 )
 from tgm.runs.history import FORMAT
 from tgm.runs.lock import is_locked
@@ -68,7 +70,7 @@ class Run:
     def open(cls, folder: Path) -> Run:
         """The run in `folder`, or a RunError that says why there is none."""
         path = folder / RUN_FILE
-        if not path.is_file():
+        if not is_own_file(path):
             raise RunError(f"{folder}: not a run (there is no {RUN_FILE} in it)")
         facts = _read_json(path)
         if facts.get("schema") != SCHEMA:
@@ -102,7 +104,7 @@ class Run:
         try:
             last = self._last_line(strict=True)
             path = self.folder / RESULT_FILE
-            if not path.is_file():
+            if not is_own_file(path):
                 return RunStatus("interrupted", "it was killed", last=last)
             result = _read_json(path)
         except RunError as error:
@@ -111,7 +113,7 @@ class Run:
         if state not in ("finished", "interrupted", "failed"):
             return RunStatus("broken", f"{path}: status {state!r}")
         is_ours = bool(self.facts["interface"])
-        if state == "finished" and is_ours and not (self.folder / MODEL_FILE).is_file():
+        if state == "finished" and is_ours and not is_own_file(self.folder / MODEL_FILE):
             return RunStatus("broken", f"{self.folder}: its model is missing", result, last)
         return RunStatus(state, str(result.get("reason", "")), result, last)
 
@@ -125,7 +127,11 @@ class Run:
         """The newest agent that can be read, and a line for each that could not."""
         troubles: list[str] = []
         final = self.folder / MODEL_FILE
-        files = [path for _, path in self.checkpoints()] + [final] * final.is_file()
+        files = [path for _, path in self.checkpoints()]
+        if is_own_file(final):
+            # Beside a run that goes on, the final model is that of an earlier end.
+            place = len(files) if (self.folder / RESULT_FILE).is_file() else 0
+            files.insert(place, final)
         for path in reversed(files):
             try:
                 return TGMAgent.load(path), tuple(troubles)
@@ -137,14 +143,14 @@ class Run:
 
     def checkpoints(self) -> list[tuple[int, Path]]:
         """(step, file) of the checkpoints, the oldest first."""
-        return _numbered(self.folder / CHECKPOINT_FOLDER)
+        return numbered(self.folder / CHECKPOINT_FOLDER)
 
     # --- how it was learned -----------------------------------------------------------------------
 
     def metrics(self) -> Iterator[dict[str, Any]]:
         """The lines of the metrics; one that is still being written is left out."""
         path = self.folder / METRICS_FILE
-        if not path.is_file():
+        if not is_own_file(path):
             return
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
@@ -156,15 +162,21 @@ class Run:
 
     def chunk_steps(self) -> list[int]:
         """The steps after which the chunks of the history begin, in order."""
-        return [step for step, _ in _numbered(self.folder / HISTORY_FOLDER)]
+        return [step for step, _ in numbered(self.folder / HISTORY_FOLDER)]
 
     def chunk(self, first_step: int) -> Chunk:
         """The chunk of the history that begins after a step, with a frame for every change."""
-        return with_all_frames(self.chunk_file(first_step))
+        chunk = self.chunk_file(first_step)
+        try:
+            return with_all_frames(chunk)
+        except TGMError as error:
+            raise RunError(f"{self._chunk_path(first_step)}: {error}") from None
 
     def chunk_file(self, first_step: int) -> Chunk:
         """The same as it is in its file: what was just added to the model has no frame."""
-        path = self.folder / HISTORY_FOLDER / f"{first_step:010d}.safetensors"
+        path = self._chunk_path(first_step)
+        if not is_own_file(path):
+            raise RunError(f"{path}: there is no such file")
         arrays, _ = read_arrays(path, FORMAT)
         interface = self.facts["interface"]
         try:
@@ -174,6 +186,9 @@ class Run:
             raise RunError(f"{path}: {error} is missing or wrong") from None
         except TGMError as error:
             raise RunError(f"{path}: {error}") from None
+
+    def _chunk_path(self, first_step: int) -> Path:
+        return self.folder / HISTORY_FOLDER / f"{first_step:010d}.safetensors"
 
     def frame_at(self, step: int) -> Frame:
         """The model after `step`, rebuilt from the history."""
@@ -201,6 +216,8 @@ class Run:
     def _last_line(self, *, strict: bool) -> dict[str, Any]:
         """The last whole line of the metrics, or {} if there is none."""
         path = self.folder / METRICS_FILE
+        if not is_own_file(path):
+            return {}
         try:
             with path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
@@ -229,16 +246,7 @@ def find_runs(root: Path) -> list[Path]:
         entries = sorted(root.iterdir())
     except OSError:
         return []
-    return [path for path in entries if not path.is_symlink() and (path / RUN_FILE).is_file()]
-
-
-def _numbered(folder: Path) -> list[tuple[int, Path]]:
-    files = folder.glob("*.safetensors") if folder.is_dir() else ()
-    return sorted((int(path.stem), path) for path in files if _is_number(path.stem))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 18
+    return [path for path in entries if not path.is_symlink() and is_own_file(path / RUN_FILE)]
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from tgm.agent import TGMAgent, TGMConfig
+from tgm.agent import EpisodeInfo, TGMAgent, TGMConfig
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
 from tgm.errors import RunError, TGMError
 from tgm.runs.chunk import Chunk
@@ -98,28 +98,52 @@ def open_run(
     )
 
 
+COUNTS = ("metrics_bytes", "chunk", "n_observations", "n_frames", "n_forgotten", "recorded_at")
+NOTES: dict[str, Any] = {
+    "moves": list,
+    "episodes": list,
+    "terms": dict,
+    "returns": list,
+    "all_told": bool,
+    "untold": dict | None,
+}
+LESSON: dict[str, Any] = {
+    "n_forgotten": int,
+    "free_energy": int | float,
+    "free_energy_terms": dict,
+    "free_energy_path": list,
+    "moves": list,
+}
+
+
 def _notes(path: Path) -> dict[str, Any]:
+    """What a checkpoint tells the recorder, checked."""
     notes = read_arrays(path, MODEL_FORMAT)[1].get("notes")
-    wanted: dict[str, Any] = {
-        "metrics_bytes": int,
-        "chunk": int,
-        "n_observations": int,
-        "n_frames": int,
-        "moves": list,
-        "episodes": list,
-        "n_forgotten": int,
-        "recorded_at": int,
-        "terms": dict,
-        "returns": list,
-        "all_told": bool,
-        "untold": dict | None,
-    }
     if not isinstance(notes, dict):
         raise RunError(f"{path}: not a checkpoint")
+    for name in COUNTS:
+        value = notes.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise RunError(f"{path}: its note '{name}' is {value!r}")
+    _check_kinds(path, notes, NOTES)
+    if not all(isinstance(value, int | float) for value in notes["returns"]):
+        raise RunError(f"{path}: its note 'returns' holds more than numbers")
+    try:
+        _ = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
+    except TGMError as error:
+        raise RunError(f"{path}: {error}") from None
+    untold = notes["untold"]
+    if untold is not None:
+        _check_kinds(path, untold, LESSON)
+        if untold.keys() != LESSON.keys() or untold["moves"]:
+            raise RunError(f"{path}: its note 'untold' is no lesson")
+    return notes
+
+
+def _check_kinds(path: Path, notes: dict[str, Any], wanted: dict[str, Any]) -> None:
     for name, kind in wanted.items():
         if not isinstance(notes.get(name), kind):
-            raise RunError(f"{path}: its note '{name}' is {notes.get(name)!r}")
-    return notes
+            raise RunError(f"{path}: its note '{name}' is {notes.get(name)!r:.100}")
 
 
 def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:

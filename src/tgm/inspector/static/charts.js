@@ -73,7 +73,7 @@ export class Chart {
       hovermode: "closest",
       hoverlabel: { font: { size: 12 } },
       showlegend: traces.length > 1,
-      legend: traces.length > 4
+      legend: traces.filter((trace) => trace.showlegend !== false).length > 5
         ? { orientation: "v", x: 1.02, y: 1, font: { size: 10.5 }, tracegroupgap: 0 }
         : { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 } },
       ...layout,

@@ -1,0 +1,212 @@
+"""Short versions of campaigns/hostile_files.py: a file that lies is refused by name, or does not
+matter."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from campaigns.common.attacks import ATTACKS
+from campaigns.common.lives import Life
+from campaigns.common.mutations import encode
+from campaigns.common.tally import Tally
+from campaigns.hostile_files import (
+    COMMANDS,
+    attempt,
+    mutated_models,
+    mutated_runs,
+    sound_runs,
+    warm_up,
+)
+
+import tgm
+from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.distributions.saved import Saved
+from tgm.errors import DataError, RunError
+from tgm.transition.state_actions import PLANNED, SUMS
+
+SOME_ATTACKS = (
+    "a renamed pickle",
+    "a header of nested lists",
+    "an array of 2^40 numbers",
+    "arrays that overlap",
+    "another random generator",
+    "a history that grows when it is read",
+    "result.json is a link",
+    "run.json is a pipe",
+    "a world with a module to import",
+    "unfinished files are links",
+)
+
+
+def test_mutated_models(tmp_path):
+    tally = mutated_models(120, 11, tmp_path)
+    assert tally.tried == 120
+    assert tally.lost == []
+
+
+def test_runs_with_a_mutated_file(tmp_path):
+    tally = mutated_runs(16, 12, tmp_path)
+    assert tally.tried == 16
+    assert tally.lost == []
+
+
+def test_hand_made_attacks(tmp_path):
+    tally = Tally("attacks")
+    sound = sound_runs(tmp_path)[0]
+    warm_up(sound, tmp_path / "copy" / "run")
+    for number, name in enumerate(SOME_ATTACKS):
+        attempt(tally, name, ATTACKS[name], sound, tmp_path, commands=[number % len(COMMANDS)])
+    assert tally.tried == len(SOME_ATTACKS)
+    assert tally.lost == []
+
+
+def test_an_attack_that_succeeds_is_noticed(tmp_path, monkeypatch):
+    # The oracle itself: a loader that unpickles must be found out.
+    import pickle
+
+    def careless(path, env=None):
+        return pickle.loads(path.read_bytes())
+
+    monkeypatch.setattr(tgm.TGMAgent, "load", careless)
+    tally = Tally("attacks")
+    sound = sound_runs(tmp_path)[0]
+    attempt(tally, "pickle", ATTACKS["a renamed pickle"], sound, tmp_path)
+    assert len(tally.lost) == 1
+
+
+# --- what these trials found ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """The arrays and facts of a model of each kind."""
+    found = {}
+    for settings in ("half life", "paper"):
+        path = tmp_path_factory.mktemp("model") / "sound.tgm"
+        Life(settings).agent().learn(200).save(path)
+        found[settings] = read_arrays(path, MODEL_FORMAT)
+    return found
+
+
+def put(name, value, place=-1):
+    def change(arrays):
+        arrays[name] = arrays[name].copy()
+        arrays[name].flat[place] = value
+
+    return change
+
+
+def double(name):
+    def change(arrays):
+        arrays[name] = arrays[name].copy()
+        arrays[name][1] = arrays[name][0]
+
+    return change
+
+
+def lead_nowhere(arrays):
+    """Room for one more state, which is not there, and a successor of that name."""
+    n_slots = len(arrays["model.transition.visits"])
+    for name in (*SUMS, *PLANNED):
+        array = arrays[f"model.transition.{name}"]
+        arrays[f"model.transition.{name}"] = np.concatenate([array, np.zeros_like(array[:1])])
+    arrays["model.transition.successor"][0, 0, 0] = n_slots
+
+
+LIES = [
+    ("half life", double("model.memory.home.state"), "holds a state twice"),
+    ("half life", put("model.transition.discounted", 0.7), "'discounted' does not fit"),
+    ("half life", put("model.transition.probability", 1.0, slice(None)), "sums to more than one"),
+    ("half life", put("model.transition.end", 7.0), "'model.transition.end' holds 7.0"),
+    ("half life", put("model.transition.next.count", 9e9), r"has 9e\+09|has 9000000"),
+    ("half life", put("model.transition.log_fade", 1e20), "'log_fade' holds"),
+    ("half life", lead_nowhere, "'successor' names a state that is not there"),
+    ("half life", put("model.planner.worst_reward", 1e9), "below 1000000000.0"),
+    ("half life", put("model.memory.step.action", -1, slice(None)), "a start has a past"),
+    ("half life", put("model.prior.covariance", 9.0, 1), "is not symmetric"),
+    ("half life", put("model.component.scatter", -1e9, 0), "leaves no covariance"),
+    ("paper", put("memory.actions", 2**31, 0), "'memory.actions' holds 2147483648"),
+    ("paper", put("memory.actions", 2), "said to have a successor"),
+    ("paper", double("ids"), "holds a name twice"),
+    ("paper", put("next_id", 0), "not below 0"),
+    ("paper", put("q", 1e200), "'q' holds 1e.200"),
+    ("paper", put("posterior.inverse_scale", -5.0, 0), "not positive definite"),
+]
+
+
+@pytest.mark.parametrize(("settings", "lie", "reason"), LIES)
+def test_lies_are_refused_by_name(models, settings, lie, reason, tmp_path):
+    arrays, facts = models[settings]
+    arrays = dict(arrays)
+    lie(arrays)
+    (tmp_path / "lie.tgm").write_bytes(encode(arrays, MODEL_FORMAT, facts))
+    with pytest.raises(RunError, match=reason):
+        tgm.TGMAgent.load(tmp_path / "lie.tgm")
+
+
+def test_a_truth_is_not_refused(models, tmp_path):
+    for arrays, facts in models.values():
+        (tmp_path / "truth.tgm").write_bytes(encode(arrays, MODEL_FORMAT, facts))
+        assert tgm.TGMAgent.load(tmp_path / "truth.tgm").n_steps == 200
+
+
+def test_a_small_file_gets_little_room(tmp_path):
+    path = tmp_path / "model.tgm"
+    Life().agent().save(path)
+    arrays, facts = read_arrays(path, MODEL_FORMAT)
+    assert tgm.TGMAgent.load(path).n_states == 0  # it has seen nothing
+    facts["interface"]["n_features"] = 1000
+    path.write_bytes(encode(arrays, MODEL_FORMAT, facts))
+    with pytest.raises(RunError, match="too few for 1000 features"):
+        tgm.TGMAgent.load(path)
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"episode": 1}, "an episode has"),
+        ([], "an episode has"),
+        (
+            {"episode": 1, "step": 2, "total_reward": "x", "length": 2, "terminated": True},
+            "total_reward",
+        ),
+    ],
+)
+def test_episodes_in_a_file_are_checked(told, reason, tmp_path):
+    path = tmp_path / "model.tgm"
+    Life().agent().learn(10).save(path)
+    arrays, facts = read_arrays(path, MODEL_FORMAT)
+    facts["pending_episodes"] = [told]
+    path.write_bytes(encode(arrays, MODEL_FORMAT, facts))
+    with pytest.raises(RunError, match=reason):
+        tgm.TGMAgent.load(path)
+
+
+def test_a_scatter_may_be_a_little_less_than_nothing():
+    # Points that were taken back leave rounding and doubt behind; the covariance is what counts.
+    matrices = np.array([[[1.0, 0.0], [0.0, -0.05]]])
+    with pytest.raises(DataError, match="not a scatter"):
+        Saved({"s": matrices}).scatter("s", 1, 2, 2)
+    assert Saved({"s": matrices}).scatter("s", 1, 2, 2, beside=np.eye(2)).shape == (1, 2, 2)
+    with pytest.raises(DataError, match="leaves no covariance"):
+        Saved({"s": 30 * matrices}).scatter("s", 1, 2, 2, beside=np.eye(2))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_models_of_noisy_worlds_can_be_loaded(seed, tmp_path):
+    env = gym.make("tgm/Maze-v0", maze="20", noise=1.0)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(exploration="epsilon_greedy"), seed=seed)
+    for part in range(4):
+        agent.learn(100).save(tmp_path / f"{part}.tgm")
+        again = tgm.TGMAgent.load(tmp_path / f"{part}.tgm")
+        np.testing.assert_array_equal(again.covariances, agent.covariances)
+
+
+def test_numbers_that_cannot_be_reckoned_with_are_an_error_of_ours(monkeypatch):
+    agent = Life().agent().learn(30)
+
+    def fail(*args, **kwargs):
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr(agent.learner, "observe", fail)
+    with pytest.raises(DataError, match=r"step 31: .* too far apart"):
+        agent.learn(10)
