@@ -23,6 +23,10 @@ from tgm.distributions.saved import Saved
 from tgm.errors import DataError, RunError
 from tgm.transition.state_actions import PLANNED, SUMS
 
+CONFIGS = {
+    "noisy": tgm.TGMConfig(exploration="epsilon_greedy"),
+    "paper": tgm.TGMConfig.paper(learn_every=40),
+}
 SOME_ATTACKS = (
     "a renamed pickle",
     "a header of nested lists",
@@ -191,14 +195,24 @@ def test_a_scatter_may_be_a_little_less_than_nothing():
         Saved({"s": 30 * matrices}).scatter("s", 1, 2, 2, beside=np.eye(2))
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_models_of_noisy_worlds_can_be_loaded(seed, tmp_path):
+@pytest.mark.parametrize("config", [CONFIGS["noisy"], CONFIGS["paper"]])
+def test_models_of_noisy_worlds_can_be_loaded(config, tmp_path):
     env = gym.make("tgm/Maze-v0", maze="20", noise=1.0)
-    agent = tgm.TGMAgent(env, tgm.TGMConfig(exploration="epsilon_greedy"), seed=seed)
+    agent = tgm.TGMAgent(env, config, seed=1)
     for part in range(4):
         agent.learn(100).save(tmp_path / f"{part}.tgm")
         again = tgm.TGMAgent.load(tmp_path / f"{part}.tgm")
         np.testing.assert_array_equal(again.covariances, agent.covariances)
+
+
+def test_what_each_component_adds_is_kept(tmp_path):
+    # A frame that is told after a resumed run's last lesson has it from the file.
+    agent = Life("paper").agent().learn(90)
+    agent.save(tmp_path / "model.tgm")
+    again = tgm.TGMAgent.load(tmp_path / "model.tgm")
+    told, kept = agent.learner.snapshot().log_evidence, again.learner.snapshot().log_evidence
+    assert np.abs(told).max() > 0
+    np.testing.assert_array_equal(kept, told)
 
 
 def test_numbers_that_cannot_be_reckoned_with_are_an_error_of_ours(monkeypatch):
