@@ -148,7 +148,7 @@ class MeanShiftLearner:
         terms = free_energy(
             found.fit.prior, found.fit.posterior, points, found.fit.responsibilities
         )
-        self._energy = terms.by_component()[found.fit.active]
+        self._energy = terms.by_component()[found.kept]
         return Lesson(
             int(forget.sum()),
             found.fit.free_energy,
@@ -210,7 +210,7 @@ class MeanShiftLearner:
             self.planner.q.T.copy(),
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),
-            -self._energy if len(self._energy) == len(ids) else np.zeros(len(ids)),
+            -self._energy,
             0.0,
             points,
             ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
@@ -287,8 +287,7 @@ class MeanShiftLearner:
         )
         self.transition_matrix = self.transitions.probabilities()
         self.planner.q = saved.floats("q", n_actions, n_states)
-        if saved.has("energy"):  # files of the first versions have none
-            self._energy = saved.floats("energy", ANY)
+        self._energy = saved.floats("energy", n_states)
 
 
 def _among_fixed(found: Discovery) -> FloatArray:

@@ -56,12 +56,14 @@ class Discovery:
         responsibilities: (n_points, n_components) of the points they were fitted to.
         change: how the components of before became those of now.
         fit: the variational fit, over all proposed components (active or not).
+        kept: (n_components,) the places in the fit of the components that stay.
     """
 
     components: Components
     responsibilities: FloatArray
     change: ComponentMap
     fit: Fit
+    kept: IntArray
 
 
 def discover(
@@ -98,7 +100,7 @@ def discover(
     resp = fitted.responsibilities[:, kept]
     resp = resp / resp.sum(axis=1, keepdims=True)  # what inactive components had is next to nothing
     change = ComponentMap.of_survivors(0 if old is None else old.n_components, sources, moves)
-    return Discovery(components, resp, change, fitted)
+    return Discovery(components, resp, change, fitted, kept)
 
 
 def _sources(

@@ -68,14 +68,15 @@ class HistoryWriter:
         """No chunk yet."""
         self._folder = folder
         self._lengths = {"d": n_features, "A": n_actions}
+        self._n_numbers = sum(self._width(name) for name in TABLES["obs"])
         self.full_at = 0  # the step from which the next frame must be a full one
         self._begin(0)
 
     def _begin(self, first_step: int) -> None:
         self.first_step = first_step
         self._tables = {name: array("d") for name in TABLES}
-        self._observations = self._tables["obs"]
-        self.n_observations = 0
+        self.observations = self._tables["obs"]
+        """The columns of "obs" in their order, observation by observation."""
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
@@ -87,10 +88,10 @@ class HistoryWriter:
         n_entries = self._n_more + self.n_observations
         return step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
 
-    def observe(self, *numbers: float) -> None:
-        """Add an observation: the columns of "obs" in their order."""
-        self._observations.extend(numbers)
-        self.n_observations += 1
+    @property
+    def n_observations(self) -> int:
+        """Observations in the newest chunk."""
+        return len(self.observations) // self._n_numbers
 
     def add_full(self, step: int, snapshot: Snapshot) -> None:
         """Add a full frame; if there are frames already and it is time, in a new chunk."""
@@ -111,10 +112,10 @@ class HistoryWriter:
                 snapshot.log_evidence,
             )
         ]
-        self._tables["full"].extend(np.concatenate(full, axis=1).ravel().tolist())
+        self._tables["full"].frombytes(np.concatenate(full, axis=1).tobytes())
         frames = np.full((len(snapshot.kept_points), 1), self.n_frames - 1.0)
         kept = [frames, snapshot.kept_points, snapshot.kept_states[:, None]]
-        self._tables["kept"].extend(np.concatenate(kept, axis=1).ravel().tolist())
+        self._tables["kept"].frombytes(np.concatenate(kept, axis=1).tobytes())
         self._is_whole = True
 
     def add_changes(self, step: int, changes: Changes) -> None:
@@ -181,9 +182,8 @@ class HistoryWriter:
             n_entries = len(arrays[names[0]])
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
             entries = np.concatenate(columns, axis=1, dtype=np.float64)
-            self._tables[table] = array("d", entries.ravel().tolist())
-        self._observations = self._tables["obs"]
-        self.n_observations = len(arrays["obs.step"])
+            self._tables[table] = array("d", entries.tobytes())
+        self.observations = self._tables["obs"]
         self.n_frames = len(arrays["frame.step"])
         self._prior_dof = float(arrays["prior.dof"][0])
         full = arrays["frame.step"][arrays["frame.is_full"]]

@@ -123,9 +123,9 @@ class RunRecorder:
         state, log_density, weight = self._newest()
         if weight <= 0.0:
             self._all_told = False
-        self._history.observe(
-            agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, weight,
-            *point.tolist(),
+        self._history.observations.extend(
+            (agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, weight,
+             *point.tolist())
         )  # fmt: skip
 
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
@@ -134,12 +134,13 @@ class RunRecorder:
         if not self._all_told or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
         self._n_forgotten += lesson.n_forgotten
+        self._untold = lesson
         is_news = step - self._recorded_at >= RECORD_EVERY
-        self._episodes += episodes
+        if episodes:
+            self._episodes += episodes
         for move in lesson.moves:
             self._moves.append({"step": step} | move.to_dict())
             is_news = is_news or move.accepted
-        self._untold = lesson
         if is_news:
             self._record(lesson)
 
@@ -178,13 +179,14 @@ class RunRecorder:
             ending, reason = "interrupted", "stopped between two episodes"
         try:
             if ending == "finished" and self._agent.is_between_episodes:
-                self._checkpoint()
+                self._folder.flush(sync=True)
+                self._save()  # killed before its chunk is written, an earlier one counts
             if ending == "finished" and self._agent.n_states:
                 # For viewers: kept points, priors and evidence as they are at the end.
                 self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
             if self._untold is not None:
                 self._record(self._untold)
-            self._history.write(sync=True)
+            self._history.write()
             if ending == "finished":
                 self._write_model()
             self._folder.finish(ending, self._result(), reason)
@@ -222,6 +224,13 @@ class RunRecorder:
         began = time.monotonic()
         self._folder.flush(sync=True)
         self._history.write(sync=True)
+        self._save()
+        cost = time.monotonic() - began
+        wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
+        self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
+
+    def _save(self) -> None:
+        """The agent, and what is needed to go on with its files; older checkpoints make room."""
         notes = {
             "metrics_bytes": self._folder.metrics_bytes,
             "chunk": self._history.first_step,
@@ -241,9 +250,6 @@ class RunRecorder:
         for _, old in files[:-KEPT_CHECKPOINTS]:
             with contextlib.suppress(OSError):  # it is tried again at the next one
                 old.unlink(missing_ok=True)
-        cost = time.monotonic() - began
-        wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
-        self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
 
     def _checkpoint_file(self) -> Path:
         """Where the checkpoint of this moment is, or would be."""
