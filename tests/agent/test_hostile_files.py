@@ -116,8 +116,13 @@ def lead_nowhere(arrays):
     arrays["model.transition.successor"][0, 0, 0] = n_slots
 
 
+def exchange_homes(arrays):
+    arrays["model.memory.home.state"] = arrays["model.memory.home.state"][::-1].copy()
+
+
 LIES = [
     ("half life", double("model.memory.home.state"), "holds a state twice"),
+    ("half life", exchange_homes, "keeps a step where it did not lead"),
     ("half life", put("model.transition.discounted", 0.7), "'discounted' does not fit"),
     ("half life", put("model.transition.probability", 1.0, slice(None)), "sums to more than one"),
     ("half life", put("model.transition.end", 7.0), "'model.transition.end' holds 7.0"),

@@ -102,6 +102,8 @@ class StepMemory:
             self._steps[home] = deque(next(kept) for _ in range(count))
             for step in self._steps[home]:
                 step.home = home
+                if all(state != home for state, _ in step.after):
+                    raise DataError("array 'home.state' keeps a step where it did not lead")
         for state, length in zip(named_states, lengths, strict=True):
             self._naming[state] = {steps[next(named)]: None for _ in range(length)}
             for step in self._naming[state]:

@@ -246,7 +246,7 @@ def find_runs(root: Path) -> list[Path]:
         entries = sorted(root.iterdir())
     except OSError:
         return []
-    return [path for path in entries if not path.is_symlink() and is_own_file(path / RUN_FILE)]
+    return [path for path in entries if not path.is_symlink() and (path / RUN_FILE).is_file()]
 
 
 def _read_json(path: Path) -> dict[str, Any]:
