@@ -169,6 +169,16 @@ def test_a_small_file_gets_little_room(tmp_path):
         tgm.TGMAgent.load(path)
 
 
+def test_the_number_of_an_action_is_a_number_of_this_machine(tmp_path):
+    path = tmp_path / "model.tgm"
+    Life().agent().learn(10).save(path)
+    arrays, facts = read_arrays(path, MODEL_FORMAT)
+    facts["interface"]["first_action"] = 10**30
+    path.write_bytes(encode(arrays, MODEL_FORMAT, facts))
+    with pytest.raises(RunError, match="first action is 1000000"):
+        tgm.TGMAgent.load(path)
+
+
 @pytest.mark.parametrize(
     ("told", "reason"),
     [

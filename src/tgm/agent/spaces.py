@@ -13,6 +13,7 @@ from tgm.distributions import FloatArray
 from tgm.distributions.saved import LARGEST
 from tgm.errors import DataError, SpaceError
 
+MOST_ACTION = 2**62  # as a number of an action
 MOST_FEATURES = 1000  # of a model in a file: a covariance has the square of it
 
 
@@ -58,6 +59,8 @@ class Interface:
         names = tuple(str(name) for name in values["action_names"])
         if not 1 <= n_features <= MOST_FEATURES or n_actions < 1 or len(names) != n_actions:
             raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
+        if not -MOST_ACTION <= first_action <= MOST_ACTION:
+            raise SpaceError(f"an interface whose first action is {first_action}")
         return cls(n_features, n_actions, first_action, names)
 
     def fits(self, other: Interface) -> bool:

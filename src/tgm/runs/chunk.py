@@ -154,9 +154,17 @@ class Chunk:
 
     def _check(self) -> None:
         a = self.arrays
+        self._check_length("frame", len(a["frame.step"]))
+        for name, table in (
+            ("frame.n_components", "component.id"),
+            ("frame.n_removed", "removed.id"),
+            ("frame.n_rows", "row.state"),
+            ("row.n_next", "next.state"),
+        ):  # one by one: a sum of huge numbers would begin again at zero
+            if (a[name] < 0).any() or (a[name] > len(a[table])).any():
+                raise DataError(f"array '{name}' holds a number that is not within the file")
         for table, length in (
             ("obs", len(a["obs.step"])),
-            ("frame", len(a["frame.step"])),
             ("component", int(a["frame.n_components"].sum())),
             ("removed", int(a["frame.n_removed"].sum())),
             ("row", int(a["frame.n_rows"].sum())),
@@ -164,12 +172,7 @@ class Chunk:
             ("full", int(a["frame.n_components"][a["frame.is_full"]].sum())),
             ("kept", len(a["kept.frame"])),
         ):
-            for name in COLUMNS:
-                if name.startswith(f"{table}.") and len(a[name]) != length:
-                    raise DataError(f"array '{name}' has {len(a[name])} entries, not {length}")
-        for name in ("frame.n_components", "frame.n_removed", "frame.n_rows", "row.n_next"):
-            if (a[name] < 0).any():
-                raise DataError(f"array '{name}' holds a number below 0")
+            self._check_length(table, length)
         for name in ("obs.step", "frame.step", "frame.n_obs"):
             if (np.diff(a[name]) < 0).any() or (a[name] < 0).any():
                 raise DataError(f"array '{name}' is not in order")
@@ -186,6 +189,12 @@ class Chunk:
             raise DataError("the first frame is not a full one")
         if (a["kept.frame"] >= len(a["frame.step"])).any():
             raise DataError("array 'kept.frame' names a frame that is not there")
+
+    def _check_length(self, table: str, length: int) -> None:
+        for name in COLUMNS:
+            if name.startswith(f"{table}.") and len(self.arrays[name]) != length:
+                n_entries = len(self.arrays[name])
+                raise DataError(f"array '{name}' has {n_entries} entries, not {length}")
 
     @property
     def last_step(self) -> int:
