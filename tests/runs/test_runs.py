@@ -422,6 +422,21 @@ def test_two_checkpoints_are_kept_and_a_broken_one_is_passed_over(tmp_path):
     assert files_of(run) == whole
 
 
+def test_what_came_after_the_checkpoint_is_cut_off(tmp_path):
+    run = checkpointed(tmp_path / "run")
+    whole = files_of(run)
+    with (run.folder / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 99999}\n' * 1000)
+    history = run.folder / "history"
+    shutil.copy(history / "0000000000.safetensors", history / "0000099999.safetensors")
+    agent, _ = resume(run.folder)
+    assert agent.n_steps < 300
+    agent.learn(300 - agent.n_steps, run_dir=run.folder)
+    assert files_of(run) == whole
+    assert 99999 not in [record["step"] for record in run.metrics()]
+    assert run.chunk_steps() == [0]
+
+
 def test_without_a_checkpoint_it_begins_again(tmp_path):
     run = checkpointed(tmp_path / "run")
     whole = files_of(run)
