@@ -32,6 +32,13 @@ def test_a_report_is_one_file(folder, tmp_path, capsys):
     assert "opens in any browser" in capsys.readouterr().out
 
 
+def test_a_report_of_the_latest_run(folder, tmp_path):
+    (tmp_path / "latest").symlink_to(folder)
+    file = tmp_path / "page.html"
+    assert main(["report", str(tmp_path / "latest"), "-o", str(file)]) == 0
+    assert f'"{folder.name}"' in file.read_text(encoding="utf-8")
+
+
 def test_train_ends_with_a_report_unless_told_otherwise(tmp_path, capsys):
     for name, flags in (("with", []), ("without", ["--no-report"])):
         arguments = ["train", "--maze", "8", "--steps", "60", "--out", str(tmp_path / name)]

@@ -36,7 +36,8 @@ class Report:
         if not self.runs:
             raise ConfigError("name the directory of a RUN")
         need_extra()
-        write_report([Run.open(folder) for folder in self.runs], self.out)
+        # Whoever names a link, such as runs/latest, means the run; within a run there are none.
+        write_report([Run.open(folder.resolve()) for folder in self.runs], self.out)
         size = self.out.stat().st_size
         if self.json:
             print_json({"file": str(self.out), "bytes": size})
