@@ -226,7 +226,8 @@ def _bomb(run: Path) -> None:
         for name in [name for name in arrays if name.startswith("obs.")]:
             arrays[name] = np.repeat(arrays[name][:1], n_obs, axis=0)
         state = int(arrays["component.id"][0])
-        arrays["obs.weight"][:], arrays["obs.state"][:], arrays["obs.action"][:] = 1.0, state, 0
+        arrays["obs.share"][:] = arrays["obs.weight"][:] = 1.0
+        arrays["obs.state"][:], arrays["obs.action"][:] = state, 0
         keep = {"frame": 1, "component": 1, "full": 1, "removed": 0, "row": 1, "next": 0, "kept": 0}
         for name in list(arrays):
             if name.split(".")[0] in keep:

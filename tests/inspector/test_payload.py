@@ -53,7 +53,7 @@ def test_a_chunk_that_would_grow_beyond_measure_is_refused(run, tmp_path):
     arrays["frame.is_full"][0], arrays["frame.n_components"][0] = True, 1
     arrays["component.weight"][0], arrays["prior.dof"][0] = 1.0, 1.0
     arrays["component.covariance"][0] = np.eye(d)
-    arrays["obs.weight"][:] = 1.0
+    arrays["obs.share"][:] = arrays["obs.weight"][:] = 1.0
     write_arrays(path, arrays, FORMAT, {"first_step": 0})
     assert path.stat().st_size < 10_000_000
     with pytest.raises(RunError, match="too large to be drawn"):

@@ -296,8 +296,8 @@ def test_what_is_no_run_is_refused(tmp_path):
         ("{", "cannot be read"),
         ("[]", "no JSON object"),
         ("[" * 100_000, "cannot be read"),
-        (json.dumps({"schema": 99}), "schema 99; this version reads 2"),
-        (json.dumps({"schema": 2, "agent": 3}), "'agent' is 3"),
+        (json.dumps({"schema": 2}), "schema 2; this version reads 3"),
+        (json.dumps({"schema": 3, "agent": 3}), "'agent' is 3"),
     ):
         (tmp_path / "run.json").write_text(text)
         with pytest.raises(RunError, match=why):

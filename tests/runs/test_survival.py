@@ -258,7 +258,7 @@ def test_a_chunk_does_not_grow_without_bound(chunk):
     arrays["next.count"] = np.concatenate([arrays["next.count"], np.ones(extra)])
     for name in [name for name in arrays if name.startswith("obs.")]:
         arrays[name] = np.repeat(arrays[name][-1:], n_obs, axis=0)
-    arrays["obs.weight"][:] = 1.0
+    arrays["obs.share"][:] = arrays["obs.weight"][:] = 1.0
     arrays["obs.state"][:] = arrays["row.state"][last]
     arrays["obs.action"][:] = arrays["row.action"][last]
     arrays["frame.n_obs"][:] = 0

@@ -95,12 +95,13 @@ class Learner(Protocol):
 
     # --- records ----------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, float, float]:
-        """Of the newest observation: its most likely state, ln of its density, and its weight.
+    def newest(self) -> tuple[int, float, float, float]:
+        """Of the newest observation: its state, ln of its density, its share and its weight.
 
-        The state is told by its id, -1 for none; the density is the predictive one, before it was
-        learned from. The weight is what its transition counts, if all that changed is that it was
-        added to the model, as one point of its state; 0 if more has changed.
+        The state is the most likely one, told by its id, -1 for none; the density is the
+        predictive one, before it was learned from. If all that changed is that the observation was
+        added to the model, then its share is how much of a point it is in its state, and its
+        weight what its transition counts; 0 and 0 if more has changed.
         """
 
     def snapshot(self) -> Snapshot:

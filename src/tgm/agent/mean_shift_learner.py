@@ -182,11 +182,11 @@ class MeanShiftLearner:
 
     # --- records --------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, float, float]:
+    def newest(self) -> tuple[int, float, float, float]:
         """Of the newest observation: its state, ln of its density; it waits to be learned from."""
         belief = self._current_belief()
         state = int(self.state_ids[belief.argmax()]) if belief.size else -1
-        return state, self._log_density, 0.0
+        return state, self._log_density, 0.0, 0.0
 
     def changes(self) -> Changes | None:
         """A search for structure changes everything."""

@@ -188,13 +188,15 @@ class OnlineLearner:
 
     # --- records ----------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, float, float]:
-        """Of the newest observation: its most likely state, ln of its density, and its weight."""
+    def newest(self) -> tuple[int, float, float, float]:
+        """Of the newest observation: its state, ln of its density, its share and its weight."""
         model, records = self.model, self._records
-        if records is not None and records.model is model:
-            return records.newest()
+        if records is not None:
+            if records.model is model:
+                return records.newest()
+            self._records = None  # it does not follow a model that is not the best one
         state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
-        return state, model.log_density, 0.0
+        return state, model.log_density, 0.0, 0.0
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

@@ -153,6 +153,8 @@ class OnlineModel:
         self.count(step, +1.0)
         if is_news:
             self._learn_displacement(step)
+        else:
+            self.note(step)
         if step.after:
             home = step.after[0][0]
             step.weight_then = float(self.components.weight[home])
@@ -197,6 +199,12 @@ class OnlineModel:
             for before, after, weight in step.entries:
                 self.model.add(before, step.action, after, sign * weight, step.reward, step.end)
 
+    def note(self, step: Step) -> None:
+        """What a step added to is to be recorded as it is."""
+        self.components.dirty.update(state for state, _ in step.after)
+        if step.action is not None:
+            self.model.dirty.update((before, step.action) for before, _, _ in step.entries)
+
     def _learn_displacement(self, step: Step) -> None:
         """A step that changed the state tells what its action does in observation space."""
         if step.action is None or step.end or not step.before:
@@ -237,6 +245,7 @@ class OnlineModel:
 
     def _withdraw(self, step: Step) -> None:
         """Take back what a kept step added."""
+        self.note(step)
         self.count(step, -1.0)
         self.memory.take_out(step)
         for state, weight in step.after:
@@ -285,6 +294,7 @@ class OnlineModel:
         """
         steps = self.memory.naming(state)
         for step in steps:
+            self.note(step)
             self.count(step, -1.0)
         self.model.apply(change)
         self.planner.apply(change)
@@ -293,6 +303,7 @@ class OnlineModel:
             before = after if step.departure is None else {state: halves(step.departure)}
             self.memory.relabel(step, before, after)
             self.count(step, +1.0)
+            self.note(step)
         if self.last is not None:
             if self.last.home is None:
                 self.last.after = relabel(self.last.after, {state: halves(self.last.arrival)})

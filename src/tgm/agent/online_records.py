@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import add
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -13,6 +15,7 @@ from tgm.distributions import FloatArray
 from tgm.transition.state_actions import START
 
 NOBODY = -1
+NOWHERE = NOBODY, 0.0  # in place of a state and its share
 
 
 class OnlineRecords:
@@ -23,50 +26,32 @@ class OnlineRecords:
         self.model = model
         self._origin = origin
         self._covariance = model.components.prior.covariance
-        self._note_edits()
-        self._is_told = not (model.components.dirty or model.model.dirty)
         self._last_slot = NOBODY
-
-    def _note_edits(self) -> None:
-        self._n_edits = self.model.components.n_edits
-        self._n_row_edits = self.model.model.n_edits
 
     @property
     def prior_has_changed(self) -> bool:
         """Whether components have another prior than when this was made."""
         return self.model.components.prior.covariance is not self._covariance
 
-    def newest(self) -> tuple[int, float, float]:
-        """Of the newest observation: its state, ln of its density, and its weight.
+    def newest(self) -> tuple[int, float, float, float]:
+        """Of the newest observation: its state, ln of its density, its share and its weight.
 
-        A weight above 0 says that one whole point was added to its state, that its row counts so
-        much more, and that nothing else has changed: who knows the model before knows it after.
+        A share above 0 says that so much of a point was added to its state, that the row it came
+        by counts `weight` more, and that nothing else has changed: who knows the model before
+        knows it after. To be asked after every observation.
         """
         model = self.model
-        components, rows, step = model.components, model.model, model.last
-        n_edits = components.n_edits - self._n_edits
-        n_row_edits = rows.n_edits - self._n_row_edits
-        self._n_edits, self._n_row_edits = components.n_edits, rows.n_edits
-        before = self._last_slot
-        if step is None or not step.after:
-            self._last_slot, self._is_told = NOBODY, False
-            return NOBODY, model.log_density, 0.0
-        slot, share = step.after[0]
+        components, step = model.components, model.last
+        assert step is not None
+        after, entries, before = step.after, step.entries, self._last_slot
+        slot, share = after[0] if after else NOWHERE
         self._last_slot = slot
-        state = components.told.get(slot, NOBODY)
-        weight = 0.0
-        if n_edits == 1 and share == 1.0 and self._is_told and state >= 0:
-            entries = step.entries
-            if step.action is None:
-                weight = 1.0 if n_row_edits == 0 else 0.0
-            elif n_row_edits == 1 and len(entries) == 1 and entries[0][0] == before:
-                weight = entries[0][2]
-        if weight > 0.0:
-            components.dirty.clear()
-            rows.dirty.clear()
-            return state, model.log_density, weight
-        self._is_told = False
-        return int(components.ids[slot]), model.log_density, 0.0
+        if len(after) == 1 and len(entries) <= 1 and not components.dirty and not model.model.dirty:
+            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
+            if source == before and reached == slot:
+                return components.told[slot], model.log_density, share, weight
+        model.note(step)
+        return int(components.ids[slot]) if after else NOBODY, model.log_density, 0.0, 0.0
 
     def changes(self) -> Changes:
         """What changed since the last `changes` or `snapshot`."""
@@ -90,7 +75,6 @@ class OnlineRecords:
         found = self._table(known_slots, known_rows, removed)
         slots.clear()
         rows.clear()
-        self._is_told = True
         return found
 
     def snapshot(self) -> Snapshot:
@@ -102,13 +86,12 @@ class OnlineRecords:
         components.told = dict(zip(slots, components.ids[alive].tolist(), strict=True))
         components.dirty.clear()
         model.dirty.clear()
-        self._is_told = True
         keys = sorted(key for key, row in model.rows.items() if row and key[0] != START)
         prior = components.prior
         evidence = np.array(
             [prior.log_evidence(float(components.weight[s]), components.scatter[s]) for s in slots]
         )
-        steps = self.model.memory.all()
+        steps, ids = self.model.memory.all(), components.ids.tolist()
         arrivals = np.array([step.arrival for step in steps]).reshape(-1, components.n_features)
         return Snapshot(
             self._table(slots, keys, []),
@@ -118,7 +101,7 @@ class OnlineRecords:
             evidence,
             prior.dof - components.n_features,
             arrivals + self._origin,
-            np.array([components.ids[step.home] for step in steps], dtype=np.intp),
+            np.array([ids[step.home] for step in steps if step.home is not None], dtype=np.intp),
             {
                 "observations": -float(evidence.sum()),
                 "transitions": -self._transition_evidence(keys),
@@ -127,15 +110,19 @@ class OnlineRecords:
 
     def _table(self, slots: list[int], rows: list[tuple[int, int]], removed: list[int]) -> Changes:
         model, ids = self.model.model, self.model.components.ids.tolist()
+        visits_of, reward_sum, end_sum = (
+            model.visits.item,
+            model.reward_sum.item,
+            model.end_sum.item,
+        )
         values: list[float] = []
         after: list[float] = []
         for key in rows:
             row = model.rows.get(key, {})
-            visits = float(model.visits[key])
+            visits = visits_of(key)
             tries = visits if visits > 0 else 1.0
-            end = min(1.0, max(0.0, float(model.end_sum[key]) / tries))
-            reward = float(model.reward_sum[key]) / tries
-            values += (ids[key[0]], key[1], visits, reward, end, len(row))
+            end = min(1.0, max(0.0, end_sum(key) / tries))
+            values += (ids[key[0]], key[1], visits, reward_sum(key) / tries, end, len(row))
             for reached, count in row.items():
                 after += (ids[reached], count)
         return Changes(
@@ -152,11 +139,10 @@ class OnlineRecords:
         scale, origin = prior.inverse_scale.ravel().tolist(), self._origin.tolist()
         values: list[float] = []
         for slot in slots:
-            weight = float(components.weight[slot])
+            weight = components.weight.item(slot)
             dof = prior.dof + weight - n_features
-            values += (int(components.ids[slot]), weight, 0.0)
-            for mean, start in zip(components.mean[slot].tolist(), origin, strict=True):
-                values.append(mean + start)
+            values += (components.ids.item(slot), weight, 0.0)
+            values += map(add, components.mean[slot].tolist(), origin)
             scatter = components.scatter[slot].ravel().tolist()
             values += [(one + other) / dof for one, other in zip(scale, scatter, strict=True)]
         return values

@@ -228,7 +228,7 @@ def _most_numbers(stored: Chunk) -> int:
     """
     arrays = stored.arrays
     n_features = int(arrays["obs.point"].shape[1])
-    n_added = int((arrays["obs.weight"] > 0).sum())
+    n_added = int((arrays["obs.share"] > 0).sum())
     n_states = len(np.unique(arrays["component.id"])) + 1
     return sum(int(array.size) for array in arrays.values()) + n_added * (
         n_features * (n_features + 1) + 2 * min(n_states, n_added)

@@ -75,8 +75,7 @@ class OnlineComponents:
         self._refresh_at = np.zeros(capacity)  # weight at which theta is due again
         self._free: list[int] = []
         self.dirty: set[int] = set()
-        """Slots that changed since the last record of them."""
-        self.n_edits = 0  # changes so far
+        """Slots that changed since the last record of them, by more than an observation."""
         self.told: dict[int, int] = {}
         """The id under which each slot was recorded; empty if nobody records."""
 
@@ -131,7 +130,7 @@ class OnlineComponents:
         self.ids[slot] = self.next_id
         self.weight[slot] = self._refresh_at[slot] = 0.0
         self.next_id += 1
-        self._note(slot)
+        self.dirty.add(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
         return slot
 
@@ -143,11 +142,14 @@ class OnlineComponents:
         self._theta[slot] = 0.0
         self._theta[slot, 0] = NOWHERE
         self._free.append(slot)
-        self._note(slot)
+        self.dirty.add(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,): knowledge is addition."""
+        """Add a weighted point (n_features,): knowledge is addition.
+
+        Who adds it tells `dirty`, unless it is a new observation: records follow those themselves.
+        """
         before = float(self.weight[slot])
         after = before + weight
         if before == 0.0:
@@ -156,7 +158,6 @@ class OnlineComponents:
         else:
             self._shift(slot, point, weight / after, weight * before / after)
         self.weight[slot] = after
-        self._note(slot)
         # A component is looked at anew when it has a twentieth more data, not at every point.
         if after >= self._refresh_at[slot]:
             self.refresh(slot)
@@ -171,7 +172,7 @@ class OnlineComponents:
         else:
             self._shift(slot, point, -weight / after, -weight * before / after)
             self.weight[slot] = after
-        self._note(slot)
+        self.dirty.add(slot)
         self.refresh(slot)
 
     def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
@@ -182,14 +183,14 @@ class OnlineComponents:
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a component knows."""
         self.weight[slot], self.mean[slot], self.scatter[slot] = moments
-        self._note(slot)
+        self.dirty.add(slot)
         self.refresh(slot)
 
     def set_prior(self, prior: ComponentPrior) -> None:
         """Take another prior; every component is seen in its light."""
         self.prior = prior
         for slot in self.alive.tolist():
-            self._note(slot)
+            self.dirty.add(slot)
             self.refresh(slot)
 
     def refresh(self, slot: int) -> None:
@@ -204,11 +205,6 @@ class OnlineComponents:
         self._theta[slot] = theta
         self._mean_features[slot] = second_order(mean)
         self._refresh_at[slot] = weight + max(0.5, 0.05 * weight)
-
-    def _note(self, slot: int) -> None:
-        """A slot has changed."""
-        self.dirty.add(slot)
-        self.n_edits += 1
 
     def covariances(self, slots: IntArray | BoolArray) -> FloatArray:
         """(n, n_features, n_features) expected covariances of components."""
@@ -264,6 +260,9 @@ class OnlineComponents:
             self._mean_features[slot] = second_order(self.mean[slot])
         self.dirty = set(saved.whole("dirty", ANY, high=n_slots - 1).tolist())
         self.told = dict(saved.whole("told", ANY, 2).tolist())
+        clean = set(self.alive.tolist()) - self.dirty
+        if self.told and any(self.told.get(slot) != self.ids[slot] for slot in clean):
+            raise DataError("array 'told' misses a state that was recorded")
 
     def _check_names(self) -> None:
         ids = self.ids[self.alive].tolist()

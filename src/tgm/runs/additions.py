@@ -33,21 +33,21 @@ class _Row:
     next: dict[int, float] = field(default_factory=dict)
 
 
-def add_point(known: _Component, point: list[float], prior_dof: float) -> None:
-    """One point more: x moves the mean by d / (w + 1) and adds w / (w + 1) d d^T to the scatter.
+def add_point(known: _Component, point: list[float], share: float, prior_dof: float) -> None:
+    """A share s of a point x: the mean moves by s d / (w + s), the scatter by s w / (w + s) d d^T.
 
     w is the weight before, d the distance of x from the mean. The covariance is the prior's and
     the points' scatter over prior_dof + weight.
     """
-    weight = known.weight
+    weight = known.weight + share
     difference = [x - m for x, m in zip(point, known.mean, strict=True)]
-    total, scale = prior_dof + weight, weight / (weight + 1.0)
-    squares = (scale * one * other for one in difference for other in difference)
+    before, step = prior_dof + known.weight, share / weight
+    squares = (step * known.weight * one * other for one in difference for other in difference)
     known.covariance = [
-        (c * total + s) / (total + 1.0) for c, s in zip(known.covariance, squares, strict=True)
+        (c * before + s) / (before + share) for c, s in zip(known.covariance, squares, strict=True)
     ]
-    known.mean = [m + d / (weight + 1.0) for m, d in zip(known.mean, difference, strict=True)]
-    known.weight = weight + 1.0
+    known.mean = [m + step * d for m, d in zip(known.mean, difference, strict=True)]
+    known.weight = weight
 
 
 def add_transition(row: _Row, after: int, weight: float, reward: float, end: bool) -> None:
@@ -161,12 +161,13 @@ class _Replay:
     def observation(self, i: int) -> None:
         """An observation: if it was just added to the model, the frame that follows from it."""
         a = self._a
-        weight, state, action = a["obs.weight"][i], a["obs.state"][i], a["obs.action"][i]
+        share, state, action = a["obs.share"][i], a["obs.state"][i], a["obs.action"][i]
         known = self._components.get(state)
-        if weight <= 0 or known is None:
+        if share <= 0 or known is None:
             return
-        add_point(known, a["obs.point"][i], self._dof)
-        is_step = action >= 0 and i > 0 and a["obs.state"][i - 1] != UNKNOWN
+        add_point(known, a["obs.point"][i], share, self._dof)
+        weight = a["obs.weight"][i]
+        is_step = weight > 0 and action >= 0 and i > 0 and a["obs.state"][i - 1] != UNKNOWN
         # The start of an episode is learned with its first step.
         step = a["obs.step"][i] + (action < 0)
         self.writer.frame(step, i + 1, False, (1, 0, int(is_step)))
@@ -184,7 +185,7 @@ class _Replay:
 def with_all_frames(chunk: Chunk) -> Chunk:
     """The chunk with a frame for every observation that was just added to the model."""
     arrays = chunk.arrays
-    if not (arrays["obs.weight"] > 0).any():
+    if not (arrays["obs.share"] > 0).any():
         return chunk
     replay = _Replay(chunk)
     n_frames, frame = len(arrays["frame.step"]), 0

@@ -21,6 +21,7 @@ COLUMNS: dict[str, tuple[Any, str]] = {
     "obs.end": (np.int64, ""),
     "obs.reward": (np.float64, ""),
     "obs.log_density": (np.float64, ""),
+    "obs.share": (np.float64, ""),
     "obs.weight": (np.float64, ""),
     "obs.point": (np.float64, "d"),
     "frame.step": (np.int64, ""),
@@ -53,6 +54,7 @@ COLUMNS: dict[str, tuple[Any, str]] = {
 }
 
 MOST = 1e300  # a value or an evidence may be large, but is a number
+ROUNDING = 1e-6  # by how much a probability may be above one
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,9 @@ class Chunk:
         for name in ("obs.action", "row.action"):
             if (a[name] >= self.n_actions).any():
                 raise DataError(f"array '{name}' holds {a[name].max()} of {self.n_actions} actions")
+        for name in ("obs.share", "obs.weight"):
+            if (a[name] < 0).any() or (a[name] > 1.0 + ROUNDING).any():
+                raise DataError(f"array '{name}' is not within 0 and 1")
         if (a["row.action"] < 0).any():
             raise DataError("array 'row.action' holds a number below 0")
         if len(a["frame.step"]) and not a["frame.is_full"][0]:

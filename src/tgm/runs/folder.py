@@ -27,7 +27,7 @@ from tgm.errors import RunError
 from tgm.runs.lock import OPEN_FLAGS, Lock
 from tgm.runs.world import World
 
-SCHEMA = 2
+SCHEMA = 3
 RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"
 MODEL_FILE = "model.safetensors"
 HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
@@ -48,7 +48,7 @@ class RunFolder:
                 raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
-        self._lines: list[str] = []
+        self._records: list[Mapping[str, Any]] = []
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
@@ -108,19 +108,22 @@ class RunFolder:
         return cls(path)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add a line to the metrics; it reaches the file within half a second or at `flush`."""
-        self._lines.append(json.dumps(record) + "\n")
+        """Add a line to the metrics; it reaches the file within half a second or at `flush`.
+
+        The record is kept until then: it must not be changed.
+        """
+        self._records.append(record)
         if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
             self.flush()
 
     def flush(self, *, sync: bool = False) -> None:
         """Write what was appended; `sync` waits until it is on the disk."""
         self._flushed_at = time.monotonic()
-        data = "".join(self._lines).encode()
+        data = "".join([json.dumps(record) + "\n" for record in self._records]).encode()
         try:
             if data:
                 _write_at(self._metrics, data, self.metrics_bytes)
-                self._lines.clear()
+                self._records.clear()
                 self.metrics_bytes += len(data)
             if sync:
                 os.fsync(self._metrics)

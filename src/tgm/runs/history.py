@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from array import array
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +19,10 @@ CHUNK_STEPS = 5000  # at least so many steps are in a chunk
 FIRST_FULL = 100  # the second full frame of a run; then at four times the steps of the last one
 FORMAT = "tgm-history"
 
-# Each table is one flat array of numbers while it grows; these are the columns of an entry.
-TABLES: dict[str, tuple[str, ...]] = {
-    "obs": (
+# The columns of an observation, besides its point, in the order in which `pack` takes them.
+_SEEN = [
+    (name, COLUMNS[name][0])
+    for name in (
         "obs.step",
         "obs.episode",
         "obs.action",
@@ -26,9 +30,14 @@ TABLES: dict[str, tuple[str, ...]] = {
         "obs.end",
         "obs.state",
         "obs.log_density",
+        "obs.share",
         "obs.weight",
-        "obs.point",
-    ),
+    )
+]
+pack = struct.Struct("=" + "".join("q" if kind is np.int64 else "d" for _, kind in _SEEN)).pack
+
+# Each other table is one flat array of numbers while it grows; these are the columns of an entry.
+TABLES: dict[str, tuple[str, ...]] = {
     "frame": (
         "frame.step",
         "frame.n_obs",
@@ -68,15 +77,15 @@ class HistoryWriter:
         """No chunk yet."""
         self._folder = folder
         self._lengths = {"d": n_features, "A": n_actions}
-        self._n_numbers = sum(self._width(name) for name in TABLES["obs"])
+        self._observation = np.dtype([*_SEEN, ("obs.point", np.float64, (n_features,))])
         self.full_at = 0  # the step from which the next frame must be a full one
         self._begin(0)
 
     def _begin(self, first_step: int) -> None:
         self.first_step = first_step
         self._tables = {name: array("d") for name in TABLES}
-        self.observations = self._tables["obs"]
-        """The columns of "obs" in their order, observation by observation."""
+        self.observations: list[bytes] = []
+        """For each observation what `pack` gives of it, and its point: a recorder adds them."""
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
@@ -84,20 +93,13 @@ class HistoryWriter:
         self._is_whole = True  # no frame is half added
         self._prior_dof = 0.0
 
-    def _is_long(self, step: int) -> bool:
-        n_entries = self._n_more + self.n_observations
-        return step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
-
     @property
     def n_observations(self) -> int:
         """Observations in the newest chunk."""
-        return len(self.observations) // self._n_numbers
+        return len(self.observations) // 2
 
     def add_full(self, step: int, snapshot: Snapshot) -> None:
-        """Add a full frame; if there are frames already and it is time, in a new chunk."""
-        if self.n_frames and self._is_long(step):
-            self.write()
-            self._begin(step)
+        """Add a full frame."""
         self._is_whole = False
         self.full_at = next_full(step)
         self._prior_dof = snapshot.prior_dof
@@ -141,6 +143,14 @@ class HistoryWriter:
 
     # --- files ------------------------------------------------------------------------------------
 
+    def begin_chunk(self, step: int) -> None:
+        """Write the chunk and begin another, if it is long enough; a full frame must follow."""
+        n_entries = self._n_more + self.n_observations
+        is_long = step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
+        if self.n_frames and is_long:
+            self.write()
+            self._begin(step)
+
     def write(self, *, sync: bool = False) -> None:
         """Write the newest chunk as far as it is, if it has grown since the last time.
 
@@ -155,24 +165,26 @@ class HistoryWriter:
 
     def _arrays(self) -> Arrays:
         """The columns of all tables."""
-        arrays: Arrays = {}
+        observations = np.frombuffer(b"".join(self.observations), self._observation)
+        arrays: Arrays = {name: observations[name] for name in observations.dtype.names or ()}
         for table, names in TABLES.items():
             widths = [self._width(name) for name in names]
             values = np.array(self._tables[table]).reshape(-1, sum(widths))
             columns = np.split(values, np.cumsum(widths)[:-1], axis=1)
             for name, column in zip(names, columns, strict=True):
-                dtype, shape = COLUMNS[name]
-                inner = [self._lengths[letter] for letter in shape]
-                arrays[name] = column.astype(dtype).reshape(len(values), *inner)
+                dtype, shape = self._type(name)
+                arrays[name] = column.astype(dtype).reshape(len(values), *shape)
         arrays["prior.dof"] = np.array([self._prior_dof])
         return arrays
 
+    def _type(self, name: str) -> tuple[Any, tuple[int, ...]]:
+        """The type of a column, and the shape of one entry."""
+        dtype, letters = COLUMNS[name]
+        return dtype, tuple(self._lengths[letter] for letter in letters)
+
     def _width(self, name: str) -> int:
         """Numbers in one entry of a column."""
-        width = 1
-        for letter in COLUMNS[name][1]:
-            width *= self._lengths[letter]
-        return width
+        return math.prod(self._type(name)[1])
 
     def resume(self, chunk: Chunk) -> None:
         """Go on with a chunk."""
@@ -183,7 +195,9 @@ class HistoryWriter:
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
             entries = np.concatenate(columns, axis=1, dtype=np.float64)
             self._tables[table] = array("d", entries.tobytes())
-        self.observations = self._tables["obs"]
+        columns = (arrays[name].tolist() for name, _ in _SEEN)
+        for *numbers, point in zip(*columns, arrays["obs.point"], strict=True):
+            self.observations += (pack(*numbers), point.tobytes())
         self.n_frames = len(arrays["frame.step"])
         self._prior_dof = float(arrays["prior.dof"][0])
         full = arrays["frame.step"][arrays["frame.is_full"]]

@@ -25,7 +25,7 @@ from tgm.runs.folder import (
     RunFolder,
     numbered,
 )
-from tgm.runs.history import HistoryWriter
+from tgm.runs.history import HistoryWriter, pack
 from tgm.runs.world import World
 
 RECORD_EVERY = 100  # steps between two lines of metrics, unless the structure changes
@@ -64,6 +64,7 @@ class RunRecorder:
         self._n_forgotten = 0
         self._episodes: list[EpisodeInfo] = []
         self._recorded_at = 0
+        self._due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
         self._stops = False
         self._untold: Lesson | None = None  # the last one, if it is in no line of metrics
@@ -120,34 +121,42 @@ class RunRecorder:
         self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
     ) -> None:
         """Keep an observation."""
-        state, log_density, weight = self._newest()
-        if weight <= 0.0:
+        state, log_density, share, weight = self._newest()
+        if share <= 0.0:
             self._all_told = False
-        self._history.observations.extend(
-            (agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, weight,
-             *point.tolist())
+        observations = self._history.observations
+        observations.append(
+            pack(agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, share,
+                 weight)
         )  # fmt: skip
+        observations.append(point.tobytes())
 
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
+        self._n_forgotten += lesson.n_forgotten
+        self._untold = lesson
+        if episodes:
+            self._episodes += episodes
+        if agent.n_steps >= self._due_at or lesson.moves or not self._all_told:
+            self._keep(lesson, agent)
+
+    def _keep(self, lesson: Lesson, agent: TGMAgent) -> None:
         step = agent.n_steps
         if not self._all_told or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
-        self._n_forgotten += lesson.n_forgotten
-        self._untold = lesson
         is_news = step - self._recorded_at >= RECORD_EVERY
-        if episodes:
-            self._episodes += episodes
         for move in lesson.moves:
             self._moves.append({"step": step} | move.to_dict())
             is_news = is_news or move.accepted
         if is_news:
             self._record(lesson)
+        self._due_at = min(self._recorded_at + RECORD_EVERY, self._history.full_at)
 
     def _keep_model(self, step: int, learner: Learner) -> None:
         changes = None if step >= self._history.full_at else learner.changes()
         if changes is None:
             snapshot = learner.snapshot()
+            self._history.begin_chunk(step)
             self._history.add_full(step, snapshot)
             self._terms = snapshot.free_energy_terms
         else:

@@ -71,9 +71,8 @@ class StateActionModel:
         self._retries: set[tuple[int, int]] = set()  # rows that want one more try
         self.surprises: dict[tuple[int, int], int] = {}  # rows that failed, how often in a row
         self.version = 0  # counts the changes that are worth planning with again
-        self.n_edits = 0  # changes of rows so far
         self.dirty: set[tuple[int, int]] = set()
-        """Rows that changed since the last record of them."""
+        """Rows that changed since the last record of them, by more than an observation."""
 
     def make_room(self, n_slots: int) -> None:
         """Have arrays for at least so many states."""
@@ -91,6 +90,8 @@ class StateActionModel:
         self, state: int, action: int, after: int, weight: float, reward: float, end: float
     ) -> None:
         """Count a step (or, with negative weight, take it back).
+
+        Who does tells `dirty`, unless it is a new observation: records follow those themselves.
 
         Args:
             state, action, after: where it began (START before an episode), what was done, where
@@ -149,6 +150,7 @@ class StateActionModel:
                         self.into[new_after].add((new_state, action))
         for state, action in sorted(touched):
             if state != START:
+                self.dirty.add((state, action))
                 self._refresh(state, action)
 
     def _share_sums(self, changed: dict[int, list[tuple[int, float]]]) -> None:
@@ -261,6 +263,7 @@ class StateActionModel:
             self.into[after].discard((state, action))
         for values in (self.visits, self.reward_sum, self.end_sum):
             values[state, action] = 0.0
+        self.dirty.add((state, action))
         self._refresh(state, action)
 
     def note_try(self, state: int, action: int) -> None:
@@ -285,7 +288,6 @@ class StateActionModel:
         """Count everything seen so far exp(log_factor) times: for worlds that change."""
         self.log_fade += log_factor
         self.dirty.update(key for key in self.rows if key[0] != START)
-        self.n_edits += 1
         factor = math.exp(log_factor)
         for row in self.rows.values():
             for after in row:
@@ -297,8 +299,6 @@ class StateActionModel:
         """Bring the planner's arrays up to date with one row."""
         key = state, action
         self.touched.add(key)
-        self.dirty.add(key)
-        self.n_edits += 1
         visits = float(self.visits[key])
         row = self.rows.get(key)
         if visits <= 1e-9 or not row:

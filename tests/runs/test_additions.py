@@ -1,0 +1,88 @@
+"""Knowledge is addition: what a reader adds up is what the learner knew, at every step."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import tgm
+from tgm.runs import Run
+from tgm.transition.state_actions import START
+
+N_STEPS = 700
+LOOK_EVERY = 6  # learning steps; what is once wrong stays so for a while
+
+WORLDS = {
+    "plain": ({}, {}),
+    "noise": ({"noise": 0.3}, {}),
+    "noise without filtering": ({"noise": 0.3}, {"filtering": False}),
+    "fading": ({"noise": 0.25}, {"half_life": 200.0}),
+    "several steps at once": ({"noise": 0.3}, {"learn_every": 3}),
+    "a scale that is searched": ({"noise": 0.2}, {"bandwidth": "auto"}),
+    "a search, several steps at once": ({"noise": 0.2}, {"bandwidth": "auto", "learn_every": 4}),
+    "wide states": ({"noise": 0.3}, {"bandwidth": 1.0}),
+    "few states": ({"noise": 0.3}, {"max_states": 6}),
+    "no second thoughts": ({"noise": 0.3}, {"second_thoughts": False}),
+}
+
+
+def known_now(agent: tgm.TGMAgent):
+    """Weights, means, covariances by id; tries, mean reward, end and successors by id and action."""
+    model = agent.learner.model
+    components, rows, ids = model.components, model.model, model.components.ids
+    order = np.argsort(agent.state_ids)
+    table = {}
+    for (state, action), row in rows.rows.items():
+        if state != START and row:
+            tries = rows.visits[state, action]
+            told = (
+                tries,
+                rows.reward_sum[state, action] / tries,
+                rows.end_sum[state, action] / tries,
+            )
+            after = {int(ids[reached]): count for reached, count in row.items()}
+            table[int(ids[state]), action] = (*map(float, told), after)
+    weights = components.weight[components.alive].copy()
+    parts = (agent.state_ids, weights, agent.means, agent.covariances)
+    return [part[order] for part in parts], table
+
+
+def check(frame, known) -> None:
+    (ids, weights, means, covariances), rows = known
+    np.testing.assert_array_equal(frame.ids, ids)
+    np.testing.assert_allclose(frame.weight, weights, rtol=1e-9)
+    np.testing.assert_allclose(frame.mean, means, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(frame.covariance, covariances, rtol=1e-9, atol=1e-12)
+    assert frame.rows.keys() == rows.keys()
+    for key, (visits, reward, end, after) in rows.items():
+        row = frame.rows[key]
+        told = row.visits, row.reward, row.end
+        np.testing.assert_allclose(told, (visits, reward, end), rtol=1e-9, atol=1e-9)
+        assert row.next.keys() == after.keys()
+        np.testing.assert_allclose(list(row.next.values()), [after[name] for name in row.next])
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_model_can_be_followed_from_step_to_step(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 300)
+    options, settings = WORLDS[name]
+    env = gym.make("tgm/Maze-v0", maze="26", max_episode_steps=60, **options)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(**settings), seed=1)
+    known, kinds = {}, set()
+
+    def look(info) -> None:
+        known[info.step] = known_now(agent)
+        kinds.update(move.kind for move in info.moves if move.accepted)
+
+    agent.learn(N_STEPS, callback=look, run_dir=tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    firsts = run.chunk_steps()
+    assert len(firsts) > 1
+    assert kinds >= ({"removal"} if name == "plain" else {"birth", "merge"})
+    assert "split" in kinds or name not in ("noise", "fading", "several steps at once")
+    chunks = {first: run.chunk(first) for first in firsts}
+    for step, wanted in list(known.items())[::LOOK_EVERY]:
+        frame = chunks[max(first for first in firsts if first <= step)].frame_at(step)
+        check(frame, wanted)
+    if name == "noise":
+        shares = np.concatenate([chunk.arrays["obs.share"] for chunk in chunks.values()])
+        assert ((shares > 0) & (shares < 1)).any()  # the case that is easily got wrong
