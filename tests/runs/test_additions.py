@@ -26,21 +26,17 @@ WORLDS = {
 
 
 def known_now(agent: tgm.TGMAgent):
-    """Weights, means, covariances by id; tries, mean reward, end and successors by id and action."""
+    """Weights, means, covariances by id; and of each row tries, mean reward, end, successors."""
     model = agent.learner.model
     components, rows, ids = model.components, model.model, model.components.ids
     order = np.argsort(agent.state_ids)
     table = {}
     for (state, action), row in rows.rows.items():
         if state != START and row:
-            tries = rows.visits[state, action]
-            told = (
-                tries,
-                rows.reward_sum[state, action] / tries,
-                rows.end_sum[state, action] / tries,
-            )
+            sums = rows.visits, rows.reward_sum, rows.end_sum
+            tries, reward, end = (float(numbers[state, action]) for numbers in sums)
             after = {int(ids[reached]): count for reached, count in row.items()}
-            table[int(ids[state]), action] = (*map(float, told), after)
+            table[int(ids[state]), action] = tries, reward / tries, end / tries, after
     weights = components.weight[components.alive].copy()
     parts = (agent.state_ids, weights, agent.means, agent.covariances)
     return [part[order] for part in parts], table

@@ -198,15 +198,12 @@ class MeanShiftLearner:
         if self.components is None:
             return Snapshot.empty(self._n_features, n_actions, points)
         known, ids = self.components, self.state_ids
-        covariances = self.covariances
         weight = known.posterior.components.mean_precision
         resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
-        table = Table(n_entries=len(ids))
-        for k, name in enumerate(ids.tolist()):
-            head = (name, float(weight[k]), float(known.is_fixed[k]))
-            table.values += (*head, *self.means[k].tolist(), *covariances[k].ravel().tolist())
+        covariances = self.covariances.reshape(len(ids), -1)
+        columns = np.column_stack([ids, weight, known.is_fixed, self.means, covariances])
         return Snapshot(
-            Changes(table, *self._row_tables(), []),
+            Changes(Table(columns.ravel().tolist(), len(ids)), *self._row_tables(), []),
             self.planner.q.T.copy(),
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),

@@ -44,11 +44,15 @@ def write_arrays(
         facts: anything that JSON can hold.
         sync: wait until it is on the disk.
     """
-    arrays = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    # Single bytes come last, so that all numbers are aligned.
+    names = sorted(arrays, key=lambda name: (arrays[name].itemsize == 1, name))
+    arrays = {name: np.ascontiguousarray(arrays[name]) for name in names}
     text = json.dumps(facts)
     content = {"schema": SCHEMA, "facts": text, "checksum": _checksum(arrays, text)}
     header = _header(arrays, {format_name: json.dumps(content)})
-    write_atomically(path, b"".join([header, *arrays.values()]), sync=sync)
+    write_atomically(
+        path, b"".join([header, *(array.data for array in arrays.values())]), sync=sync
+    )
 
 
 def _header(arrays: Arrays, metadata: dict[str, str]) -> bytes:
@@ -63,7 +67,7 @@ def _header(arrays: Arrays, metadata: dict[str, str]) -> bytes:
         kind, shape = _DTYPES[array.dtype.type], list(array.shape)
         entries[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
     text = json.dumps(entries, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # so that the arrays are aligned
+    text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text
 
 
@@ -139,7 +143,7 @@ def _checksum(arrays: Arrays, facts: str) -> int:
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         checksum = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), checksum)
-        checksum = zlib.crc32(array, checksum)
+        checksum = zlib.crc32(array.data, checksum)
     return checksum
 
 

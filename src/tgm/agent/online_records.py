@@ -110,19 +110,16 @@ class OnlineRecords:
 
     def _table(self, slots: list[int], rows: list[tuple[int, int]], removed: list[int]) -> Changes:
         model, ids = self.model.model, self.model.components.ids.tolist()
-        visits_of, reward_sum, end_sum = (
-            model.visits.item,
-            model.reward_sum.item,
-            model.end_sum.item,
-        )
+        sums = model.visits, model.reward_sum, model.end_sum
+        visits_of, reward_of, end_of = (numbers.item for numbers in sums)
         values: list[float] = []
         after: list[float] = []
         for key in rows:
             row = model.rows.get(key, {})
             visits = visits_of(key)
             tries = visits if visits > 0 else 1.0
-            end = min(1.0, max(0.0, end_sum(key) / tries))
-            values += (ids[key[0]], key[1], visits, reward_sum(key) / tries, end, len(row))
+            end = min(1.0, max(0.0, end_of(key) / tries))
+            values += (ids[key[0]], key[1], visits, reward_of(key) / tries, end, len(row))
             for reached, count in row.items():
                 after += (ids[reached], count)
         return Changes(

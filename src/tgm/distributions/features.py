@@ -5,11 +5,20 @@ statistics are resp.T @ phi.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
 
 from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
+
+
+@cache
+def upper_triangle(n_features: int) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the upper triangle, made once: for one point it is most of the work."""
+    rows, columns = np.triu_indices(n_features)
+    rows.flags.writeable = columns.flags.writeable = False
+    return rows, columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +39,7 @@ class Features:
         """The features of points (N, O) about their own mean."""
         centre = points.mean(axis=0) if len(points) else np.zeros(points.shape[1])
         centred = points - centre
-        rows, columns = np.triu_indices(points.shape[1])
+        rows, columns = upper_triangle(points.shape[1])
         ones = np.ones((len(points), 1))
         values = np.hstack([ones, centred, centred[:, rows] * centred[:, columns]])
         return cls(centre=centre, points=centred, values=values)
@@ -42,7 +51,7 @@ class Features:
 
 def symmetric(upper: FloatArray, n_features: int) -> FloatArray:
     """Symmetric matrices (K, O, O) from their upper triangles (K, O (O + 1) / 2)."""
-    rows, columns = np.triu_indices(n_features)
+    rows, columns = upper_triangle(n_features)
     matrices = np.empty((len(upper), n_features, n_features))
     matrices[:, rows, columns] = upper
     matrices[:, columns, rows] = upper

@@ -60,9 +60,9 @@ class NormalWishart:
         """The Cholesky factor of inverse_scale, computed once."""
         return factorise(self.inverse_scale, "inverse_scale")
 
-    @property
+    @cached_property
     def scale(self) -> FloatArray:
-        """W, of shape (K, O, O)."""
+        """W, of shape (K, O, O), computed once."""
         return self.factor.inverse
 
     def shifted(self, offset: FloatArray) -> Self:

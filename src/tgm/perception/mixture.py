@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from tgm.distributions import (
     dirichlet,
     normal_wishart,
 )
+from tgm.distributions.features import upper_triangle
 from tgm.errors import DataError
 
 __all__ = ["Features", "Mixture", "concatenate"]
@@ -79,6 +81,12 @@ class Mixture:
         density = normal_wishart.expected_log_density(self.components, points)
         return np.asarray(self.expected_log_weights + density)
 
+    @cached_property
+    def _log_peaks(self) -> FloatArray:
+        """(K,) ln rho at each mean, computed once."""
+        peaks = normal_wishart.expected_log_density_at_mean(self.components)
+        return np.asarray(self.expected_log_weights + peaks)
+
     def natural_parameters(self, centre: FloatArray) -> FloatArray:
         """theta (F, K), such that ln rho = phi @ theta for features phi about `centre`.
 
@@ -88,12 +96,8 @@ class Mixture:
         precision = normal_wishart.expected_precision(self.components)
         mean = self.components.mean - centre
         linear = np.einsum("kij,kj->ki", precision, mean)
-        constant = (
-            self.expected_log_weights
-            + normal_wishart.expected_log_density_at_mean(self.components)
-            - 0.5 * np.sum(linear * mean, axis=1)
-        )
-        rows, columns = np.triu_indices(self.n_features)
+        constant = self._log_peaks - 0.5 * np.sum(linear * mean, axis=1)
+        rows, columns = upper_triangle(self.n_features)
         quadratic = -precision[:, rows, columns] * np.where(rows == columns, 0.5, 1.0)
         return np.vstack([constant, linear.T, quadratic.T])
 

@@ -77,6 +77,11 @@ class HistoryWriter:
         """No chunk yet."""
         self._folder = folder
         self._lengths = {"d": n_features, "A": n_actions}
+        self.observations: list[bytes] = []
+        """For each observation what `pack` gives of it, and its point: a recorder adds them.
+
+        Bytes, because every step adds to them, and an environment may use its arrays again.
+        """
         self._observation = np.dtype([*_SEEN, ("obs.point", np.float64, (n_features,))])
         self.full_at = 0  # the step from which the next frame must be a full one
         self._begin(0)
@@ -84,8 +89,7 @@ class HistoryWriter:
     def _begin(self, first_step: int) -> None:
         self.first_step = first_step
         self._tables = {name: array("d") for name in TABLES}
-        self.observations: list[bytes] = []
-        """For each observation what `pack` gives of it, and its point: a recorder adds them."""
+        self.observations.clear()
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
@@ -195,8 +199,8 @@ class HistoryWriter:
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
             entries = np.concatenate(columns, axis=1, dtype=np.float64)
             self._tables[table] = array("d", entries.tobytes())
-        columns = (arrays[name].tolist() for name, _ in _SEEN)
-        for *numbers, point in zip(*columns, arrays["obs.point"], strict=True):
+        seen = (arrays[name].tolist() for name, _ in _SEEN)
+        for *numbers, point in zip(*seen, arrays["obs.point"], strict=True):
             self.observations += (pack(*numbers), point.tobytes())
         self.n_frames = len(arrays["frame.step"])
         self._prior_dof = float(arrays["prior.dof"][0])
