@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +12,9 @@ from tgm.agent.snapshot import Changes, Snapshot
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.saved import Arrays
 from tgm.perception.component_map import Move
+
+Newest = tuple[int, float, float, float]
+"""State, ln density, share and weight of an observation; see `Learner.newest`."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,11 @@ class Learner(Protocol):
 
     # --- records ----------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, float, float, float]:
-        """Of the newest observation: its state, ln of its density, its share and its weight.
+    @property
+    def newest(self) -> Callable[[], Newest]:
+        """Tells of the newest observation its state, ln of its density, its share and its weight.
 
+        It is to be called after every observation, and to be asked for again after a snapshot.
         The state is the most likely one, told by its id, -1 for none; the density is the
         predictive one, before it was learned from. If all that changed is that the observation was
         added to the model, then its share is how much of a point it is in its state, and its

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.explore import explore
-from tgm.agent.learner import Lesson
+from tgm.agent.learner import Lesson, Newest
 from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
@@ -182,8 +184,13 @@ class MeanShiftLearner:
 
     # --- records --------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, float, float, float]:
-        """Of the newest observation: its state, ln of its density; it waits to be learned from."""
+    @property
+    def newest(self) -> Callable[[], Newest]:
+        """Tells of the newest observation its state and ln of its density."""
+        return self._newest
+
+    def _newest(self) -> Newest:
+        """It waits to be learned from: its share and weight are 0."""
         belief = self._current_belief()
         state = int(self.state_ids[belief.argmax()]) if belief.size else -1
         return state, self._log_density, 0.0, 0.0

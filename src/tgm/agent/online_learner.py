@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tgm.agent.config import MODEL_BASED, TGMConfig
 from tgm.agent.explore import explore
-from tgm.agent.learner import Lesson
+from tgm.agent.learner import Lesson, Newest
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.online_records import OnlineRecords
 from tgm.agent.scale import Scale
@@ -188,8 +190,14 @@ class OnlineLearner:
 
     # --- records ----------------------------------------------------------------------------------
 
-    def newest(self) -> tuple[int, float, float, float]:
-        """Of the newest observation: its state, ln of its density, its share and its weight."""
+    @property
+    def newest(self) -> Callable[[], Newest]:
+        """Tells of the newest observation its state, ln of its density, share and weight."""
+        if self._search is None and self._records is not None:
+            return self._records.newest  # there is one model only: nobody need stand between
+        return self._newest_of_best
+
+    def _newest_of_best(self) -> Newest:
         model, records = self.model, self._records
         if records is not None:
             if records.model is model:

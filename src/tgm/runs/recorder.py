@@ -158,6 +158,7 @@ class RunRecorder:
             snapshot = learner.snapshot()
             self._history.begin_chunk(step)
             self._history.add_full(step, snapshot)
+            self._newest = learner.newest
             self._terms = snapshot.free_energy_terms
         else:
             self._history.add_changes(step, changes)
@@ -173,8 +174,11 @@ class RunRecorder:
         self._recorded_at, self._untold = info.step, None
         self._returns.extend(episode.total_reward for episode in info.episodes)
         if time.monotonic() >= self._live_at:
-            self._history.write()
-            self._live_at = time.monotonic() + LIVE_SECONDS
+            self._write_history()
+
+    def _write_history(self, *, sync: bool = False) -> None:
+        self._history.write(sync=sync)
+        self._live_at = time.monotonic() + LIVE_SECONDS
 
     def episode_ended(self, agent: TGMAgent) -> bool:
         """Write a checkpoint if it is time; False if the agent shall stop."""
@@ -232,7 +236,7 @@ class RunRecorder:
         """Everything that is needed to go on from here, to the bit."""
         began = time.monotonic()
         self._folder.flush(sync=True)
-        self._history.write(sync=True)
+        self._write_history(sync=True)
         self._save()
         cost = time.monotonic() - began
         wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
