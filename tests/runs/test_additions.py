@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.agent.model_file import read_model, write_model
+from tgm.errors import RunError
 from tgm.runs import Run
 from tgm.transition.state_actions import START
 
@@ -82,3 +84,37 @@ def test_the_model_can_be_followed_from_step_to_step(name, tmp_path, monkeypatch
     if name == "noise":
         shares = np.concatenate([chunk.arrays["obs.share"] for chunk in chunks.values()])
         assert ((shares > 0) & (shares < 1)).any()  # the case that is easily got wrong
+
+
+def test_an_environment_may_use_its_arrays_again(tmp_path):
+    class OneArray(gym.Wrapper):
+        """Every observation is the same array, overwritten."""
+
+        held = np.zeros(2)
+
+        def reset(self, **kwargs):
+            self.held[:], info = self.env.reset(**kwargs)
+            return self.held, info
+
+        def step(self, action):
+            self.held[:], *rest = self.env.step(action)
+            return self.held, *rest
+
+    points = []
+    for index, wrap in enumerate((OneArray, lambda env: env)):
+        agent = tgm.TGMAgent(wrap(gym.make("tgm/Maze-v0", maze="8")), seed=0)
+        agent.learn(60, run_dir=tmp_path / str(index))
+        points.append(Run.open(tmp_path / str(index)).chunk(0).arrays["obs.point"])
+    np.testing.assert_array_equal(*points)
+    assert len(np.unique(points[0], axis=0)) > 50
+
+
+def test_a_checkpoint_that_forgot_what_was_recorded_is_refused(tmp_path):
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
+    agent.learn(200, run_dir=tmp_path / "run")
+    arrays, facts = read_model(tmp_path / "run" / "model.safetensors")
+    assert len(arrays["model.component.told"]) == agent.n_states
+    arrays["model.component.told"] = arrays["model.component.told"][1:]
+    write_model(tmp_path / "lie.safetensors", arrays, facts)
+    with pytest.raises(RunError, match="'told' misses a state"):
+        tgm.TGMAgent.load(tmp_path / "lie.safetensors")

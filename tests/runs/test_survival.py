@@ -221,6 +221,8 @@ def chunk(tmp_path_factory) -> Chunk:
         ("row.action", -1, "holds a number below 0"),
         ("obs.action", 7, "holds 7 of 5 actions"),
         ("obs.step", 2**60, "is not within 0 and"),
+        ("obs.share", 1.5, "is not within 0 and 1"),
+        ("obs.weight", -0.5, "is not within 0 and 1"),
         ("frame.step", 2**60, "is not within 0 and"),
     ],
 )

@@ -78,7 +78,7 @@ class HistoryWriter:
         self._folder = folder
         self._lengths = {"d": n_features, "A": n_actions}
         self.observations: list[bytes] = []
-        """For each observation what `pack` gives of it, and its point: a recorder adds them.
+        """For each new observation what `pack` gives of it, and its point: a recorder adds them.
 
         Bytes, because every step adds to them, and an environment may use its arrays again.
         """
@@ -90,17 +90,27 @@ class HistoryWriter:
         self.first_step = first_step
         self._tables = {name: array("d") for name in TABLES}
         self.observations.clear()
+        self._gathered: list[bytes] = []  # of the older ones
+        self._n_gathered = 0
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
         self._n_written = -1
-        self._is_whole = True  # no frame is half added
+        self._is_whole = True  # nothing is half added
         self._prior_dof = 0.0
 
     @property
     def n_observations(self) -> int:
         """Observations in the newest chunk."""
-        return len(self.observations) // 2
+        return self._n_gathered + len(self.observations) // 2
+
+    def gather(self) -> None:
+        """Put the new observations together; now and then, so that their room is used again."""
+        was_whole, self._is_whole = self._is_whole, False
+        self._n_gathered = self.n_observations
+        self._gathered.append(b"".join(self.observations))
+        self.observations.clear()
+        self._is_whole = was_whole
 
     def add_full(self, step: int, snapshot: Snapshot) -> None:
         """Add a full frame."""
@@ -169,7 +179,8 @@ class HistoryWriter:
 
     def _arrays(self) -> Arrays:
         """The columns of all tables."""
-        observations = np.frombuffer(b"".join(self.observations), self._observation)
+        self.gather()
+        observations = np.frombuffer(b"".join(self._gathered), self._observation)
         arrays: Arrays = {name: observations[name] for name in observations.dtype.names or ()}
         for table, names in TABLES.items():
             widths = [self._width(name) for name in names]

@@ -165,6 +165,7 @@ class RunRecorder:
         self._all_told = True
 
     def _record(self, lesson: Lesson) -> None:
+        self._history.gather()
         info = self._agent.info(lesson, tuple(self._episodes))
         record = info.to_dict() | {"moves": self._moves, "n_forgotten": self._n_forgotten}
         if self._terms:
