@@ -57,7 +57,7 @@ class RunRecorder:
         self._history = HistoryWriter(
             self.path / HISTORY_FOLDER, agent.interface.n_features, agent.interface.n_actions
         )
-        self._add = self._history.observations.append
+        self._add = self._history.observations.extend
         self._checkpoint_seconds = checkpoint_seconds
         self._checkpoint_at = time.monotonic() + checkpoint_seconds
         self._live_at = time.monotonic() + LIVE_SECONDS
@@ -125,11 +125,10 @@ class RunRecorder:
         state, log_density, share, weight = self._newest()
         if share <= 0.0:
             self._all_told = False
-        self._add(
-            pack(agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, share,
-                 weight)
-        )  # fmt: skip
-        self._add(point.tobytes())
+        numbers = pack(
+            agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, share, weight
+        )
+        self._add((numbers, point.tobytes()))  # both or none, whenever Ctrl-C comes
 
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
