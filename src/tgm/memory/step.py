@@ -47,6 +47,11 @@ class Step:
     names: set[int] = field(default_factory=set)
     is_void: bool = False
 
+    @property
+    def kept_next(self) -> Step | None:
+        """The step that followed, if it is kept."""
+        return self.next if self.next is not None and self.next.home is not None else None
+
     def states(self) -> set[int]:
         """The states that it names."""
         named = set()
@@ -81,3 +86,11 @@ def relabel(belief: Belief, shares: Shares) -> Belief:
     return sorted(
         ((state, p) for state, p in new.items() if p > 1e-6), key=lambda item: (-item[1], item[0])
     )
+
+
+def difference(one: Belief, other: Belief) -> float:
+    """The probability by which two beliefs differ: 0 for the same, 1 for nothing in common."""
+    known, total = dict(one), 0.0
+    for state, probability in other:
+        total += abs(probability - known.pop(state, 0.0))
+    return 0.5 * (total + sum(known.values()))
