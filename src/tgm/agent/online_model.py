@@ -146,7 +146,7 @@ class OnlineModel:
             if step.end and self.components.n_alive > 0:
                 step.entries = [(state, state, weight) for state, weight in step.before]
             else:
-                self._give_birth(step, inference, self.n_steps if born is None else born)
+                self._give_birth(step, inference, born)
         for state, weight in step.after:
             self.components.add(state, step.arrival, weight)
             self.structure.touch(state)
@@ -163,7 +163,7 @@ class OnlineModel:
             step.weight_then = float(self.components.weight[home])
             self.memory.keep(step, home)
 
-    def _give_birth(self, step: Step, inference: Inference, born: float) -> None:
+    def _give_birth(self, step: Step, inference: Inference, born: float | None) -> None:
         """The step leads to a state that was never seen."""
         state = self.new_state(born)
         odds = math.log(inference.newness / max(1.0 - inference.newness, 1e-300))
@@ -179,11 +179,11 @@ class OnlineModel:
         ]
         step.after = [(state, 1.0)]
 
-    def new_state(self, born: float) -> int:
-        """The slot of a state without points.
+    def new_state(self, born: float | None = None) -> int:
+        """The slot of a state without points, born now or at the step that is given.
 
-        Part of another, it is as old as that, or a merge would follow the split: how rarely a
-        state is seen for its age speaks for a merge.
+        What was part of another is as old as that: how rarely a state is seen for its age speaks
+        for a merge, and without this a merge would be undone as often as it is made.
         """
         state = self.components.birth()
         self.model.make_room(state + 1)
@@ -191,7 +191,7 @@ class OnlineModel:
         self.structure.birth(state)
         if state >= len(self.born):
             self.born = np.concatenate([self.born, np.zeros(max(16, len(self.born)))])
-        self.born[state] = born
+        self.born[state] = self.n_steps if born is None else born
         return state
 
     def count(self, step: Step, sign: float) -> None:

@@ -28,6 +28,7 @@ class Step:
         weight_then: weight of its state when it was explained.
         next: the step that followed.
         home: the state in whose memory it is kept, or None.
+        row: what it tells of while it is kept: its home, the state before, and the action.
         names: the states under which it is found while it is kept.
         is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
     """
@@ -44,6 +45,7 @@ class Step:
     weight_then: float = 0.0
     next: Step | None = None
     home: int | None = None
+    row: tuple[int, int, int | None] = (0, 0, None)
     names: set[int] = field(default_factory=set)
     is_void: bool = False
 
