@@ -154,4 +154,3 @@ class StepMemory:
         step.relabel(before, after)
         if step.after and home is not None:
             self.keep(step, step.after[0][0])
-
