@@ -299,7 +299,7 @@ def failing_resumes(folder: Path, n_steps: int = 120, every: int = 1) -> Tally:
     with quick():
         whole = whole_run(life, folder / "whole")
         n_episodes = Run.open(folder / "whole").status().result["episodes"]
-        _stop_at(life, folder / "stopped", n_episodes - 3)
+        _stop_at(life, folder / "stopped", max(1, n_episodes // 2))
         faults = Faults(folder / "run")
         shutil.copytree(folder / "stopped", folder / "run")
         with faults.spread():

@@ -8,12 +8,12 @@ import pytest
 
 import tgm
 from tgm.agent.model_file import read_model, write_model
-from tgm.agent.online_model import OnlineModel
+from tgm.agent.online_model import SECOND_THOUGHT, OnlineModel
 from tgm.agent.scale_search import RATIOS, Event, ScaleSearch
-from tgm.envs import load_maze
+from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
 from tgm.experiments.structure import compare_structure
-from tgm.memory.step import Step
+from tgm.memory.step import Step, difference
 from tgm.transition.state_actions import START
 
 
@@ -126,6 +126,16 @@ def test_what_is_kept_is_bounded(trained):
     few = make_agent("8", kept_per_state=4).learn(600)
     memory = few._learner.model.memory
     assert all(len(memory.into(slot)) <= 4 for slot in few._learner.model.components.alive)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_each_kept_step_begins_where_the_one_before_led(seed):
+    env = gym.make("tgm/Maze-v0", maze=random_maze("open", 6, 6, seed), noise=0.2)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=seed)
+    agent.learn(800)
+    steps = [step for step in agent.learner.model.memory.all() if step.kept_next is not None]
+    assert len(steps) > 300
+    assert max(difference(step.after, step.kept_next.before) for step in steps) < SECOND_THOUGHT
 
 
 def test_no_more_steps_are_alive_than_are_kept():

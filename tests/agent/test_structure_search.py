@@ -62,8 +62,7 @@ def test_with_all_steps_kept_a_split_is_as_if_there_had_always_been_two():
 
 def test_what_is_only_in_the_counts_is_shared_in_proportion():
     online, state, far, points = one_state_for_two_places(30, 20, limit=20)
-    # All that is kept of the steps into it are the right ones; nothing tells the left ones apart
-    # but the mean, so that one of each is kept for the two sides to be seen.
+    # Of the left ones only the last is kept, so that the two sides are seen; it lies in the middle.
     first = Step(FAR, [(far, 1.0)], 0, -1.0, 0.0, LEFT)
     first.entries, first.after = [(far, state, 1.0)], [(state, 1.0)]
     online.components.add(state, LEFT, 1.0)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tgm.memory.step import Step, relabel
+from tgm.distributions.saved import Saved
+from tgm.memory.step import Step, difference, relabel
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap
 
@@ -38,6 +39,29 @@ def test_only_the_newest_of_each_state_are_kept():
     assert memory.into(2) == []
     assert all(one.home is None for one in steps[:6])
     assert all(one.home is not None for one in steps[6:])
+
+
+def test_the_last_that_tells_of_an_action_is_kept():
+    memory = StepMemory(3)
+    for n in range(7):
+        memory.keep(step(n, before=5 if n == 1 else 4), 0)
+    assert numbers(memory.into(0)) == [1, 5, 6]
+    # Through a file it goes on in the same way.
+    other = StepMemory(3)
+    other.restore(Saved(memory.to_arrays(n_features=2)), n_features=2, n_actions=1, n_slots=6)
+    for known in (memory, other):
+        known.keep(step(7, before=4), 0)
+        assert numbers(known.into(0)) == [1, 6, 7]
+    # One more from there, and the first is not the last any more.
+    memory.keep(step(8, before=5), 0)
+    assert numbers(memory.into(0)) == [6, 7, 8]
+
+
+def test_if_each_is_the_last_the_oldest_makes_room():
+    memory = StepMemory(2)
+    for n in range(4):
+        memory.keep(step(n, before=n), 0)
+    assert numbers(memory.into(0)) == [2, 3]
 
 
 def test_what_is_let_go_holds_on_to_nothing():
@@ -76,6 +100,21 @@ def test_a_step_that_is_taken_out_is_gone():
     assert steps[1].home is None
     memory.take_out(steps[1])  # twice does no harm
     assert len(memory) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([(1, 1.0)], [(1, 1.0)], 0.0),
+        ([(1, 1.0)], [(2, 1.0)], 1.0),
+        ([(1, 0.7), (2, 0.3)], [(2, 0.5), (1, 0.5)], 0.2),
+        ([(1, 0.6)], [], 0.3),
+        ([(1, 0.6), (2, 0.4)], [(3, 0.4), (1, 0.6)], 0.4),
+    ],
+)
+def test_the_difference_of_beliefs_by_hand(one, other, expected):
+    assert difference(one, other) == pytest.approx(expected)
+    assert difference(other, one) == pytest.approx(expected)
 
 
 def test_relabel_by_hand():

@@ -60,6 +60,21 @@ def test_what_is_added_are_the_moments_and_taking_back_is_the_inverse(n_features
         assert_moments(components.moments(slot), weighted_moments(points, weights))
 
 
+def test_a_hundredth_of_a_point_is_not_forgotten():
+    components = make(2)
+    slot = components.birth()
+    first, far, other = np.array([0.0, 0.0]), np.array([1.0, 0.5]), np.array([0.2, -0.3])
+    components.add(slot, first, 1.0)
+    components.add(slot, far, 0.01)
+    components.take_back(slot, first, 1.0)
+    assert_moments(components.moments(slot), (0.01, far, np.zeros((2, 2))))
+    components.add(slot, other, 1.0)
+    components.add(slot, first, 0.5)
+    components.take_back(slot, far, 0.01)
+    expected = weighted_moments(np.array([other, first]), np.array([1.0, 0.5]))
+    assert_moments(components.moments(slot), expected)
+
+
 def test_a_component_that_is_left_with_nothing_keeps_its_place():
     components = make(2)
     slot = components.birth()

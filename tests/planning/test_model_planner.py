@@ -186,6 +186,27 @@ def test_with_a_goal_known_rows_are_doubted_now_and_then():
     assert exploring(planner, 4, n_steps=121).max() == planner.highest
 
 
+def test_what_blocks_the_way_to_the_unknown_is_doubted():
+    model, planner = corridor(5, tries=3.0)  # state 4 is entered from 3
+    model.forget_row(3, 1)
+    model.forget_row(4, 0)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 1.0, -1.0, 0.0)  # but it is believed that the way there is blocked
+    model.add(0, 0, 0, 3.0, 1.0, 1.0)
+    # The unknown is seen, but nothing leads to it; nothing is doubted before it is time.
+    values = exploring(planner, 5, n_steps=100)
+    assert (values[4] == planner.highest).all()
+    assert values[:4].max() < 2
+    planner.note_best(float(values[2].max()), 100)
+    assert exploring(planner, 5, n_steps=100)[3, 1] == planner.highest
+    model.note_try(3, 1)
+    model.add(3, 1, 3, 5.0, -1.0, 0.0)
+    for n_steps, is_doubted in ((105, False), (119, False), (121, True)):
+        values = exploring(planner, 5, n_steps)
+        planner.note_best(float(values[2].max()), n_steps)
+        assert (exploring(planner, 5, n_steps)[:4].max() == planner.highest) == is_doubted
+
+
 def test_doubts_outlive_the_birth_of_a_state_which_needs_first_tries_only():
     model, planner = corridor(tries=3.0)
     model.add(3, 1, 3, 2.0, -1.0, 0.0)

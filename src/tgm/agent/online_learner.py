@@ -60,7 +60,7 @@ class OnlineLearner:
         options = values.tolist()
         planner = self.model.planner
         top = max(options)
-        planner.note_best(top)
+        planner.note_best(top, n_steps)
         least = top - TIES * abs(top - planner.lowest)
         best = [action for action, value in enumerate(options) if value >= least]
         return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]

@@ -17,7 +17,7 @@ from tgm.agent.trust import trust_in_rows
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays, Saved, number, prefixed
 from tgm.errors import DataError
-from tgm.memory.step import Belief, Step, relabel
+from tgm.memory.step import Belief, Step, difference, relabel
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.component_prior import ComponentPrior
@@ -34,6 +34,7 @@ SURE = 0.9  # belief in a step from which a change of the world may be read
 CHANGE_CHANCE = 0.005  # chance of failures in a row below which a row has changed
 ONE_CHANGE = 50  # steps within which changes are one and the same
 BIRTH = 0.9  # probability of "none of the known" that makes a state
+SECOND_THOUGHT = 0.1  # a change of belief that makes the next step be explained anew as well
 STRUCTURE_EVERY = 5  # steps between two checks
 
 
@@ -118,11 +119,15 @@ class OnlineModel:
         self._fade()
 
     def _observe(self, step: Step) -> None:
-        self._explain(step, is_news=True)
+        self._explain(step)
         self.belief, self.last = step.after, step
 
-    def _explain(self, step: Step, *, is_news: bool) -> None:
-        """Infer one step from what is known and add it: birth, points, counts, memory."""
+    def _explain(self, step: Step, born: float | None = None) -> None:
+        """Infer one step from what is known and add it: birth, points, counts, memory.
+
+        `born` is the birth of the state that it was part of, if it is explained anew.
+        """
+        is_news = born is None
         if not is_news:
             step.before = [(s, p) for s, p in step.before if self.components.is_alive[s]]
         if self.components.n_alive == 0:
@@ -141,7 +146,7 @@ class OnlineModel:
             if step.end and self.components.n_alive > 0:
                 step.entries = [(state, state, weight) for state, weight in step.before]
             else:
-                self._give_birth(step, inference)
+                self._give_birth(step, inference, born)
         for state, weight in step.after:
             self.components.add(state, step.arrival, weight)
             self.structure.touch(state)
@@ -160,9 +165,9 @@ class OnlineModel:
             step.weight_then = float(self.components.weight[home])
             self.memory.keep(step, home)
 
-    def _give_birth(self, step: Step, inference: Inference) -> None:
+    def _give_birth(self, step: Step, inference: Inference, born: float | None) -> None:
         """The step leads to a state that was never seen."""
-        state = self.new_state()
+        state = self.new_state(born)
         odds = math.log(inference.newness / max(1.0 - inference.newness, 1e-300))
         self.tell("birth", (state,), "no known state explains the observation", odds)
         left: dict[int, float] = {}
@@ -176,14 +181,19 @@ class OnlineModel:
         ]
         step.after = [(state, 1.0)]
 
-    def new_state(self) -> int:
+    def new_state(self, born: float | None = None) -> int:
+        """The slot of a state without points, born now or at the step that is given.
+
+        What was part of another is as old as that: how rarely a state is seen for its age speaks
+        for a merge, and without this a merge would be undone as often as it is made.
+        """
         state = self.components.birth()
         self.model.make_room(state + 1)
         self.planner.birth(state)
         self.structure.birth(state)
         if state >= len(self.born):
             self.born = np.concatenate([self.born, np.zeros(max(16, len(self.born)))])
-        self.born[state] = self.n_steps
+        self.born[state] = self.n_steps if born is None else born
         return state
 
     def count(self, step: Step, sign: float) -> None:
@@ -243,8 +253,9 @@ class OnlineModel:
 
     # --- second thoughts ------------------------------------------------------------------------
 
-    def _withdraw(self, step: Step) -> None:
-        """Take back what a kept step added."""
+    def _withdraw(self, step: Step) -> float:
+        """Take back what a kept step added; returns when the state was born that it was part of."""
+        born = float(self.born[step.home])
         self.note(step)
         self.count(step, -1.0)
         self.memory.take_out(step)
@@ -253,21 +264,29 @@ class OnlineModel:
             if self.components.weight[state] <= LEAST_WEIGHT and not self._has_rows(state):
                 self.tell("removal", (state,), "nothing is left of it")
                 self._remove(state)
+        return born
 
     def _has_rows(self, state: int) -> bool:
         actions = range(self.n_actions)
         return bool(self.model.into[state]) or any(self.model.row(state, a) for a in actions)
 
     def explain_anew(self, step: Step) -> None:
-        """Explain a kept step again, without itself, and then the one that followed."""
-        follower = step.next if step.next is not None and step.next.home is not None else None
-        self._withdraw(step)
-        if follower is not None:
-            self._withdraw(follower)
-        self._explain(step, is_news=False)
-        if follower is not None:
+        """Explain a kept step again, without itself, and those that followed.
+
+        The next one always; then on, as long as what is believed of where a step led has changed.
+        """
+        follower = step.kept_next
+        born = self._withdraw(step)
+        born_next = 0.0 if follower is None else self._withdraw(follower)
+        self._explain(step, born)
+        while follower is not None:
             follower.before = step.after
-            self._explain(follower, is_news=False)
+            self._explain(follower, born_next)
+            step, follower = follower, follower.kept_next
+            if follower is not None:
+                if difference(step.after, follower.before) < SECOND_THOUGHT:
+                    break
+                born_next = self._withdraw(follower)
         if self.last is not None:
             self.belief = self.last.after
 

@@ -215,9 +215,7 @@ class StructureSearch:
         share = self._share_of_second(folded, first, second)
         if share > 0.5:
             first, second, share = second, first, 1.0 - share
-        child = online.new_state()
-        # It is as old as what it was part of, or a merge and a split would follow each other.
-        online.born[child] = online.born[state]
+        child = online.new_state(float(online.born[state]))
         components.set_moments(state, first)
         components.set_moments(child, second)
         change = ComponentMap.of_split(components.n_slots, state, child, share)

@@ -28,6 +28,7 @@ class Step:
         weight_then: weight of its state when it was explained.
         next: the step that followed.
         home: the state in whose memory it is kept, or None.
+        row: what it tells of while it is kept: its home, the state before, and the action.
         names: the states under which it is found while it is kept.
         is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
     """
@@ -44,8 +45,14 @@ class Step:
     weight_then: float = 0.0
     next: Step | None = None
     home: int | None = None
+    row: tuple[int, int, int | None] = (0, 0, None)
     names: set[int] = field(default_factory=set)
     is_void: bool = False
+
+    @property
+    def kept_next(self) -> Step | None:
+        """The step that followed, if it is kept."""
+        return self.next if self.next is not None and self.next.home is not None else None
 
     def states(self) -> set[int]:
         """The states that it names."""
@@ -81,3 +88,11 @@ def relabel(belief: Belief, shares: Shares) -> Belief:
     return sorted(
         ((state, p) for state, p in new.items() if p > 1e-6), key=lambda item: (-item[1], item[0])
     )
+
+
+def difference(one: Belief, other: Belief) -> float:
+    """The probability by which two beliefs differ: 0 for the same, 1 for nothing in common."""
+    known, total = dict(one), 0.0
+    for state, probability in other:
+        total += abs(probability - known.pop(state, 0.0))
+    return 0.5 * (total + sum(known.values()))

@@ -12,6 +12,8 @@ from tgm.memory import step_table
 from tgm.memory.step import Shares, Step
 from tgm.perception.component_map import ComponentMap
 
+NOWHERE = -1  # where a step came from of which that is not known
+
 
 class StepMemory:
     """Owner of the kept steps: at most `limit` for each state, whatever the length of the run."""
@@ -22,6 +24,8 @@ class StepMemory:
         self._steps: dict[int, deque[Step]] = {}
         # Which kept steps name a state. Dictionaries, because they keep their order.
         self._naming: dict[int, dict[Step, None]] = {}
+        # How many kept steps tell of one action between two states.
+        self._witnesses: dict[tuple[int, int, int | None], int] = {}
         self._n_steps = 0
         self.n_let_go = 0  # steps that made room for newer ones, since somebody asked
 
@@ -41,19 +45,30 @@ class StepMemory:
         return [step for steps in self._steps.values() for step in steps]
 
     def keep(self, step: Step, state: int) -> None:
-        """Keep a step into a state; the oldest there makes room, and stays in the counts."""
+        """Keep a step into a state; an old one there makes room, and stays in the counts."""
         steps = self._steps.setdefault(state, deque())
         steps.append(step)
-        step.home = state
+        self._note(step, state)
         self._n_steps += 1
         step.names = step.states()
         for named in step.names:
             self._naming.setdefault(named, {})[step] = None
         if len(steps) > self._limit:
-            oldest = steps[0]
-            self.take_out(oldest)
-            self.n_let_go += 1
-            oldest.next = None  # or one kept step would hold on to all that came after it
+            self._let_go(steps)
+
+    def _note(self, step: Step, home: int) -> None:
+        before = step.before
+        row = step.row = home, before[0][0] if before else NOWHERE, step.action
+        step.home = home
+        self._witnesses[row] = self._witnesses.get(row, 0) + 1
+
+    def _let_go(self, steps: deque[Step]) -> None:
+        """The oldest makes room, unless it alone tells of an action: it may have been misread."""
+        spare = (step for step in steps if self._witnesses[step.row] > 1)
+        oldest = next(spare, steps[0])
+        self.take_out(oldest)
+        self.n_let_go += 1
+        oldest.next = None  # or one kept step would hold on to all that came after it
 
     def take_out(self, step: Step) -> None:
         """Remove a kept step; what it added stays in the counts."""
@@ -66,6 +81,11 @@ class StepMemory:
             home.remove(step)
         for named in step.names:
             self._naming[named].pop(step, None)
+        witnesses = self._witnesses[step.row] - 1
+        if witnesses:
+            self._witnesses[step.row] = witnesses
+        else:
+            del self._witnesses[step.row]
         step.home = None
         self._n_steps -= 1
 
@@ -101,7 +121,7 @@ class StepMemory:
         for home, count in zip(homes, counts, strict=True):
             self._steps[home] = deque(next(kept) for _ in range(count))
             for step in self._steps[home]:
-                step.home = home
+                self._note(step, home)
                 if all(state != home for state, _ in step.after):
                     raise DataError("array 'home.state' keeps a step where it did not lead")
         for state, length in zip(named_states, lengths, strict=True):

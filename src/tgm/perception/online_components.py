@@ -21,6 +21,7 @@ from tgm.perception.component_prior import ComponentPrior
 NOWHERE = -1e300  # the log density of a slot without a component
 LOG_2PI = math.log(2 * math.pi)
 LEAST_WEIGHT = 0.05  # a component with less data than this is empty
+ROUNDING = 1e-6  # a weight below this is what is left of nothing
 
 Moments = tuple[float, FloatArray, FloatArray]
 """Weight, mean (n_features,) and centred scatter (n_features, n_features) of some points."""
@@ -163,10 +164,10 @@ class OnlineComponents:
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a component that is left with next to nothing keeps its place."""
+        """The inverse of `add`; a component that is left with nothing keeps its place."""
         before = float(self.weight[slot])
         after = before - weight
-        if after < LEAST_WEIGHT:
+        if after < ROUNDING:
             self.weight[slot] = LEAST_WEIGHT
             self.scatter[slot] = 0.0
         else:

@@ -155,10 +155,18 @@ class ModelPlanner:
         first = states[0]
         return self._sweeper.q[first : first + 1] if len(states) == 1 else self._sweeper.q[states]
 
-    def note_best(self, value: float) -> None:
-        """The best value within reach; if it is the worst there is, something must be doubted."""
-        if not self._sweeper.active and value <= self.lowest + NO_HOPE * self._spread:
-            self._is_stuck = self._is_due = True  # neither a goal nor an unknown is within reach
+    def note_best(self, value: float, n_steps: int) -> None:
+        """The best value within reach, after so many steps: is there anything left to try?
+
+        If it is the worst there is, something must be doubted at once. If it holds no unknown,
+        then when it is time for it, even if there are unknowns that cannot be reached.
+        """
+        if self._sweeper.active:
+            return
+        is_worst = value <= self.lowest + NO_HOPE * self._spread
+        most = (self._best_reward + self._spread) / (1.0 - self._gamma)
+        if is_worst or (value <= most and n_steps >= self._doubt_at):
+            self._is_stuck = self._is_due = True
 
     def greedy_values(self, alive: IntArray) -> FloatArray:
         """(n_slots, n_actions) values of the model as it is known; what is untried is worst."""
