@@ -313,7 +313,7 @@ class OnlineModel:
         """
         steps = self.memory.naming(state)
         for step in steps:
-            self.note(step)
+            self.note(step)  # it goes back into these rows, or into those of the new half
             self.count(step, -1.0)
         self.model.apply(change)
         self.planner.apply(change)
@@ -322,7 +322,6 @@ class OnlineModel:
             before = after if step.departure is None else {state: halves(step.departure)}
             self.memory.relabel(step, before, after)
             self.count(step, +1.0)
-            self.note(step)
         if self.last is not None:
             if self.last.home is None:
                 self.last.after = relabel(self.last.after, {state: halves(self.last.arrival)})
