@@ -8,6 +8,7 @@ import pytest
 
 import tgm
 from tgm.agent.model_file import read_model, write_model
+from tgm.agent.online_learner import OnlineLearner
 from tgm.agent.online_model import SECOND_THOUGHT, OnlineModel
 from tgm.agent.scale_search import RATIOS, Event, ScaleSearch
 from tgm.envs import load_maze, random_maze
@@ -136,6 +137,39 @@ def test_each_kept_step_begins_where_the_one_before_led(seed):
     steps = [step for step in agent.learner.model.memory.all() if step.kept_next is not None]
     assert len(steps) > 300
     assert max(difference(step.after, step.kept_next.before) for step in steps) < SECOND_THOUGHT
+
+
+def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
+    config = tgm.TGMConfig(bandwidth="auto")
+    learner = OnlineLearner(2, 2, config)
+    rng = np.random.default_rng(0)
+    learner.begin(rng.normal(size=2))
+
+    def live() -> float:
+        learner.observe(int(rng.integers(2)), -1.0, rng.normal(size=2), terminated=False)
+        return learner.newest()[2]
+
+    for _ in range(4):  # fewer than make the search give up candidates
+        live()
+    one, other = learner._search.candidates[:2]
+    one.log_evidence += 1e6
+    live()
+    assert learner.model is one
+    learner.snapshot()
+    assert learner.changes() is not None
+    other.log_evidence += 2e6
+    assert live() == 0
+    assert learner.model is other
+    other.log_evidence -= 2e6
+    assert live() == 0
+    assert learner.model is one
+    # What it learned while nobody asked is in no record.
+    assert learner.changes() is None
+    through_a_file = OnlineLearner(2, 2, config)
+    through_a_file.restore(learner.to_arrays(), [])
+    assert through_a_file.changes() is None
+    learner.snapshot()
+    assert learner.changes() is not None
 
 
 def test_no_more_steps_are_alive_than_are_kept():

@@ -378,6 +378,29 @@ def test_stopped_and_resumed_is_never_stopped(name, tmp_path, monkeypatch):
         assert stopped.status().state == "finished"
 
 
+def test_a_stop_between_two_learning_steps_changes_nothing(tmp_path):
+    """While scales are compared: the best one changes, and so does the prior of states."""
+    config = tgm.TGMConfig(bandwidth="auto", learn_every=7)
+
+    def fresh() -> tgm.TGMAgent:
+        env = gym.make("tgm/Maze-v0", maze="8", noise=0.3, max_episode_steps=5)
+        return tgm.TGMAgent(env, config, seed=0)
+
+    n_steps = 80
+    fresh().learn(n_steps, run_dir=tmp_path / "whole")
+    whole = files_of(Run.open(tmp_path / "whole"))
+    for stop_after in range(1, 16):
+        folder = tmp_path / f"stopped-{stop_after}"
+        agent = fresh()
+        recorder = RunRecorder.begin(agent, folder, n_steps, checkpoint_seconds=0)
+        stop_at_episode(recorder, stop_after)
+        agent.learn(n_steps, run_dir=recorder)
+        again, _ = resume(folder)
+        assert again.n_steps == 5 * stop_after
+        again.learn(n_steps - again.n_steps, run_dir=open_run(again, folder, n_steps))
+        assert files_of(Run.open(folder)) == whole
+
+
 def stop_at_episode(recorder: RunRecorder, number: int) -> None:
     ended = recorder.episode_ended
     count = iter(range(1, 10**6))

@@ -82,6 +82,9 @@ class OnlineLearner:
             return
         self._search.show(event)
         self.model = self._search.best
+        for model in self._search.candidates:
+            if model is not self.model:
+                model.moves = []  # what one does that is not the best then is nobody's concern
         if self._search.is_over:
             self._search = None
             self.model.settle_scale()
@@ -92,9 +95,9 @@ class OnlineLearner:
     def learn(self) -> Lesson:
         """What was learned since the last time; the learning is done at every step."""
         moves, n_let_go = tuple(self.model.moves), self.model.memory.n_let_go
+        self.model.moves = []
         for model in [self.model] if self._search is None else self._search.candidates:
-            # What a candidate did that was not the best then is nobody's concern.
-            model.moves, model.memory.n_let_go = [], 0
+            model.memory.n_let_go = 0
         return Lesson(
             n_forgotten=n_let_go,
             free_energy=-self.model.log_evidence,
@@ -202,7 +205,8 @@ class OnlineLearner:
         if records is not None:
             if records.model is model:
                 return records.newest()
-            self._records = None  # it does not follow a model that is not the best one
+            # It does not follow a model that is not the best one, nor after a trip through a file.
+            self._records, records.model.components.told = None, {}
         state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
         return state, model.log_density, 0.0, 0.0
 
@@ -221,7 +225,7 @@ class OnlineLearner:
     def changes(self) -> Changes | None:
         """What changed since the last time; None where another model or prior has taken over."""
         records = self._records
-        if records is None or records.model is not self.model or records.prior_has_changed:
+        if records is None or records.model is not self.model or not records.can_go_on:
             return None
         return records.changes()
 

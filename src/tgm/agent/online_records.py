@@ -26,16 +26,15 @@ class OnlineRecords:
         """Go on from what `model` knows of earlier records."""
         self.model = model
         self._origin = origin
-        self._covariance = model.components.prior.covariance
         self._last_slot = NOBODY
         # The same for all that is told until there is another prior, and so another of these.
         self._scale = model.components.prior.inverse_scale.ravel().tolist()
         self._start = origin.tolist()
 
     @property
-    def prior_has_changed(self) -> bool:
-        """Whether components have another prior than when this was made."""
-        return self.model.components.prior.covariance is not self._covariance
+    def can_go_on(self) -> bool:
+        """Whether what was told still holds; not if components have got another prior since."""
+        return bool(self.model.components.told)
 
     def newest(self) -> Newest:
         """Of the newest observation: its state, ln of its density, its share and its weight.
@@ -83,7 +82,6 @@ class OnlineRecords:
 
     def snapshot(self) -> Snapshot:
         """Everything; the next `changes` go on from here."""
-        self._covariance = self.model.components.prior.covariance
         components, model = self.model.components, self.model.model
         alive = components.alive
         slots = alive.tolist()

@@ -78,7 +78,7 @@ class OnlineComponents:
         self.dirty: set[int] = set()
         """Slots that changed since the last record of them, by more than an observation."""
         self.told: dict[int, int] = {}
-        """The id under which each slot was recorded; empty if nobody records."""
+        """The id under which each slot was recorded; empty if nobody did, with this prior."""
 
     @property
     def n_features(self) -> int:
@@ -188,8 +188,8 @@ class OnlineComponents:
         self.refresh(slot)
 
     def set_prior(self, prior: ComponentPrior) -> None:
-        """Take another prior; every component is seen in its light."""
-        self.prior = prior
+        """Take another prior; every component is seen in its light, and to be recorded anew."""
+        self.prior, self.told = prior, {}
         for slot in self.alive.tolist():
             self.dirty.add(slot)
             self.refresh(slot)
