@@ -495,6 +495,24 @@ def test_broken_arrays_are_refused(saved, tmp_path, name, how):
         load_with(saved, tmp_path / "agent.tgm", name, array)
 
 
+@pytest.mark.parametrize(
+    ("following", "why"), [("itself", "circle"), ("each other", "circle"), ("one", "follow two")]
+)
+def test_steps_that_follow_in_no_order_are_refused(saved, tmp_path, following, why):
+    name = "model.memory.step.next"
+    actions, wrong = saved[0]["model.memory.step.action"], saved[0][name].copy()
+    one, other, third = np.flatnonzero(actions >= 0)[:3]
+    wrong[np.isin(wrong, (one, other, third))] = -1
+    if following == "itself":
+        wrong[one] = one
+    elif following == "each other":
+        wrong[one], wrong[other] = other, one
+    else:
+        wrong[one] = wrong[other] = third
+    with pytest.raises(RunError, match=why):
+        load_with(saved, tmp_path / "agent.tgm", name, wrong)
+
+
 def test_rows_that_lead_nowhere_are_refused(saved, tmp_path):
     name = "model.transition.row.key"
     for column, wrong in ((0, -2), (0, 999), (1, 5), (1, -1)):

@@ -275,8 +275,8 @@ class OnlineModel:
 
         The next one always; then on, as long as what is believed of where a step led has changed.
         """
-        follower = step.kept_next
         born = self._withdraw(step)
+        follower = step.kept_next  # if it is kept still, now that a state may be gone
         born_next = 0.0 if follower is None else self._withdraw(follower)
         self._explain(step, born)
         while follower is not None:

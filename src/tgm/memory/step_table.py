@@ -73,6 +73,7 @@ def from_arrays(saved: Saved, n_features: int, n_actions: int, n_slots: int) -> 
     for step, index in zip(steps, following, strict=True):
         step.next = None if index == NONE else steps[index]
         _check_start(step)
+    _check_order(steps)
     return steps
 
 
@@ -83,6 +84,21 @@ def _check_start(step: Step) -> None:
         raise DataError("array 'action' does not fit: a start has a past, or a step has none")
     if step.next is not None and step.next.action is None:
         raise DataError("array 'next' has the start of an episode follow a step")
+
+
+def _check_order(steps: list[Step]) -> None:
+    """Each step follows one at most, and no step itself: who goes along them comes to an end."""
+    followers = {step.next for step in steps if step.next is not None}
+    if len(followers) != sum(step.next is not None for step in steps):
+        raise DataError("array 'next' has one step follow two")
+    n_reached = 0
+    for step in steps:
+        if step not in followers:
+            n_reached += 1
+            while step.next is not None:
+                step, n_reached = step.next, n_reached + 1
+    if n_reached != len(steps):
+        raise DataError("array 'next' leads round in a circle")
 
 
 def _belief_arrays(name: str, beliefs: list[Belief]) -> Arrays:
