@@ -172,11 +172,22 @@ def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
     assert learner.changes() is not None
 
 
-def test_no_more_steps_are_alive_than_are_kept():
-    def n_alive():
-        gc.collect()
-        return sum(isinstance(thing, Step) for thing in gc.get_objects())
+def n_alive() -> int:
+    gc.collect()
+    return sum(isinstance(thing, Step) for thing in gc.get_objects())
 
+
+def test_far_away_there_are_no_more_states_than_may_be():
+    places = iter([0.0, 1.0, *np.arange(1e6, 1e9, 1e6)])
+    before = n_alive()
+    env = Ring(3, lambda _: [3.0 * next(places)], 1, ends="never")
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(max_states=2), seed=0).learn(500)
+    assert agent.n_states == 2
+    # What belongs to no state is not kept, and no kept step holds on to it.
+    assert n_alive() - before <= 10
+
+
+def test_no_more_steps_are_alive_than_are_kept():
     # The start is left for good, and its only step is kept: with all that ever followed.
     places = iter([0.0] + [1.0, 2.0] * 10_000)
     before = n_alive()

@@ -40,7 +40,7 @@ class Inference:
     Attributes:
         entries: (state before, state after, probability).
         after: belief in the known states.
-        newness: probability of none of them.
+        newness: probability of none of them, where there is room for more.
         new_from: (state before, probability) that it was left for a new state.
         log_density: ln predictive density of the observation.
     """
@@ -167,8 +167,9 @@ class Explainer:
             new_from.append((state, probability * fresh * NEW * new))
         all_new = sum(weight for _, weight in new_from)
         total = sum(mass.values()) + all_new
-        if total <= 0.0:  # so far away that every density is zero: certainly new
-            return Inference([], [], 1.0, list(before), DEEPEST)
+        if total <= 0.0:  # so far away that every density is zero: certainly new, if there is room
+            is_new = float(self._room_for_more > 0.0)
+            return Inference([], [], is_new, list(before), DEEPEST)
         after_belief = [(j, m / total) for j, m in mass.items() if m > DROPPED * total]
         after_belief.sort(key=lambda item: -item[1])
         entries = [

@@ -109,7 +109,8 @@ class OnlineModel:
             point,
             log_fade=self.model.log_fade,
         )
-        self.last.next = step
+        if self.last.home is not None:  # or steps that are not kept would hold on to each other
+            self.last.next = step
         self._observe(step)
         if self.n_steps >= self._pool_at:
             self.pool_scale()
