@@ -109,7 +109,7 @@ class StructureSearch:
     def _doubt(self, states: list[int]) -> None:
         """Steps that came when a state was young and lie far from it now are explained anew."""
         components = self._online.components
-        # Later the kept steps are the newest, which were explained when much was known.
+        # Later most of the kept steps are new ones, which were explained when much was known.
         latest = 2 * self._online.config.kept_per_state
         for state in states:
             weight = float(components.weight[state])

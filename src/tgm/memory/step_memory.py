@@ -1,4 +1,4 @@
-"""The newest steps into each state, with what each of them added: so that it can be taken back."""
+"""Steps into each state, the newest and the last witnesses, with what each of them added."""
 
 from __future__ import annotations
 
