@@ -229,7 +229,8 @@ def interrupted_commands(n_trials: int, seed: int, folder: Path) -> Tally:
     """A real Ctrl-C to a real `tgm train`; then `tgm train --resume`."""
     rng = np.random.default_rng(seed)
     tally = Tally("11: Ctrl-C to `tgm train`: 130, then --resume to the same bytes")
-    options = ["--maze", "8", "--steps", "3000", "--json"]
+    # Long enough to be still learning when the signal comes.
+    options = ["--maze", "8", "--steps", "20000", "--json"]
     assert _tgm("train", *options, "--out", str(folder / "whole")).wait() == 0
     whole = files_of(folder / "whole")
     for number in range(n_trials):
