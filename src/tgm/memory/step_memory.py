@@ -64,8 +64,12 @@ class StepMemory:
 
     def _let_go(self, steps: deque[Step]) -> None:
         """The oldest makes room, unless it alone tells of an action: it may have been misread."""
-        spare = (step for step in steps if self._witnesses[step.row] > 1)
-        oldest = next(spare, steps[0])
+        witnesses = self._witnesses
+        for oldest in steps:
+            if witnesses[oldest.row] > 1:
+                break
+        else:
+            oldest = steps[0]
         self.take_out(oldest)
         self.n_let_go += 1
         oldest.next = None  # or one kept step would hold on to all that came after it

@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections import deque
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +256,7 @@ class RunRecorder:
             "terms": self._terms,
             "returns": list(self._returns),
             "all_told": self._all_told,
-            "untold": None if self._untold is None else asdict(replace(self._untold, moves=())),
+            "untold": None if self._untold is None else self._untold._replace(moves=())._asdict(),
         }
         self._agent.save(self._checkpoint_file(), notes)
         files = numbered(self.path / CHECKPOINT_FOLDER)
