@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -36,6 +36,8 @@ from tgm.perception.component_map import Move
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
 
@@ -175,13 +177,14 @@ class TGMAgent:
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
         try:
-            action = self._choose(where)
+            action = _reckoned(where, self._learner.choose, self.n_steps, self._rng)
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
             )
             observation = self.interface.observation(raw, where)
             reward = self.interface.reward(raw_reward, where)
-            self._observe(action, reward, observation, bool(terminated), where)
+            learn = self._learner.observe
+            _reckoned(where, learn, action, reward, observation, terminated=bool(terminated))
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -195,30 +198,13 @@ class TGMAgent:
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
-    def _choose(self, where: str) -> int:
-        try:
-            return self._learner.choose(self.n_steps, self._rng)
-        except NUMERICAL as error:
-            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
-
-    def _observe(
-        self, action: int, reward: float, observation: FloatArray, terminated: bool, where: str
-    ) -> None:
-        try:
-            self._learner.observe(action, reward, observation, terminated=terminated)
-        except NUMERICAL as error:
-            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
-
     def _begin_episode(self) -> None:
         assert self.env is not None
         seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        try:
-            self._learner.begin(observation)
-        except NUMERICAL as error:
-            raise DataError(f"{where}: {TOO_FAR} ({error})") from error
+        _reckoned(where, self._learner.begin, observation)
         self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
@@ -434,6 +420,16 @@ class TGMAgent:
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
+
+
+def _reckoned(
+    where: str, act: Callable[Given, Result], *args: Given.args, **options: Given.kwargs
+) -> Result:
+    """What the learner does; numbers that it cannot reckon with are bad data, and it says where."""
+    try:
+        return act(*args, **options)
+    except NUMERICAL as error:
+        raise DataError(f"{where}: {TOO_FAR} ({error})") from error
 
 
 def _check_size(interface: Interface, config: TGMConfig, arrays: Arrays) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
-from tgm.agent.scale import Scale
+from tgm.agent.scale import Scale, pooled_covariance
 from tgm.agent.structure_search import StructureSearch
 from tgm.agent.trust import trust_in_rows
 from tgm.distributions import FloatArray
@@ -27,7 +27,6 @@ from tgm.transition.displacements import Displacements
 from tgm.transition.state_actions import NO_ACTION, START, StateActionModel
 
 PRIOR_DOF = 20.0  # points that the common covariance of states is worth in each of them
-FIRST_SCALE_WEIGHT = 10.0  # points that the first guess of that covariance is worth
 FIRST_POOL = 20.0  # step at which it is learned for the first time
 POOL_GROWTH = 1.3  # the common covariance is learned anew at 1.3 times the steps of the last time
 SURE = 0.9  # belief in a step from which a change of the world may be read
@@ -343,25 +342,10 @@ class OnlineModel:
     # --- scale ------------------------------------------------------------------------------------
 
     def pool_scale(self) -> None:
-        """Empirical Bayes: the common covariance follows the scatter within states.
-
-        Only the narrower half of the data has a say: a state that is really two would make all
-        look wider than they are, and then never be found out.
-        """
-        components, prior = self.components, self.components.prior
-        alive = components.alive
-        alive = alive[components.weight[alive] > 1]
-        freedom = components.weight[alive] - 1
-        spread = np.einsum("ij,kji->k", prior.precision, components.scatter[alive]) / freedom
-        order = np.argsort(spread)
-        half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
-        chosen = order[:half]
-        covariance = (
-            FIRST_SCALE_WEIGHT * self.first_covariance
-            + components.scatter[alive[chosen]].sum(axis=0)
-        ) / (FIRST_SCALE_WEIGHT + float(freedom[chosen].sum()))
-        density = self.displacements.log_state_density
-        components.set_prior(ComponentPrior(covariance, prior.dof, density, prior.radius))
+        """Empirical Bayes: the common covariance follows the scatter within states."""
+        prior, density = self.components.prior, self.displacements.log_state_density
+        covariance = pooled_covariance(self.components, self.first_covariance)
+        self.components.set_prior(ComponentPrior(covariance, prior.dof, density, prior.radius))
 
     def refresh_prior(self) -> None:
         """The density of states follows the typical step; no component looks different for it."""
