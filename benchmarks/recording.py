@@ -1,12 +1,14 @@
-"""What recording costs: the same training with and without a run directory, in turn.
+"""What recording costs: two agents with the same life, one of them with a run directory.
 
-Each is done several times, and the least time of each counts: a busy machine only adds to it. A
-long run is not a short one made longer: its steps are quicker, and it writes more files.
+They live in turns of 100 steps: a machine that is slow for a while is slow for both. Opening and
+closing the run are part of the cost. A long run is not a short one made longer: its steps are
+quicker, and it writes more files.
 """
 
 from __future__ import annotations
 
 import gc
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -14,44 +16,71 @@ from pathlib import Path
 import gymnasium as gym
 
 import tgm
+from tgm.agent.recording import Ending
+from tgm.runs.recorder import CHECKPOINT_SECONDS, RunRecorder
 
-SEEDS, ROUNDS = 3, 6
-CASES = (("default", "27", 5000), ("default", "8", 5000), ("default", "27", 20_000),
-         ("paper", "27", 5000))  # fmt: skip
+TURN = 100
+CASES = (
+    ("default", "27", 5000, 30),
+    ("default", "8", 5000, 30),
+    ("default", "27", 20_000, 10),
+    ("paper", "27", 5000, 10),
+)  # preset, maze, steps, lives
 
 
-def seconds(preset: str, maze: str, n_steps: int, seed: int, run_dir: Path | None) -> float:
-    """Time of one training."""
+class TurnRecorder(RunRecorder):
+    """Stays open from turn to turn."""
+
+    is_last_turn = False
+
+    def close(self, ending: Ending, reason: str = "") -> None:
+        """Close the run after the last turn."""
+        if self.is_last_turn:
+            super().close(ending, reason)
+
+
+def life(preset: str, maze: str, n_steps: int, seed: int, run_dir: Path) -> tuple[float, float]:
+    """Seconds of one life without and with a run directory."""
     config = tgm.TGMConfig.preset(preset)
-    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), config, seed=seed)
-    gc.collect()  # what the last training left behind is not this one's concern
+    plain, recorded = (
+        tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), config, seed=seed) for _ in range(2)
+    )
+    gc.collect()  # what the last life left behind is not this one's concern
     began = time.perf_counter()
-    agent.learn(n_steps, run_dir=run_dir)
-    return time.perf_counter() - began
+    # Half of the time is the other agent's.
+    waits = 2 * CHECKPOINT_SECONDS
+    recorder = TurnRecorder.begin(recorded, run_dir, n_steps, checkpoint_seconds=waits)
+    seconds = {plain: 0.0, recorded: time.perf_counter() - began}
+    for turn in range(n_steps // TURN):
+        recorder.is_last_turn = (turn + 1) * TURN == n_steps
+        for agent in (plain, recorded) if turn % 2 else (recorded, plain):
+            began = time.perf_counter()
+            agent.learn(TURN, run_dir=recorder if agent is recorded else None)
+            seconds[agent] += time.perf_counter() - began
+    return seconds[plain], seconds[recorded]
 
 
-def measure(preset: str, maze: str, n_steps: int) -> str:
+def measure(preset: str, maze: str, n_steps: int, n_lives: int) -> str:
     """What recording costs, and the size of what was written, in words."""
-    plain, recorded = [float("inf")] * SEEDS, [float("inf")] * SEEDS
     with tempfile.TemporaryDirectory() as folder:
-        for turn in range(ROUNDS):
-            for seed in range(SEEDS):
-                run_dir = Path(folder) / f"{turn}-{seed}"
-                plain[seed] = min(plain[seed], seconds(preset, maze, n_steps, seed, None))
-                recorded[seed] = min(recorded[seed], seconds(preset, maze, n_steps, seed, run_dir))
-        size = sum(path.stat().st_size for path in run_dir.rglob("*") if path.is_file())
-    before, after = sum(plain), sum(recorded)
-    microseconds = 1e6 / (SEEDS * n_steps)
+        runs = [Path(folder) / str(seed) for seed in range(n_lives)]
+        lives = [life(preset, maze, n_steps, seed, run) for seed, run in enumerate(runs)]
+        size = sum(path.stat().st_size for path in runs[0].rglob("*") if path.is_file())
+    low, cost, high = statistics.quantiles((recorded / plain - 1 for plain, recorded in lives), n=4)
+    before, after = (
+        1e6 / n_steps * statistics.median(column) for column in zip(*lives, strict=True)
+    )
     return (
-        f"{preset}: {n_steps:,} steps of maze {maze} of {microseconds * before:.1f} us, recorded "
-        f"of {microseconds * after:.1f} us; recording costs {after / before - 1:.1%} (goal 10 %), "
-        f"{size / 1e6:.1f} MB (goal 20)"
+        f"{preset}: {n_steps:,} steps of maze {maze} of {before:.1f} us, recorded of {after:.1f} "
+        f"us; recording costs {cost:.1%} (goal 10 %; half of {n_lives} lives within {low:.1%} and "
+        f"{high:.1%}), {size / 1e6:.1f} MB (goal 20)"
     )
 
 
 def main() -> None:
     """Print the cost for both presets."""
-    seconds("default", "27", 500, 0, None)  # all that is done once only
+    with tempfile.TemporaryDirectory() as folder:
+        life("default", "27", 500, 0, Path(folder) / "first")  # all that is done once only
     for case in CASES:
         print(measure(*case), flush=True)
 

@@ -516,7 +516,7 @@ def _writing(life: Life, path: Path) -> Iterator[None]:
                 quick(),
                 mock.patch("tgm.runs.folder.FLUSH_SECONDS", 0.0),
                 mock.patch("tgm.runs.recorder.LIVE_SECONDS", 0.0),
-                mock.patch("tgm.runs.recorder.RECORD_EVERY", 5),
+                mock.patch("tgm.runs.recorder.LINE_GAPS", (5, 5, 5)),
             ):
                 life.live(path)
         finally:

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.agent.learner import Notes
 from tgm.agent.model_file import read_model, write_model
 from tgm.agent.online_learner import OnlineLearner
 from tgm.agent.online_model import SECOND_THOUGHT, OnlineModel
+from tgm.agent.recording import GOES_ON
 from tgm.agent.scale_search import RATIOS, Event, ScaleSearch
 from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
@@ -144,10 +146,20 @@ def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
     learner = OnlineLearner(2, 2, config)
     rng = np.random.default_rng(0)
     learner.begin(rng.normal(size=2))
+    shares = []
+
+    def pack(*noted) -> bytes:
+        shares.append(noted[5])
+        return b""
+
+    notes = Notes(pack, lambda note: None, lambda: None)
+    observed = learner.observer(notes)
 
     def live() -> float:
-        learner.observe(int(rng.integers(2)), -1.0, rng.normal(size=2), terminated=False)
-        return learner.newest()[2]
+        action, point = int(rng.integers(2)), rng.normal(size=2)
+        learner.observe(action, -1.0, point, terminated=False)
+        observed(point, action, -1.0, GOES_ON)
+        return shares[-1]
 
     for _ in range(4):  # fewer than make the search give up candidates
         live()
@@ -156,6 +168,7 @@ def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
     live()
     assert learner.model is one
     learner.snapshot()
+    observed = learner.observer(notes)
     assert learner.changes() is not None
     other.log_evidence += 2e6
     assert live() == 0

@@ -92,6 +92,8 @@ class TGMAgent:
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
         self._recorder: Recorder | None = None
+        self.lesson: Lesson | None = None  # the newest since the agent was made or loaded
+        self.n_forgotten = 0  # points let go of since then
 
     # --- learning ---------------------------------------------------------------------------
 
@@ -149,10 +151,14 @@ class TGMAgent:
 
     def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
         """A learning step; returns whether everybody wants to go on."""
-        lesson = self._learner.learn()
-        episodes, self._finished = tuple(self._finished), []
-        if self._recorder is not None:
-            self._recorder.learned(lesson, episodes, self)
+        lesson = self.lesson = self._learner.learn()
+        self.n_forgotten += lesson.n_forgotten
+        episodes: tuple[EpisodeInfo, ...] = ()
+        if self._finished:
+            episodes, self._finished = tuple(self._finished), []
+        recorder = self._recorder
+        if recorder is not None and (self.n_steps >= recorder.due_at or episodes or lesson.moves):
+            recorder.learned(lesson, episodes, self)
         if not callbacks:
             return True
         info = self.info(lesson, episodes)
@@ -194,7 +200,7 @@ class TGMAgent:
         self._episode_length += 1
         if self._recorder is not None:
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
-            self._recorder.observed(observation, action, reward, end, self)
+            self._recorder.observed(observation, action, reward, end)
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
@@ -209,7 +215,7 @@ class TGMAgent:
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
         if self._recorder is not None:
-            self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON, self)
+            self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON)
 
     def _end_episode(self, *, terminated: bool) -> None:
         self._finished.append(

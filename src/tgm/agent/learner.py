@@ -12,8 +12,25 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.saved import Arrays
 from tgm.perception.component_map import Move
 
-Newest = tuple[int, float, float, float]
-"""State, ln density, share and weight of an observation; see `Learner.newest`."""
+Pack = Callable[[int, float, int, int, float, float, float, bytes], bytes]
+"""Of an observation: action, reward, end, state, ln density, share, weight, bytes of the point."""
+
+Observer = Callable[[FloatArray, int, float, int], None]
+"""Is called with the point of an observation, the action, the reward and how it ended."""
+
+
+class Notes(NamedTuple):
+    """Where a learner notes observations.
+
+    Attributes:
+        pack: makes one note.
+        add: takes it.
+        missed: is called if a note does not tell all that the observation has changed.
+    """
+
+    pack: Pack
+    add: Callable[[bytes], None]
+    missed: Callable[[], None]
 
 
 class Lesson(NamedTuple):
@@ -100,9 +117,8 @@ class Learner(Protocol):
 
     # --- records ----------------------------------------------------------------------------------
 
-    @property
-    def newest(self) -> Callable[[], Newest]:
-        """Tells of the newest observation its state, ln of its density, its share and its weight.
+    def observer(self, notes: Notes) -> Observer:
+        """A function that notes the newest observation, with what became of it.
 
         It is to be called after every observation, and to be asked for again after a snapshot.
         The state is the most likely one, told by its id, -1 for none; the density is the

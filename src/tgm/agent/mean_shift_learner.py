@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.explore import explore
-from tgm.agent.learner import Lesson, Newest
+from tgm.agent.learner import Lesson, Notes, Observer
 from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
@@ -184,16 +182,17 @@ class MeanShiftLearner:
 
     # --- records --------------------------------------------------------------------------------
 
-    @property
-    def newest(self) -> Callable[[], Newest]:
-        """Tells of the newest observation its state and ln of its density."""
-        return self._newest
+    def observer(self, notes: Notes) -> Observer:
+        """A function that notes the newest observation: it waits to be learned from."""
 
-    def _newest(self) -> Newest:
-        """It waits to be learned from: its share and weight are 0."""
-        belief = self._current_belief()
-        state = int(self.state_ids[belief.argmax()]) if belief.size else -1
-        return state, self._log_density, 0.0, 0.0
+        def observed(point: FloatArray, action: int, reward: float, end: int) -> None:
+            belief = self._current_belief()
+            state = int(self.state_ids[belief.argmax()]) if belief.size else -1
+            seen, density = point.tobytes(), self._log_density
+            notes.missed()
+            notes.add(notes.pack(action, reward, end, state, density, 0.0, 0.0, seen))
+
+        return observed
 
     def changes(self) -> Changes | None:
         """A search for structure changes everything."""
@@ -210,7 +209,7 @@ class MeanShiftLearner:
         covariances = self.covariances.reshape(len(ids), -1)
         columns = np.column_stack([ids, weight, known.is_fixed, self.means, covariances])
         return Snapshot(
-            Changes(Table(columns.ravel().tolist(), len(ids)), *self._row_tables(), []),
+            Changes(Table(columns.ravel(), len(ids)), *self._row_tables(), []),
             self.planner.q.T.copy(),
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),
@@ -228,10 +227,10 @@ class MeanShiftLearner:
         seen = chosen > LEAST_COUNT
         nothing = np.zeros(len(actions))
         columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
-        rows = Table(np.stack(columns, axis=1).ravel().tolist(), len(actions))
+        rows = Table(np.stack(columns, axis=1).ravel(), len(actions))
         row, reached = np.nonzero(seen)
         pairs = np.stack([ids[reached], chosen[row, reached]], axis=1)
-        next_states = Table(pairs.ravel().tolist(), len(row))
+        next_states = Table(pairs.ravel(), len(row))
         return rows, next_states
 
     # --- to and from plain arrays, for model files --------------------------------------------

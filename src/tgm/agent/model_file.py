@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tgm.errors import RunError
 
 MODEL_FORMAT = "tgm-model"
 SCHEMA = 2
+BUFFER_BYTES = 1 << 16  # of a file while it is written: few calls, and no room to be made
 
 _DTYPES = {np.float64: "F64", np.int64: "I64", np.bool_: "BOOL"}  # as the format calls them
 
@@ -46,13 +49,13 @@ def write_arrays(
     """
     # Single bytes come last, so that all numbers are aligned.
     names = sorted(arrays, key=lambda name: (arrays[name].itemsize == 1, name))
-    arrays = {name: np.ascontiguousarray(arrays[name]) for name in names}
+    arrays = {name: arrays[name] for name in names}
     text = json.dumps(facts)
     content = {"schema": SCHEMA, "facts": text, "checksum": _checksum(arrays, text)}
     header = _header(arrays, {format_name: json.dumps(content)})
-    write_atomically(
-        path, b"".join([header, *(array.data for array in arrays.values())]), sync=sync
-    )
+    # One by one, in the same room: new room for all of them takes longer than writing them.
+    parts = (np.ascontiguousarray(array).data for array in arrays.values())
+    write_parts(path, chain([header], parts), sync=sync)
 
 
 def _header(arrays: Arrays, metadata: dict[str, str]) -> bytes:
@@ -71,15 +74,21 @@ def _header(arrays: Arrays, metadata: dict[str, str]) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-def write_atomically(path: Path, data: bytes, *, sync: bool = True) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Put `data` at `path`, whole or not at all."""
+    write_parts(path, [data])
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview], *, sync: bool = True) -> None:
+    """Put parts one after the other at `path`, whole or not at all; `sync` waits for the disk."""
     if not path.name:
         raise RunError(f"'{path}' is not the name of a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.unlink(missing_ok=True)
-        with temporary.open("xb") as file:  # never through a link that somebody left there
-            file.write(data)
+        # Never through a link that somebody left there.
+        with temporary.open("xb", buffering=BUFFER_BYTES) as file:
+            file.writelines(parts)
             file.flush()
             if sync:
                 os.fsync(file.fileno())

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tgm.agent.config import MODEL_BASED, TGMConfig
 from tgm.agent.explore import explore
-from tgm.agent.learner import Lesson, Newest
+from tgm.agent.learner import Lesson, Notes, Observer
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.online_records import OnlineRecords
 from tgm.agent.scale import Scale
@@ -193,22 +191,26 @@ class OnlineLearner:
 
     # --- records ----------------------------------------------------------------------------------
 
-    @property
-    def newest(self) -> Callable[[], Newest]:
-        """Tells of the newest observation its state, ln of its density, share and weight."""
-        if self._search is None and self._records is not None:
-            return self._records.newest  # there is one model only: nobody need stand between
-        return self._newest_of_best
+    def observer(self, notes: Notes) -> Observer:
+        """A function that notes the newest observation, with what became of it."""
+        known = None if self._records is None else self._records.observer(notes)
+        if self._search is None and known is not None:
+            return known  # there is one model only: nobody need stand between
 
-    def _newest_of_best(self) -> Newest:
-        model, records = self.model, self._records
-        if records is not None:
-            if records.model is model:
-                return records.newest()
-            # It does not follow a model that is not the best one, nor after a trip through a file.
-            self._records, records.model.components.told = None, {}
-        state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
-        return state, model.log_density, 0.0, 0.0
+        def observed(point: FloatArray, action: int, reward: float, end: int) -> None:
+            model, records = self.model, self._records
+            if records is not None and known is not None:
+                if records.model is model:
+                    known(point, action, reward, end)
+                    return
+                # It does not follow a model that is not the best one, nor a trip through a file.
+                self._records, records.model.components.told = None, {}
+            state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
+            seen, density = point.tobytes(), model.log_density
+            notes.missed()
+            notes.add(notes.pack(action, reward, end, state, density, 0.0, 0.0, seen))
+
+        return observed
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

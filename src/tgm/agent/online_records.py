@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from tgm.agent.inference import STAY
-from tgm.agent.learner import Newest
+from tgm.agent.learner import Notes, Observer
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.agent.structure_moves import base_of_rows
@@ -16,7 +16,6 @@ from tgm.distributions import FloatArray
 from tgm.transition.state_actions import START
 
 NOBODY = -1
-NOWHERE = NOBODY, 0.0  # in place of a state and its share
 
 
 class OnlineRecords:
@@ -26,7 +25,6 @@ class OnlineRecords:
         """Go on from what `model` knows of earlier records."""
         self.model = model
         self._origin = origin
-        self._last_slot = NOBODY
         # The same for all that is told until there is another prior, and so another of these.
         self._scale = model.components.prior.inverse_scale.ravel().tolist()
         self._start = origin.tolist()
@@ -36,34 +34,49 @@ class OnlineRecords:
         """Whether what was told still holds; not if components have got another prior since."""
         return bool(self.model.components.told)
 
-    def newest(self) -> Newest:
-        """Of the newest observation: its state, ln of its density, its share and its weight.
+    def observer(self, notes: Notes) -> Observer:
+        """A function that notes the newest observation; it must be called after each of them.
 
         A share above 0 says that so much of a point was added to its state, that the row it came
         by counts `weight` more, and that nothing else has changed: who knows the model before
-        knows it after. To be asked after every observation.
+        knows it after.
         """
-        model = self.model
-        components, step = model.components, model.last
-        assert step is not None
-        after, entries, before = step.after, step.entries, self._last_slot
-        slot, share = after[0] if after else NOWHERE
-        self._last_slot = slot
-        if len(after) == 1 and len(entries) <= 1 and not components.dirty and not model.model.dirty:
-            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
-            if source == before and reached == slot:
-                return components.told[slot], model.log_density, share, weight
-        model.note(step)
-        return int(components.ids[slot]) if after else NOBODY, model.log_density, 0.0, 0.0
+        # One function with all that it needs at hand: it runs at every step.
+        model, components, rows = self.model, self.model.components, self.model.model
+        pack, add, missed = notes
+        before = NOBODY  # the slot of the last one
+
+        def observed(point: FloatArray, action: int, reward: float, end: int) -> None:
+            nonlocal before
+            step, seen, density = model.last, point.tobytes(), model.log_density
+            assert step is not None
+            after, entries = step.after, step.entries
+            if len(after) == 1 and len(entries) <= 1 and not components.dirty and not rows.dirty:
+                slot, share = after[0]
+                source, reached, weight = entries[0] if entries else (before, slot, 0.0)
+                if source == before and reached == slot:
+                    before, state = slot, components.told[slot]
+                    add(pack(action, reward, end, state, density, share, weight, seen))
+                    return
+            model.note(step)
+            missed()
+            before = after[0][0] if after else NOBODY
+            state = int(components.ids[before]) if after else NOBODY
+            add(pack(action, reward, end, state, density, 0.0, 0.0, seen))
+
+        return observed
 
     def changes(self) -> Changes:
         """What changed since the last `changes` or `snapshot`."""
         components, model = self.model.components, self.model.model
         told, ids = components.told, components.ids.tolist()
         removed: list[int] = []
+        known_slots: list[int] = []
         slots, rows = components.dirty, model.dirty
         for slot in sorted(slots):
-            known, now = told.get(slot, -1), ids[slot]
+            known, now = told.get(slot, NOBODY), ids[slot]
+            if now >= 0:
+                known_slots.append(slot)
             if known == now:
                 continue
             if known >= 0:
@@ -72,10 +85,10 @@ class OnlineRecords:
                 told.pop(slot, None)
             else:  # a new name for a slot: so all of its rows
                 told[slot] = now
-                rows.update((slot, action) for action in range(model.n_actions))
-        known_slots = sorted(slot for slot in slots if slot in told)
+                keys = ((slot, action) for action in range(model.n_actions))
+                rows.update(key for key in keys if model.rows.get(key))
         known_rows = sorted(key for key in rows if key[0] in told)
-        found = self._table(known_slots, known_rows, removed)
+        found = self._table(known_slots, known_rows, removed, ids)
         slots.clear()
         rows.clear()
         return found
@@ -96,7 +109,7 @@ class OnlineRecords:
         steps, ids = self.model.memory.all(), components.ids.tolist()
         arrivals = np.array([step.arrival for step in steps]).reshape(-1, components.n_features)
         return Snapshot(
-            self._table(slots, keys, []),
+            self._table(slots, keys, [], ids),
             self.model.greedy_values() if slots else np.empty((0, model.n_actions)),
             components.mean[alive] + self._origin,
             np.broadcast_to(prior.covariance, (len(slots), *prior.covariance.shape)),
@@ -110,18 +123,19 @@ class OnlineRecords:
             },
         )
 
-    def _table(self, slots: list[int], rows: list[tuple[int, int]], removed: list[int]) -> Changes:
-        model, ids = self.model.model, self.model.components.ids.tolist()
-        sums = model.visits, model.reward_sum, model.end_sum
-        visits_of, reward_of, end_of = (numbers.item for numbers in sums)
+    def _table(
+        self, slots: list[int], rows: list[tuple[int, int]], removed: list[int], ids: list[int]
+    ) -> Changes:
+        model = self.model.model
+        visits_of, reward_of, end_of = model.visits.item, model.reward_sum.item, model.end_sum.item
         values: list[float] = []
         after: list[float] = []
         for key in rows:
-            row = model.rows.get(key, {})
-            visits = visits_of(key)
-            tries = visits if visits > 0 else 1.0
-            end = min(1.0, max(0.0, end_of(key) / tries))
-            values += (ids[key[0]], key[1], visits, reward_of(key) / tries, end, len(row))
+            row, visits = model.rows.get(key, {}), visits_of(key)
+            reward = end = 0.0
+            if visits > 0:
+                reward, end = reward_of(key) / visits, min(1.0, max(0.0, end_of(key) / visits))
+            values += (ids[key[0]], key[1], visits, reward, end, len(row))
             for reached, count in row.items():
                 after += (ids[reached], count)
         return Changes(

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tgm.agent.info import EpisodeInfo
-from tgm.agent.learner import Lesson
-from tgm.distributions import FloatArray
+from tgm.agent.learner import Lesson, Observer
 from tgm.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,18 +20,28 @@ NO_ACTION = NO_STATE = -1
 
 
 class Recorder(Protocol):
-    """Is told everything in the order of time; it changes nothing in the agent."""
+    """Is told everything in the order of time; it changes nothing in the agent.
 
-    def observed(
-        self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
-    ) -> None:
-        """An observation (n_features,): the outcome of an action, or NO_ACTION at a reset.
+    Attributes:
+        due_at: the step from which the next learning step is to be told, whatever it brings; 0 to
+            be told of every one.
+    """
 
-        `end` is GOES_ON, TERMINATED or TRUNCATED.
+    due_at: int
+
+    @property
+    def observed(self) -> Observer:
+        """Is called with an observation (n_features,), the action, the reward and how it ended.
+
+        The action is NO_ACTION at a reset; the end is GOES_ON, TERMINATED or TRUNCATED.
         """
 
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
-        """A learning step was done; `agent.info(lesson, episodes)` is its whole record."""
+        """A learning step was done; `agent.info(lesson, episodes)` is its whole record.
+
+        Before the step `due_at` only those are told with which the structure changed or an
+        episode ended: nearly all others bring no news, and the agent has the newest one.
+        """
 
     def episode_ended(self, agent: TGMAgent) -> bool:
         """Between two episodes, with all that was due learned; False asks the agent to stop."""

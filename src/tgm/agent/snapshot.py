@@ -11,16 +11,16 @@ from tgm.distributions import FloatArray, IntArray
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """Entries of the same kind, one after the other in one flat list of numbers.
+    """Entries of the same kind, one after the other in one flat row of numbers.
 
     Flat, because thousands of small tuples would keep the garbage collector busy.
 
     Attributes:
-        values: of all entries.
+        values: of all entries: a list if they are few, or an array.
         n_entries: how many there are.
     """
 
-    values: list[float] = field(default_factory=list)
+    values: list[float] | FloatArray = field(default_factory=list)
     n_entries: int = 0
 
 

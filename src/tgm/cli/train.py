@@ -28,6 +28,7 @@ from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
 from tgm.runs import Run, RunRecorder, World, open_run, resume
 from tgm.runs.folder import write_result
+from tgm.runs.recorder import CHECKPOINT_SECONDS
 
 DEFAULT_MAZE = "27"
 DEFAULT_STEPS = 5000
@@ -61,7 +62,7 @@ class Train:
     resume: Path | None = None
     """A run to go on with, from its newest checkpoint, as if it had never stopped."""
 
-    checkpoint_seconds: float = 1.0
+    checkpoint_seconds: float = CHECKPOINT_SECONDS
     """Least time between two checkpoints; they are written between episodes. 0: after each."""
 
     tensorboard: Path | None = None

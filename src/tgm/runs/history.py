@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from tgm.agent.model_file import write_arrays
+from tgm.agent.recording import NO_ACTION
 from tgm.agent.snapshot import Changes, Snapshot
+from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk
-FIRST_FULL = 100  # the second full frame of a run; then at four times the steps of the last one
+FIRST_FULL = 250  # the second full frame of a run; then at five times the steps of the last one
 FORMAT = "tgm-history"
 
-# The columns of an observation, besides its point, in the order in which `pack` takes them.
+# The columns of an observation, besides its point, in the order in which `pack` takes them. Its
+# step and episode need not be told: they follow from the actions.
 _SEEN = [
     (name, COLUMNS[name][0])
     for name in (
-        "obs.step",
-        "obs.episode",
         "obs.action",
         "obs.reward",
         "obs.end",
@@ -34,7 +35,6 @@ _SEEN = [
         "obs.weight",
     )
 ]
-pack = struct.Struct("=" + "".join("q" if kind is np.int64 else "d" for _, kind in _SEEN)).pack
 
 # Each other table is one flat array of numbers while it grows; these are the columns of an entry.
 TABLES: dict[str, tuple[str, ...]] = {
@@ -63,7 +63,14 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 def next_full(step: int) -> int:
     """The step from which another full frame is wanted after one at `step`."""
-    return max(FIRST_FULL, min(4 * step, step + CHUNK_STEPS))
+    return max(FIRST_FULL, min(5 * step, step + CHUNK_STEPS))
+
+
+def _append(table: array[float], values: list[float] | FloatArray) -> None:
+    if isinstance(values, list):
+        table.extend(values)
+    else:
+        table.frombytes(values.tobytes())
 
 
 class HistoryWriter:
@@ -73,25 +80,29 @@ class HistoryWriter:
     closed when what followed fills as much room as the beginning, and has at least 5,000 steps.
     """
 
-    def __init__(self, folder: Path, n_features: int, n_actions: int) -> None:
-        """No chunk yet."""
+    def __init__(self, folder: Path, n_features: int, n_actions: int, n_episodes: int) -> None:
+        """No chunk yet, after so many episodes."""
         self._folder = folder
         self._lengths = {"d": n_features, "A": n_actions}
         self.observations: list[bytes] = []
-        """For each new observation what `pack` gives of it, and its point: a recorder adds them.
+        """For each new observation what `pack` gives of it: a recorder adds them.
 
         Bytes, because every step adds to them, and an environment may use its arrays again.
         """
         self._observation = np.dtype([*_SEEN, ("obs.point", np.float64, (n_features,))])
+        self._note_bytes = self._observation.itemsize
+        numbers = "".join("q" if kind is np.int64 else "d" for _, kind in _SEEN)
+        self.pack = struct.Struct(f"={numbers}{8 * n_features}s").pack
+        """action, reward, end, state, log_density, share, weight and the bytes of the point."""
         self.full_at = 0  # the step from which the next frame must be a full one
-        self._begin(0)
+        self._begin(0, n_episodes)
 
-    def _begin(self, first_step: int) -> None:
+    def _begin(self, first_step: int, n_episodes: int) -> None:
         self.first_step = first_step
+        self._n_episodes = n_episodes  # that were begun before
         self._tables = {name: array("d") for name in TABLES}
         self.observations.clear()
-        self._gathered: list[bytes] = []  # of the older ones
-        self._n_gathered = 0
+        self._gathered = bytearray()  # of the older ones
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
@@ -102,13 +113,16 @@ class HistoryWriter:
     @property
     def n_observations(self) -> int:
         """Observations in the newest chunk."""
-        return self._n_gathered + len(self.observations) // 2
+        return len(self._gathered) // self._note_bytes + len(self.observations)
 
     def gather(self) -> None:
         """Put the new observations together; now and then, so that their room is used again."""
         was_whole, self._is_whole = self._is_whole, False
-        self._n_gathered = self.n_observations
-        self._gathered.append(b"".join(self.observations))
+        new = b"".join(self.observations)
+        try:
+            self._gathered += new
+        except BufferError:  # a write that failed holds on to it still
+            self._gathered = self._gathered + new
         self.observations.clear()
         self._is_whole = was_whole
 
@@ -145,10 +159,10 @@ class HistoryWriter:
         tables, rows, components = self._tables, changes.rows, changes.components
         counts = components.n_entries, len(changes.removed), rows.n_entries
         tables["frame"].extend((step, self.n_observations, is_full, *counts))
-        tables["component"].extend(components.values)
+        _append(tables["component"], components.values)
         tables["removed"].extend(changes.removed)
-        tables["row"].extend(rows.values)
-        tables["next"].extend(changes.next_states.values)
+        _append(tables["row"], rows.values)
+        _append(tables["next"], changes.next_states.values)
         self.n_frames += 1
         if self.n_frames == 1:
             self._n_first = components.n_entries + rows.n_entries
@@ -157,13 +171,13 @@ class HistoryWriter:
 
     # --- files ------------------------------------------------------------------------------------
 
-    def begin_chunk(self, step: int) -> None:
+    def begin_chunk(self, step: int, n_episodes: int) -> None:
         """Write the chunk and begin another, if it is long enough; a full frame must follow."""
         n_entries = self._n_more + self.n_observations
         is_long = step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
         if self.n_frames and is_long:
             self.write()
-            self._begin(step)
+            self._begin(step, n_episodes)
 
     def write(self, *, sync: bool = False) -> None:
         """Write the newest chunk as far as it is, if it has grown since the last time.
@@ -180,8 +194,11 @@ class HistoryWriter:
     def _arrays(self) -> Arrays:
         """The columns of all tables."""
         self.gather()
-        observations = np.frombuffer(b"".join(self._gathered), self._observation)
+        observations = np.frombuffer(self._gathered, self._observation)
         arrays: Arrays = {name: observations[name] for name in observations.dtype.names or ()}
+        is_start = arrays["obs.action"] == NO_ACTION
+        arrays["obs.step"] = self.first_step + np.cumsum(~is_start)
+        arrays["obs.episode"] = self._n_episodes + np.cumsum(is_start)
         for table, names in TABLES.items():
             widths = [self._width(name) for name in names]
             values = np.array(self._tables[table]).reshape(-1, sum(widths))
@@ -201,10 +218,11 @@ class HistoryWriter:
         """Numbers in one entry of a column."""
         return math.prod(self._type(name)[1])
 
-    def resume(self, chunk: Chunk) -> None:
-        """Go on with a chunk."""
-        self._begin(chunk.first_step)
+    def resume(self, chunk: Chunk, n_episodes: int) -> None:
+        """Go on with a chunk, at the end of which so many episodes had begun."""
         arrays = chunk.arrays
+        n_starts = int((arrays["obs.action"] == NO_ACTION).sum())
+        self._begin(chunk.first_step, n_episodes - n_starts)
         for table, names in TABLES.items():
             n_entries = len(arrays[names[0]])
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
@@ -212,7 +230,7 @@ class HistoryWriter:
             self._tables[table] = array("d", entries.tobytes())
         seen = (arrays[name].tolist() for name, _ in _SEEN)
         for *numbers, point in zip(*seen, arrays["obs.point"], strict=True):
-            self.observations += (pack(*numbers), point.tobytes())
+            self.observations.append(self.pack(*numbers, point.tobytes()))
         self.n_frames = len(arrays["frame.step"])
         self._prior_dof = float(arrays["prior.dof"][0])
         full = arrays["frame.step"][arrays["frame.is_full"]]

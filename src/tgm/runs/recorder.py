@@ -8,13 +8,12 @@ import time
 from collections import deque
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
-from tgm.agent.learner import Learner, Lesson
+from tgm.agent.learner import Learner, Lesson, Notes
 from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
-from tgm.distributions import FloatArray
 from tgm.errors import RunError
 from tgm.runs.chunk import Chunk
 from tgm.runs.folder import (
@@ -25,15 +24,25 @@ from tgm.runs.folder import (
     RunFolder,
     numbered,
 )
-from tgm.runs.history import HistoryWriter, pack
+from tgm.runs.history import HistoryWriter
 from tgm.runs.world import World
 
-RECORD_EVERY = 100  # steps between two lines of metrics, unless the structure changes
-CHECKPOINT_SECONDS = 1.0
+LINE_GAPS = 10, 250, 1000  # steps between two lines of metrics: at first, usually, at most
+CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SHARE = 50.0  # a checkpoint takes at most one part in so many of the time
 KEPT_CHECKPOINTS = 2
-LIVE_SECONDS = 1.0  # the newest chunk is written at least so often, for those who watch
+LIVE_SECONDS = 2.0  # the newest chunk is written at least so often, for those who watch
 RECENT_EPISODES = 20  # whose mean return is part of the result
+
+
+def next_line(step: int) -> int:
+    """The step at which another line of metrics is wanted after one at `step`.
+
+    The gaps grow with the run: a fifth of its steps at first, a fiftieth later.
+    """
+    least, usual, most = LINE_GAPS
+    gap = min(step // 5, usual) if step < 50 * usual else min(step // 50, most)
+    return step + max(least, gap)
 
 
 class RunRecorder:
@@ -53,22 +62,26 @@ class RunRecorder:
         self.path = folder.path
         self._folder = folder
         self._agent = agent
-        self._newest = agent.learner.newest
         self._history = HistoryWriter(
-            self.path / HISTORY_FOLDER, agent.interface.n_features, agent.interface.n_actions
+            self.path / HISTORY_FOLDER,
+            agent.interface.n_features,
+            agent.interface.n_actions,
+            agent.n_episodes,
         )
-        self._add = self._history.observations.extend
+        self._notes = Notes(self._history.pack, self._history.observations.append, self._missed)
+        self.observed = agent.learner.observer(self._notes)
         self._checkpoint_seconds = checkpoint_seconds
         self._checkpoint_at = time.monotonic() + checkpoint_seconds
         self._live_at = time.monotonic() + LIVE_SECONDS
         self._moves: list[dict[str, Any]] = []  # since the last line of metrics
-        self._n_forgotten = 0
+        self._forgotten_before = agent.n_forgotten  # at the last line of metrics
         self._episodes: list[EpisodeInfo] = []
         self._recorded_at = 0
-        self._due_at = 0  # the step at which the model or a line of metrics is to be kept
+        self.due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
         self._stops = False
-        self._untold: Lesson | None = None  # the last one, if it is in no line of metrics
+        self._told: Lesson | None = None  # the one that is in the last line of metrics
+        self._resumed: Lesson | None = None  # the one before all that the agent remembers
         self._all_told = False  # whether the history can be followed to this moment
         self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
 
@@ -80,7 +93,7 @@ class RunRecorder:
         n_steps: int,
         world: World | None = None,
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
-    ) -> RunRecorder:
+    ) -> Self:
         """Begin a run in a directory that does not exist yet.
 
         Args:
@@ -118,46 +131,31 @@ class RunRecorder:
 
     # --- what the agent tells -------------------------------------------------------------------
 
-    def observed(
-        self, point: FloatArray, action: int, reward: float, end: int, agent: TGMAgent
-    ) -> None:
-        """Keep an observation."""
-        state, log_density, share, weight = self._newest()
-        if share <= 0.0:
-            self._all_told = False
-        numbers = pack(
-            agent.n_steps, agent.n_episodes, action, reward, end, state, log_density, share, weight
-        )
-        self._add((numbers, point.tobytes()))  # both or none, whenever Ctrl-C comes
+    def _missed(self) -> None:
+        """The last observation is kept, and more has changed than it tells."""
+        self._all_told, self.due_at = False, 0
 
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
-        self._n_forgotten += lesson.n_forgotten
-        self._untold = lesson
-        if episodes:
-            self._episodes += episodes
-        if agent.n_steps >= self._due_at or lesson.moves or not self._all_told:
-            self._keep(lesson, agent)
-
-    def _keep(self, lesson: Lesson, agent: TGMAgent) -> None:
+        self._episodes += episodes
         step = agent.n_steps
+        if step < self.due_at and not lesson.moves:
+            return
         if not self._all_told or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
-        is_news = step - self._recorded_at >= RECORD_EVERY
-        for move in lesson.moves:
-            self._moves.append({"step": step} | move.to_dict())
-            is_news = is_news or move.accepted
-        if is_news:
+        if lesson.moves:
+            self._moves += ({"step": step} | move.to_dict() for move in lesson.moves)
+        if step >= next_line(self._recorded_at) or lesson.free_energy_path:
             self._record(lesson)
-        self._due_at = min(self._recorded_at + RECORD_EVERY, self._history.full_at)
+        self.due_at = min(next_line(self._recorded_at), self._history.full_at)
 
     def _keep_model(self, step: int, learner: Learner) -> None:
         changes = None if step >= self._history.full_at else learner.changes()
         if changes is None:
             snapshot = learner.snapshot()
-            self._history.begin_chunk(step)
+            self._history.begin_chunk(step, self._agent.n_episodes)
             self._history.add_full(step, snapshot)
-            self._newest = learner.newest
+            self.observed = learner.observer(self._notes)
             self._terms = snapshot.free_energy_terms
         else:
             self._history.add_changes(step, changes)
@@ -170,11 +168,23 @@ class RunRecorder:
         if self._terms:
             record["free_energy_terms"] = self._terms
         self._folder.append(record)
-        self._moves, self._n_forgotten, self._terms, self._episodes = [], 0, {}, []
-        self._recorded_at, self._untold = info.step, None
+        self._moves, self._terms, self._episodes = [], {}, []
+        self._forgotten_before = self._agent.n_forgotten
+        self._recorded_at, self._told = info.step, lesson
         self._returns.extend(episode.total_reward for episode in info.episodes)
         if time.monotonic() >= self._live_at:
             self._write_history()
+
+    @property
+    def _n_forgotten(self) -> int:
+        """Points let go of since the last line of metrics."""
+        return self._agent.n_forgotten - self._forgotten_before
+
+    @property
+    def _untold(self) -> Lesson | None:
+        """The newest lesson, if it is in no line of metrics."""
+        newest = self._agent.lesson or self._resumed
+        return None if newest is self._told else newest
 
     def _write_history(self, *, sync: bool = False) -> None:
         self._history.write(sync=sync)
@@ -197,8 +207,9 @@ class RunRecorder:
             if ending == "finished" and self._agent.n_states:
                 # For viewers: kept points, priors and evidence as they are at the end.
                 self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
-            if self._untold is not None:
-                self._record(self._untold)
+            untold = self._untold
+            if untold is not None:
+                self._record(untold)
             self._history.write()
             if ending == "finished":
                 self._write_model()
@@ -244,6 +255,7 @@ class RunRecorder:
 
     def _save(self) -> None:
         """The agent, and what is needed to go on with its files; older checkpoints make room."""
+        untold = self._untold
         notes = {
             "metrics_bytes": self._folder.metrics_bytes,
             "chunk": self._history.first_step,
@@ -256,7 +268,7 @@ class RunRecorder:
             "terms": self._terms,
             "returns": list(self._returns),
             "all_told": self._all_told,
-            "untold": None if self._untold is None else self._untold._replace(moves=())._asdict(),
+            "untold": None if untold is None else untold._replace(moves=())._asdict(),
         }
         self._agent.save(self._checkpoint_file(), notes)
         files = numbered(self.path / CHECKPOINT_FOLDER)
@@ -276,7 +288,7 @@ class RunRecorder:
         notes: dict[str, Any] | None,
         chunk: Chunk | None,
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
-    ) -> RunRecorder:
+    ) -> Self:
         """Go on with a run from a checkpoint: `notes` are its own, `chunk` the one it names.
 
         Without them, from the beginning. What came after is cut off.
@@ -294,11 +306,12 @@ class RunRecorder:
             folder.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
         if notes is not None and chunk is not None:
-            recorder._history.resume(chunk)
+            recorder._history.resume(chunk, agent.n_episodes)
             recorder._all_told = notes["all_told"]
             if notes["untold"] is not None:
-                recorder._untold = Lesson(**notes["untold"])
-            recorder._moves, recorder._n_forgotten = list(notes["moves"]), notes["n_forgotten"]
+                recorder._resumed = Lesson(**notes["untold"])
+            recorder._moves = list(notes["moves"])
+            recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]
             recorder._episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])
