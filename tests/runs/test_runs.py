@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.agent import EpisodeInfo
+from tgm.agent.model_file import read_arrays
 from tgm.envs import load_maze
 from tgm.errors import ConfigError, RunError, TGMError
 from tgm.runs import Run, RunFolder, RunRecorder, World, find_runs, open_run, resume
+from tgm.runs.history import FORMAT, HistoryWriter
 
 PRESETS = ["default", "paper"]
 
@@ -35,6 +38,30 @@ def run(recorded, tmp_path):
     """A copy of a run that may be broken."""
     shutil.copytree(recorded[0].folder, tmp_path / "copy")
     return Run.open(tmp_path / "copy")
+
+
+# --- the writer ---------------------------------------------------------------------------------
+
+
+def test_a_history_goes_on_after_a_write_that_failed(tmp_path, monkeypatch):
+    writer = HistoryWriter(tmp_path, n_features=1, n_actions=2, n_episodes=0)
+    start = writer.pack(-1, 0.0, 0, -1, 0.0, 0.0, 0.0, np.array([0.5]).tobytes())
+    step = writer.pack(1, -1.0, 0, -1, 0.0, 0.0, 0.0, np.array([1.5]).tobytes())
+
+    def full(path, arrays, *_, **__):
+        raise RunError("no space left")
+
+    writer.observations.append(start)
+    with monkeypatch.context() as patch:
+        patch.setattr("tgm.runs.history.write_arrays", full)
+        with pytest.raises(RunError) as failure:
+            writer.write()
+    writer.observations.append(step)
+    writer.write()  # while the traceback still holds what was to be written
+    assert failure.tb is not None
+    arrays, _ = read_arrays(tmp_path / "0000000000.safetensors", FORMAT)
+    assert arrays["obs.point"].tolist() == [[0.5], [1.5]]
+    assert arrays["obs.step"].tolist() == [0, 1]
 
 
 # --- what is in it -----------------------------------------------------------------------------
@@ -86,6 +113,30 @@ def test_the_metrics_tell_what_the_agent_told(recorded):
         assert record["free_energy"] == by_step[record["step"]].free_energy
 
 
+def test_lines_of_metrics_grow_apart_with_the_run(tmp_path):
+    make_agent().learn(2600, run_dir=tmp_path / "run")
+    steps = [record["step"] for record in Run.open(tmp_path / "run").metrics()]
+    gaps = dict(zip(steps, np.diff([0, *steps]).tolist(), strict=True))
+    assert [gaps[step] for step in steps if step <= 50] == [10] * 5
+    assert all(gap <= max(10, step / 5) for step, gap in gaps.items())
+    assert gaps[2600] <= 250
+    assert steps[-2] - steps[-3] == 250
+    assert len(steps) < 35
+
+
+def test_the_paper_tells_of_every_fit(tmp_path):
+    make_agent("paper").learn(1500, run_dir=tmp_path / "run")
+    records = list(Run.open(tmp_path / "run").metrics())
+    assert [record["step"] for record in records] == list(range(100, 1501, 100))
+    assert all(record["free_energy_path"] for record in records)
+
+
+@pytest.mark.parametrize("reward", [-7.0, 1e-300, 0.1 + 0.2, float("inf")])
+def test_an_episode_is_the_same_in_json(reward):
+    episode = EpisodeInfo(3, 40, reward, 9, terminated=reward < 0)
+    assert json.loads(episode.to_json()) == episode.to_dict()
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_frames_are_the_agent_at_each_learning_step(preset, tmp_path, monkeypatch):
     monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 400)
@@ -121,14 +172,20 @@ def test_observations_are_those_of_the_environment(tmp_path, monkeypatch):
     rows = []
 
     class Spy(gym.Wrapper):
+        n_steps = n_episodes = 0
+
         def reset(self, **kwargs):
             point, info = self.env.reset(**kwargs)
-            rows.append((point.tolist(), -1, 0.0, 0))
+            self.n_episodes += 1
+            rows.append((point.tolist(), -1, 0.0, 0, self.n_steps, self.n_episodes))
             return point, info
 
         def step(self, action):
             point, reward, terminated, truncated, info = self.env.step(action)
-            rows.append((point.tolist(), int(action), reward, 2 * truncated or +terminated))
+            self.n_steps += 1
+            end = 2 * truncated or +terminated
+            when = self.n_steps, self.n_episodes
+            rows.append((point.tolist(), int(action), reward, end, *when))
             return point, reward, terminated, truncated, info
 
     env = Spy(gym.make("tgm/Maze-v0", maze="8"))
@@ -140,10 +197,10 @@ def test_observations_are_those_of_the_environment(tmp_path, monkeypatch):
     def column(name):
         return np.concatenate([chunk[name] for chunk in arrays]).tolist()
 
-    names = ("obs.point", "obs.action", "obs.reward", "obs.end")
+    assert len(arrays) >= 2
+    names = ("obs.point", "obs.action", "obs.reward", "obs.end", "obs.step", "obs.episode")
     assert list(zip(*map(column, names), strict=True)) == rows
-    assert column("obs.step")[-1] == 1200
-    assert column("obs.episode")[-1] == agent.n_episodes
+    assert rows[-1][4:] == (1200, agent.n_episodes)
     # The evidence is the sum of what each observation added to it.
     total = -list(run.metrics())[-1]["free_energy"]
     assert list(run.metrics())[-1]["step"] == 1200

@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,6 +21,7 @@ import gymnasium as gym
 import numpy as np
 import scipy
 
+from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
@@ -48,7 +49,7 @@ class RunFolder:
                 raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
-        self._records: list[Mapping[str, Any]] = []
+        self._records: list[tuple[Mapping[str, Any], Sequence[EpisodeInfo] | None]] = []
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
@@ -107,19 +108,23 @@ class RunFolder:
         _make_whole(path, facts)
         return cls(path)
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(
+        self, record: Mapping[str, Any], episodes: Sequence[EpisodeInfo] | None = None
+    ) -> None:
         """Add a line to the metrics; it reaches the file within half a second or at `flush`.
 
-        The record is kept until then: it must not be changed.
+        Args:
+            record: what is told; it is kept until then, and must not be changed.
+            episodes: to be told with it under that name.
         """
-        self._records.append(record)
+        self._records.append((record, episodes))
         if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
             self.flush()
 
     def flush(self, *, sync: bool = False) -> None:
         """Write what was appended; `sync` waits until it is on the disk."""
         self._flushed_at = time.monotonic()
-        data = "".join([json.dumps(record) + "\n" for record in self._records]).encode()
+        data = "".join([_line(record, episodes) for record, episodes in self._records]).encode()
         try:
             if data:
                 _write_at(self._metrics, data, self.metrics_bytes)
@@ -213,6 +218,14 @@ def _make_whole(path: Path, facts: dict[str, Any]) -> None:
     except RunError:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def _line(record: Mapping[str, Any], episodes: Sequence[EpisodeInfo] | None) -> str:
+    text = json.dumps(record)
+    if episodes is not None:
+        ended = ", ".join([episode.to_json() for episode in episodes])
+        text = f'{text[:-1]}, "episodes": [{ended}]}}'
+    return text + "\n"
 
 
 def _write_at(file: int, data: bytes, offset: int) -> None:

@@ -163,15 +163,16 @@ class RunRecorder:
 
     def _record(self, lesson: Lesson) -> None:
         self._history.gather()
-        info = self._agent.info(lesson, tuple(self._episodes))
+        info = self._agent.info(lesson, ())
         record = info.to_dict() | {"moves": self._moves, "n_forgotten": self._n_forgotten}
         if self._terms:
             record["free_energy_terms"] = self._terms
-        self._folder.append(record)
+        del record["episodes"]
+        self._folder.append(record, self._episodes)
+        self._returns.extend(episode.total_reward for episode in self._episodes)
         self._moves, self._terms, self._episodes = [], {}, []
         self._forgotten_before = self._agent.n_forgotten
         self._recorded_at, self._told = info.step, lesson
-        self._returns.extend(episode.total_reward for episode in info.episodes)
         if time.monotonic() >= self._live_at:
             self._write_history()
 
