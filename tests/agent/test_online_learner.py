@@ -167,7 +167,7 @@ def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
     one.log_evidence += 1e6
     live()
     assert learner.model is one
-    learner.snapshot()
+    learner.all_is_told()
     observed = learner.observer(notes)
     assert learner.changes() is not None
     other.log_evidence += 2e6
@@ -181,7 +181,7 @@ def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
     through_a_file = OnlineLearner(2, 2, config)
     through_a_file.restore(learner.to_arrays(), [])
     assert through_a_file.changes() is None
-    learner.snapshot()
+    learner.all_is_told()
     assert learner.changes() is not None
 
 

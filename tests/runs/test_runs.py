@@ -11,7 +11,7 @@ import tgm
 from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import read_arrays
 from tgm.envs import load_maze
-from tgm.errors import ConfigError, RunError, TGMError
+from tgm.errors import ConfigError, DataError, RunError, TGMError
 from tgm.runs import Run, RunFolder, RunRecorder, World, find_runs, open_run, resume
 from tgm.runs.history import FORMAT, HistoryWriter
 
@@ -135,6 +135,17 @@ def test_the_paper_tells_of_every_fit(tmp_path):
 def test_an_episode_is_the_same_in_json(reward):
     episode = EpisodeInfo(3, 40, reward, 9, terminated=reward < 0)
     assert json.loads(episode.to_json()) == episode.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("episode", True), ("total_reward", True), ("total_reward", 10**400), ("terminated", 1)],
+)
+def test_an_episode_that_is_none_is_refused(name, value):
+    told = EpisodeInfo(3, 40, -7.0, 9, terminated=True).to_dict()
+    assert EpisodeInfo.from_dict(told).total_reward == -7.0
+    with pytest.raises(DataError, match=name):
+        EpisodeInfo.from_dict(told | {name: value})
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -468,6 +479,59 @@ def stop_at_episode(recorder: RunRecorder, number: int) -> None:
         return ended(agent)
 
     recorder.episode_ended = stop
+
+
+@pytest.mark.parametrize(("learn_every", "more"), [(1, 70), (50, 70), (50, 20)])
+def test_the_same_agent_goes_on_as_a_resumed_one_does(learn_every, more, tmp_path):
+    def begin(folder) -> tgm.TGMAgent:
+        env = gym.make("tgm/Maze-v0", maze="27", max_episode_steps=10)
+        agent = tgm.TGMAgent(env, tgm.TGMConfig(learn_every=learn_every), seed=0)
+        agent.learn(120, run_dir=folder)
+        assert agent.is_between_episodes
+        return agent
+
+    begin(tmp_path / "same").learn(more, run_dir=tmp_path / "same")
+    begin(tmp_path / "resumed")
+    resume(tmp_path / "resumed")[0].learn(more, run_dir=tmp_path / "resumed")
+    for name in ("metrics.jsonl", "history/0000000000.safetensors"):
+        same, resumed = (tmp_path / folder / name for folder in ("same", "resumed"))
+        assert same.read_bytes() == resumed.read_bytes()
+
+
+def test_an_agent_that_broke_off_an_episode_does_not_go_on_with_its_run(tmp_path):
+    class Failing(gym.Wrapper):
+        fails = False
+
+        def step(self, action):
+            if self.fails:
+                raise ConnectionError("gone")
+            return self.env.step(action)
+
+    env = Failing(gym.make("tgm/Maze-v0", maze="27", max_episode_steps=10))
+    agent = tgm.TGMAgent(env, seed=0).learn(100, run_dir=tmp_path / "run")
+    env.fails = True
+    with pytest.raises(ConnectionError):
+        agent.learn(50, run_dir=tmp_path / "run")
+    env.fails = False
+    with pytest.raises(RunError, match=r"11 episodes.*checkpoint 10.*resume"):
+        agent.learn(50, run_dir=tmp_path / "run")
+    again, _ = resume(tmp_path / "run", env=env)
+    again.learn(50, run_dir=tmp_path / "run")
+    episodes = Run.open(tmp_path / "run").chunk(0).arrays["obs.episode"]
+    assert episodes.tolist() == [1 + index // 11 for index in range(len(episodes))]
+
+
+def test_a_slow_run_can_be_watched(tmp_path, monkeypatch):
+    monkeypatch.setattr("tgm.runs.recorder.LIVE_SECONDS", 0.0)
+    behind = []
+
+    def look(info) -> None:
+        if info.step > 300 and info.step % 23 == 0:
+            behind.append(info.step - Run.open(tmp_path / "run").chunk(0).last_step)
+
+    make_agent(maze="27").learn(700, callback=look, run_dir=tmp_path / "run")
+    assert len(behind) > 10
+    assert max(behind) == 0
 
 
 def test_a_longer_run_goes_on_from_a_shorter_one(tmp_path):

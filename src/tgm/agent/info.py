@@ -10,6 +10,8 @@ from typing import Any
 from tgm.errors import DataError
 from tgm.perception.component_map import Move
 
+MOST = 1e300  # a number of a file may be large, but can be reckoned with
+
 
 @dataclass(frozen=True)
 class EpisodeInfo:
@@ -33,7 +35,7 @@ class EpisodeInfo:
 
     def to_json(self) -> str:
         """The same as JSON, in a third of the time: a run has thousands of episodes."""
-        total = self.total_reward
+        total = float(self.total_reward)
         reward = repr(total) if math.isfinite(total) else json.dumps(total)
         return (
             f'{{"episode": {self.episode}, "step": {self.step}, "total_reward": {reward}, '
@@ -43,12 +45,12 @@ class EpisodeInfo:
     @classmethod
     def from_dict(cls, values: Any) -> EpisodeInfo:
         """What `to_dict` gave, checked; it may come from somebody else's file."""
-        kinds = (int, int, int | float, int, bool)
+        kinds = ((int,), (int,), (int, float), (int,), (bool,))
         names = [field.name for field in fields(cls)]
         if not isinstance(values, dict) or set(values) != set(names):
             raise DataError(f"an episode has {', '.join(names)}; this one is {values!r:.100}")
         for name, kind in zip(names, kinds, strict=True):
-            if not isinstance(values[name], kind):
+            if type(values[name]) not in kind or not abs(values[name]) <= MOST:
                 raise DataError(f"the {name} of an episode is {values[name]!r:.100}")
         return cls(**values)
 

@@ -120,7 +120,7 @@ class Learner(Protocol):
     def observer(self, notes: Notes) -> Observer:
         """A function that notes the newest observation, with what became of it.
 
-        It is to be called after every observation, and to be asked for again after a snapshot.
+        It is to be called after every observation, and asked for again after `all_is_told`.
         The state is the most likely one, told by its id, -1 for none; the density is the
         predictive one, before it was learned from. If all that changed is that the observation was
         added to the model, then its share is how much of a point it is in its state, and its
@@ -130,8 +130,11 @@ class Learner(Protocol):
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
 
+    def all_is_told(self) -> None:
+        """All that is known now was recorded: `changes` and observers go on from here."""
+
     def changes(self) -> Changes | None:
-        """What changed since the last `changes` or `snapshot`; None if that is everything."""
+        """What changed since the last `changes` or `all_is_told`; None if that is everything."""
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -194,6 +194,9 @@ class MeanShiftLearner:
 
         return observed
 
+    def all_is_told(self) -> None:
+        """Nothing follows from it."""
+
     def changes(self) -> Changes | None:
         """A search for structure changes everything."""
         return None

@@ -218,11 +218,17 @@ class OnlineLearner:
             return Snapshot.empty(
                 self._n_features, self._n_actions, np.empty((0, self._n_features))
             )
+        return OnlineRecords(self.model, self._origin).snapshot()
+
+    def all_is_told(self) -> None:
+        """All that is known now was recorded: `changes` and observers go on from here."""
+        if self._origin is None:
+            return
         if self._search is not None:
             for candidate in self._search.candidates:
                 candidate.components.told = {}  # of one model only is told what changed
         self._records = OnlineRecords(self.model, self._origin)
-        return self._records.snapshot()
+        self._records.all_is_told()
 
     def changes(self) -> Changes | None:
         """What changed since the last time; None where another model or prior has taken over."""

@@ -66,8 +66,15 @@ class OnlineRecords:
 
         return observed
 
+    def all_is_told(self) -> None:
+        """All that is known now was recorded: the next `changes` go on from here."""
+        components, alive = self.model.components, self.model.components.alive
+        components.told = dict(zip(alive.tolist(), components.ids[alive].tolist(), strict=True))
+        components.dirty.clear()
+        self.model.model.dirty.clear()
+
     def changes(self) -> Changes:
-        """What changed since the last `changes` or `snapshot`."""
+        """What changed since the last `changes` or `all_is_told`."""
         components, model = self.model.components, self.model.model
         told, ids = components.told, components.ids.tolist()
         removed: list[int] = []
@@ -94,13 +101,10 @@ class OnlineRecords:
         return found
 
     def snapshot(self) -> Snapshot:
-        """Everything; the next `changes` go on from here."""
+        """Everything."""
         components, model = self.model.components, self.model.model
         alive = components.alive
         slots = alive.tolist()
-        components.told = dict(zip(slots, components.ids[alive].tolist(), strict=True))
-        components.dirty.clear()
-        model.dirty.clear()
         keys = sorted(key for key, row in model.rows.items() if row and key[0] != START)
         prior = components.prior
         evidence = np.array(

@@ -20,7 +20,7 @@ NO_ACTION = NO_STATE = -1
 
 
 class Recorder(Protocol):
-    """Is told everything in the order of time; it changes nothing in the agent.
+    """Is told what happens in the order of time; it changes nothing in the agent.
 
     Attributes:
         due_at: the step from which the next learning step is to be told, whatever it brings; 0 to
@@ -39,8 +39,8 @@ class Recorder(Protocol):
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
         """A learning step was done; `agent.info(lesson, episodes)` is its whole record.
 
-        Before the step `due_at` only those are told with which the structure changed or an
-        episode ended: nearly all others bring no news, and the agent has the newest one.
+        Before the step `due_at` only those are told that have moves, or with which an episode
+        ended: nearly all others bring no news. `agent.lesson` is always the newest one.
         """
 
     def episode_ended(self, agent: TGMAgent) -> bool:

@@ -1,15 +1,18 @@
-"""The lives of the components, from the structure moves in the log."""
+"""The lives of the components, from the structure moves in the log and the end of the history."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tgm.inspector.log import Log
+from tgm.runs import Chunk
 
 MOST_LANES = 600
 
 
-def lanes_of(log: Log, final_ids: list[int]) -> list[dict[str, Any]]:
+def lanes_of(log: Log, final_ids: list[int], tail: list[Chunk]) -> list[dict[str, Any]]:
     """One lane per component in order of birth, the latest MOST_LANES of them.
 
     A lane is {id, birth, end, fixed, parent, into}: steps (None where it did not happen or is not
@@ -18,6 +21,7 @@ def lanes_of(log: Log, final_ids: list[int]) -> list[dict[str, Any]]:
     Args:
         log: with its moves in order.
         final_ids: the components of the last frame; a log that was thinned may not tell of all.
+        tail: the last chunks of the history, which may be ahead of the log while a run is written.
     """
     lanes: dict[int, dict[str, Any]] = {}
 
@@ -52,7 +56,32 @@ def lanes_of(log: Log, final_ids: list[int]) -> list[dict[str, Any]]:
             lane(first)["end"] = step
         elif move["kind"] == "fixed":
             lane(first)["fixed"] = step
+    born, gone = _newest_births_and_ends(tail)
     for id_ in final_ids:
-        lane(id_)["end"] = None
+        lane(id_, birth=born.get(id_))["end"] = None
+    for id_ in set(gone) & set(lanes) - set(final_ids):
+        if lanes[id_]["end"] is None:
+            lanes[id_]["end"] = gone[id_]
     ordered = sorted(lanes.values(), key=lambda one: (one["birth"] or 0, one["id"]))
     return ordered[-MOST_LANES:]
+
+
+def _newest_births_and_ends(tail: list[Chunk]) -> tuple[dict[int, int], dict[int, int]]:
+    """Id -> the step at which a component came, or went, as far as the chunks tell."""
+    born: dict[int, int] = {}
+    gone: dict[int, int] = {}
+    there: set[int] = set()
+    for chunk in tail:
+        a = chunk.arrays
+        known = np.split(a["component.id"], np.cumsum(a["frame.n_components"])[:-1])
+        removed = np.split(a["removed.id"], np.cumsum(a["frame.n_removed"])[:-1])
+        frames = zip(a["frame.step"].tolist(), a["frame.is_full"].tolist(), known, removed,
+                     strict=False)  # fmt: skip
+        for step, is_full, ids, left in frames:
+            listed = set(ids.tolist())
+            went = there - listed if is_full else set(left.tolist())
+            gone.update(dict.fromkeys(went, step))
+            if not is_full or there:  # the first full frame lists all, whenever they came
+                born.update(dict.fromkeys(listed - there - born.keys(), step))
+            there = listed if is_full else (there - went) | listed
+    return born, gone

@@ -90,7 +90,7 @@ def summary(run: Run) -> dict[str, Any]:
             "moves": log.moves,
             "is_whole": log.is_whole,
         },
-        "lanes": lanes_of(log, final_ids),
+        "lanes": lanes_of(log, final_ids, tail),
         "plane": _plane(tail, maze),
         "health": [finding.to_dict() for finding in worst_first(found)],
     }

@@ -219,10 +219,12 @@ class HistoryWriter:
         return math.prod(self._type(name)[1])
 
     def resume(self, chunk: Chunk, n_episodes: int) -> None:
-        """Go on with a chunk, at the end of which so many episodes had begun."""
+        """Go on with a chunk; if it has no observation yet, after so many episodes."""
         arrays = chunk.arrays
-        n_starts = int((arrays["obs.action"] == NO_ACTION).sum())
-        self._begin(chunk.first_step, n_episodes - n_starts)
+        if len(arrays["obs.step"]):
+            is_start = arrays["obs.action"][0] == NO_ACTION
+            n_episodes = int(arrays["obs.episode"][0]) - int(is_start)
+        self._begin(chunk.first_step, n_episodes)
         for table, names in TABLES.items():
             n_entries = len(arrays[names[0]])
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]

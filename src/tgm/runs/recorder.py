@@ -72,7 +72,8 @@ class RunRecorder:
         self.observed = agent.learner.observer(self._notes)
         self._checkpoint_seconds = checkpoint_seconds
         self._checkpoint_at = time.monotonic() + checkpoint_seconds
-        self._live_at = time.monotonic() + LIVE_SECONDS
+        self._began, self._began_at = time.monotonic(), agent.n_steps
+        self._live_at = self._began + LIVE_SECONDS
         self._moves: list[dict[str, Any]] = []  # since the last line of metrics
         self._forgotten_before = agent.n_forgotten  # at the last line of metrics
         self._episodes: list[EpisodeInfo] = []
@@ -132,7 +133,7 @@ class RunRecorder:
     # --- what the agent tells -------------------------------------------------------------------
 
     def _missed(self) -> None:
-        """The last observation is kept, and more has changed than it tells."""
+        """More has changed than the newest observation will tell."""
         self._all_told, self.due_at = False, 0
 
     def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
@@ -147,7 +148,9 @@ class RunRecorder:
             self._moves += ({"step": step} | move.to_dict() for move in lesson.moves)
         if step >= next_line(self._recorded_at) or lesson.free_energy_path:
             self._record(lesson)
-        self.due_at = min(next_line(self._recorded_at), self._history.full_at)
+        self.due_at = min(
+            next_line(self._recorded_at), self._history.full_at, self._show_what_is_there(step)
+        )
 
     def _keep_model(self, step: int, learner: Learner) -> None:
         changes = None if step >= self._history.full_at else learner.changes()
@@ -155,6 +158,7 @@ class RunRecorder:
             snapshot = learner.snapshot()
             self._history.begin_chunk(step, self._agent.n_episodes)
             self._history.add_full(step, snapshot)
+            learner.all_is_told()
             self.observed = learner.observer(self._notes)
             self._terms = snapshot.free_energy_terms
         else:
@@ -163,18 +167,28 @@ class RunRecorder:
 
     def _record(self, lesson: Lesson) -> None:
         self._history.gather()
-        info = self._agent.info(lesson, ())
-        record = info.to_dict() | {"moves": self._moves, "n_forgotten": self._n_forgotten}
-        if self._terms:
-            record["free_energy_terms"] = self._terms
-        del record["episodes"]
+        terms = self._terms or lesson.free_energy_terms
+        since = lesson._replace(n_forgotten=self._n_forgotten, free_energy_terms=terms, moves=())
+        info = self._agent.info(since, ())
+        record = info.to_dict() | {"moves": self._moves}
+        del record["episodes"]  # they follow as they are
         self._folder.append(record, self._episodes)
         self._returns.extend(episode.total_reward for episode in self._episodes)
         self._moves, self._terms, self._episodes = [], {}, []
         self._forgotten_before = self._agent.n_forgotten
         self._recorded_at, self._told = info.step, lesson
-        if time.monotonic() >= self._live_at:
+
+    def _show_what_is_there(self, step: int) -> int:
+        """Write for those who watch, if it is time; returns the step at which to look again.
+
+        A quick agent comes to its next line long before; one in a slow world does not.
+        """
+        now = time.monotonic()
+        if now >= self._live_at:
+            self._folder.flush()
             self._write_history()
+        speed = (step - self._began_at) / max(now - self._began, 1e-9)
+        return step + 1 + int(speed * LIVE_SECONDS)
 
     @property
     def _n_forgotten(self) -> int:
@@ -309,7 +323,9 @@ class RunRecorder:
         if notes is not None and chunk is not None:
             recorder._history.resume(chunk, agent.n_episodes)
             recorder._all_told = notes["all_told"]
-            if notes["untold"] is not None:
+            if notes["untold"] is None:
+                recorder._told = agent.lesson  # if it has lived on since the checkpoint
+            else:
                 recorder._resumed = Lesson(**notes["untold"])
             recorder._moves = list(notes["moves"])
             recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]

@@ -42,7 +42,7 @@ def resume(
     for _, path in reversed(run.checkpoints()):
         try:
             agent = TGMAgent.load(path, env=env)
-            _chunk_of(run, _notes(path))
+            _chunk_of(run, _notes(path, agent))
             return agent, tuple(troubles)
         except TGMError as error:
             troubles.append(f"{error}; going on from an earlier checkpoint")
@@ -68,7 +68,7 @@ def open_run(
         folder: the run.
         n_steps: how many steps are planned.
         checkpoint_seconds: least time between two checkpoints.
-        may_begin_again: whether a finished run without a checkpoint, one that took no second, may
+        may_begin_again: whether a finished run without a checkpoint, being too short for one, may
             be done again from its first step.
     """
     if not folder.exists():
@@ -86,7 +86,7 @@ def open_run(
         return RunRecorder.resume(agent, folder, None, None, checkpoint_seconds)
     for step, path in run.checkpoints():
         if step == agent.n_steps and agent.is_between_episodes:
-            notes = _notes(path)
+            notes = _notes(path, agent)
             chunk = _chunk_of(run, notes)
             for later, file in run.checkpoints():
                 if later > step:  # it was found unreadable, or it would not have been passed over
@@ -116,9 +116,16 @@ LESSON: dict[str, Any] = {
 }
 
 
-def _notes(path: Path) -> dict[str, Any]:
-    """What a checkpoint tells the recorder, checked."""
-    notes = read_arrays(path, MODEL_FORMAT)[1].get("notes")
+def _notes(path: Path, agent: TGMAgent) -> dict[str, Any]:
+    """What a checkpoint of the agent tells the recorder, checked."""
+    facts = read_arrays(path, MODEL_FORMAT)[1]
+    notes = facts.get("notes")
+    if facts.get("n_episodes") != agent.n_episodes:
+        raise RunError(
+            f"{path.parent.parent}: the agent has begun {agent.n_episodes} episodes, its newest "
+            f"checkpoint {facts.get('n_episodes')}: one was broken off in between; "
+            "tgm.runs.resume(folder) gives an agent that can go on"
+        )
     if not isinstance(notes, dict):
         raise RunError(f"{path}: not a checkpoint")
     for name in COUNTS:
