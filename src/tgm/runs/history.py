@@ -18,7 +18,7 @@ from tgm.distributions.saved import Arrays
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk
-FIRST_FULL = 250  # the second full frame of a run; then at five times the steps of the last one
+FIRST_FULL = 500  # the second full frame of a run; then one for each chunk
 FORMAT = "tgm-history"
 
 # The columns of an observation, besides its point, in the order in which `pack` takes them. Its
@@ -63,7 +63,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 def next_full(step: int) -> int:
     """The step from which another full frame is wanted after one at `step`."""
-    return max(FIRST_FULL, min(5 * step, step + CHUNK_STEPS))
+    return FIRST_FULL if step < FIRST_FULL else step + CHUNK_STEPS
 
 
 def _append(table: array[float], values: list[float] | FloatArray) -> None:

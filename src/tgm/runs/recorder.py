@@ -27,7 +27,7 @@ from tgm.runs.folder import (
 from tgm.runs.history import HistoryWriter
 from tgm.runs.world import World
 
-LINE_GAPS = 10, 250, 1000  # steps between two lines of metrics: at first, usually, at most
+LINE_GAPS = 20, 250, 1000  # steps between two lines of metrics: at first, usually, at most
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SHARE = 50.0  # a checkpoint takes at most one part in so many of the time
 KEPT_CHECKPOINTS = 2
@@ -38,10 +38,10 @@ RECENT_EPISODES = 20  # whose mean return is part of the result
 def next_line(step: int) -> int:
     """The step at which another line of metrics is wanted after one at `step`.
 
-    The gaps grow with the run: a fifth of its steps at first, a fiftieth later.
+    The gaps grow with the run: a quarter of its steps at first, a fiftieth later.
     """
     least, usual, most = LINE_GAPS
-    gap = min(step // 5, usual) if step < 50 * usual else min(step // 50, most)
+    gap = min(step // 4, usual) if step < 50 * usual else min(step // 50, most)
     return step + max(least, gap)
 
 
