@@ -180,8 +180,9 @@ def write_result(path: Path, result: Mapping[str, Any]) -> None:
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write a JSON file, whole or not at all."""
-    write_atomically(path, (json.dumps(facts, indent=2) + "\n").encode())
+    """Write a JSON file with a line for each fact, whole or not at all."""
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(fact)}" for name, fact in facts.items())
+    write_atomically(path, f"{{\n{lines}\n}}\n".encode())
 
 
 def versions() -> dict[str, str]:

@@ -116,7 +116,7 @@ class RunRecorder:
             world=World.of(agent.env) if world is None else world,
             seed=agent.seed,
             steps=n_steps,
-            config=asdict(agent.config),
+            config=agent.config.to_dict(),
             interface=asdict(agent.interface),
         )
         return cls(folder, agent, checkpoint_seconds)
