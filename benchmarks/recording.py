@@ -1,8 +1,9 @@
 """What recording costs: two agents with the same life, one of them with a run directory.
 
 They live in turns of 100 steps: a machine that is slow for a while is slow for both. Opening and
-closing the run are part of the cost. A long run is not a short one made longer: its steps are
-quicker, and it writes more files.
+closing the run are part of the cost. Whole lives one after the other are measured too: that is
+what a user sees, but a busy machine scatters it widely. A long run is not a short one made longer:
+its steps are quicker, and it writes more files.
 """
 
 from __future__ import annotations
@@ -77,12 +78,31 @@ def measure(preset: str, maze: str, n_steps: int, n_lives: int) -> str:
     )
 
 
+def whole_lives(preset: str, maze: str, n_steps: int, n_lives: int) -> str:
+    """The same with one whole life after the other, in words."""
+    costs = []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(n_lives):
+            seconds = {}
+            for is_recorded in (seed % 2 == 0, seed % 2 == 1):
+                env = gym.make("tgm/Maze-v0", maze=maze)
+                agent = tgm.TGMAgent(env, tgm.TGMConfig.preset(preset), seed=seed)
+                gc.collect()
+                began = time.perf_counter()
+                agent.learn(n_steps, run_dir=Path(folder) / str(seed) if is_recorded else None)
+                seconds[is_recorded] = time.perf_counter() - began
+            costs.append(seconds[True] / seconds[False] - 1)
+    low, cost, high = statistics.quantiles(costs, n=4)
+    return f"  whole lives: {cost:.1%} (half of {n_lives} within {low:.1%} and {high:.1%})"
+
+
 def main() -> None:
     """Print the cost for both presets."""
     with tempfile.TemporaryDirectory() as folder:
         life("default", "27", 500, 0, Path(folder) / "first")  # all that is done once only
     for case in CASES:
         print(measure(*case), flush=True)
+        print(whole_lives(*case), flush=True)
 
 
 if __name__ == "__main__":
