@@ -7,6 +7,7 @@ from unittest import mock
 import gymnasium as gym
 
 import tgm
+from tgm.agent import EpisodeInfo
 from tgm.envs import load_maze
 from tgm.runs import RunFolder, World, history
 
@@ -37,8 +38,7 @@ def record_returns(path: Path, agent: str = "dqn", maze: str = "8", seed: int = 
     world = World.of_maze(load_maze(maze))
     folder = RunFolder.create(path, agent=agent, world=world, seed=seed, steps=1000, config={})
     for episode in range(1, 21):
-        ended = {"episode": episode, "step": 50 * episode, "total_reward": -50.0 + 2 * episode}
-        ended |= {"length": 50, "terminated": episode > 10}
-        folder.append({"step": 50 * episode, "episode": episode, "episodes": [ended]})
+        ended = EpisodeInfo(episode, 50 * episode, -50.0 + 2 * episode, 50, episode > 10)
+        folder.append({"step": 50 * episode, "episode": episode}, [ended])
     folder.finish("finished", {"steps": 1000, "mean_return": -12.0, "solved": False})
     return path

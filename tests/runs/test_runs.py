@@ -277,7 +277,7 @@ def test_other_agents_can_be_recorded(tmp_path):
     folder = RunFolder.create(
         tmp_path / "dqn", agent="dqn", world=world, seed=1, steps=50, config={"lr": 0.1}
     )
-    folder.append({"step": 50, "episode": 1, "episodes": []})
+    folder.append({"step": 50, "episode": 1}, [])
     folder.finish("finished", {"steps": 50, "mean_return": float("nan")})
     run = Run.open(tmp_path / "dqn")
     assert run.status().state == "finished"

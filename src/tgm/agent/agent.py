@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
 import gymnasium as gym
 import numpy as np
 
+from tgm.agent.agent_facts import AgentFacts
 from tgm.agent.config import TGMConfig
 from tgm.agent.explanation import Explanation
 from tgm.agent.explore import draw
@@ -30,16 +30,12 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
-from tgm.distributions.saved import Arrays
 from tgm.errors import ConfigError, DataError, RunError, TGMError
-from tgm.perception.component_map import Move
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-
-MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
 
 NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 TOO_FAR = "what is known and what was seen are too far apart to be reckoned with"
@@ -367,19 +363,19 @@ class TGMAgent:
             path: the file; it is replaced, whole or not at all.
             notes: anything that JSON can hold, to be kept in the file's facts.
         """
-        facts = {
-            "config": self.config.to_dict(),
-            "seed": self.seed,
-            "n_steps": self.n_steps,
-            "n_episodes": self.n_episodes,
-            "interface": asdict(self.interface),
-            "exploration_rng": self._rng.bit_generator.state,
-            "predict_rng": self._predict_rng.bit_generator.state,
-            "pending_moves": [move.to_dict() for move in self._learner.pending_moves],
-            "pending_episodes": [episode.to_dict() for episode in self._finished],
-            "notes": notes or {},
-        }
-        write_model(Path(path), self._learner.to_arrays(), facts)
+        facts = AgentFacts(
+            self.config,
+            self.seed,
+            self.interface,
+            self.n_steps,
+            self.n_episodes,
+            self._rng.bit_generator.state,
+            self._predict_rng.bit_generator.state,
+            self._learner.pending_moves,
+            self._finished,
+            notes or {},
+        )
+        write_model(Path(path), self._learner.to_arrays(), facts.to_dict())
 
     @classmethod
     def load(cls, path: str | Path, env: gym.Env[Any, Any] | None = None) -> Self:
@@ -387,24 +383,18 @@ class TGMAgent:
 
         Everything is checked before it is used; a RunError names what does not fit.
         """
-        arrays, facts = read_model(Path(path))
+        arrays, told = read_model(Path(path))
         try:
-            interface = Interface.from_dict(facts["interface"])
-            if facts["n_steps"] < 0 or facts["n_episodes"] < 0:
-                raise RunError("its counts of steps and episodes are below 0")
-            if env is not None and not Interface.of(env).fits(interface):
-                raise RunError(f"the model is of another environment: {interface}")
-            config = TGMConfig.from_dict(facts["config"])
-            _check_size(interface, config, arrays)
+            facts = AgentFacts.from_dict(told, arrays)
+            if env is not None and not Interface.of(env).fits(facts.interface):
+                raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)
-            agent._set_up(env, interface, config, facts["seed"])
-            agent._learner.restore(
-                arrays, [Move.from_dict(move) for move in facts["pending_moves"]]
-            )
-            agent.n_steps, agent.n_episodes = int(facts["n_steps"]), int(facts["n_episodes"])
-            agent._rng.bit_generator.state = facts["exploration_rng"]
-            agent._predict_rng.bit_generator.state = facts["predict_rng"]
-            agent._finished = [EpisodeInfo.from_dict(told) for told in facts["pending_episodes"]]
+            agent._set_up(env, facts.interface, facts.config, facts.seed)
+            agent._learner.restore(arrays, facts.pending_moves)
+            agent.n_steps, agent.n_episodes = facts.n_steps, facts.n_episodes
+            agent._rng.bit_generator.state = facts.exploration_rng
+            agent._predict_rng.bit_generator.state = facts.predict_rng
+            agent._finished = facts.pending_episodes
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
@@ -436,13 +426,6 @@ def _reckoned(
         return act(*args, **options)
     except NUMERICAL as error:
         raise DataError(f"{where}: {TOO_FAR} ({error})") from error
-
-
-def _check_size(interface: Interface, config: TGMConfig, arrays: Arrays) -> None:
-    """A small file may not ask for room for large covariances, of which it would hold one."""
-    n_numbers = sum(array.size for array in arrays.values())
-    if config.structure == "evidence" and interface.n_features**2 > max(n_numbers, MOST_UNSEEN):
-        raise RunError(f"{n_numbers} numbers are too few for {interface.n_features} features")
 
 
 def _as_callbacks(callback: Callback | Iterable[Callback] | None) -> tuple[Callback, ...]:

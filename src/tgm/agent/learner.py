@@ -32,6 +32,13 @@ class Notes(NamedTuple):
     add: Callable[[bytes], None]
     missed: Callable[[], None]
 
+    def add_incomplete(
+        self, point: FloatArray, action: int, reward: float, end: int, state: int, density: float
+    ) -> None:
+        """Note one that changed more than a note can tell: its share and weight are 0."""
+        self.missed()
+        self.add(self.pack(action, reward, end, state, density, 0.0, 0.0, point.tobytes()))
+
 
 class Lesson(NamedTuple):
     """What one learning step did; see LearningInfo for the meaning of the fields.

@@ -188,9 +188,7 @@ class MeanShiftLearner:
         def observed(point: FloatArray, action: int, reward: float, end: int) -> None:
             belief = self._current_belief()
             state = int(self.state_ids[belief.argmax()]) if belief.size else -1
-            seen, density = point.tobytes(), self._log_density
-            notes.missed()
-            notes.add(notes.pack(action, reward, end, state, density, 0.0, 0.0, seen))
+            notes.add_incomplete(point, action, reward, end, state, self._log_density)
 
         return observed
 

@@ -206,9 +206,7 @@ class OnlineLearner:
                 # It does not follow a model that is not the best one, nor a trip through a file.
                 self._records, records.model.components.told = None, {}
             state = int(model.components.ids[model.belief[0][0]]) if model.belief else -1
-            seen, density = point.tobytes(), model.log_density
-            notes.missed()
-            notes.add(notes.pack(action, reward, end, state, density, 0.0, 0.0, seen))
+            notes.add_incomplete(point, action, reward, end, state, model.log_density)
 
         return observed
 

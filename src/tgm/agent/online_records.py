@@ -43,12 +43,12 @@ class OnlineRecords:
         """
         # One function with all that it needs at hand: it runs at every step.
         model, components, rows = self.model, self.model.components, self.model.model
-        pack, add, missed = notes
+        pack, note = notes.pack, notes.add
         before = NOBODY  # the slot of the last one
 
         def observed(point: FloatArray, action: int, reward: float, end: int) -> None:
             nonlocal before
-            step, seen, density = model.last, point.tobytes(), model.log_density
+            step, density = model.last, model.log_density
             assert step is not None
             after, entries = step.after, step.entries
             if len(after) == 1 and len(entries) <= 1 and not components.dirty and not rows.dirty:
@@ -56,13 +56,13 @@ class OnlineRecords:
                 source, reached, weight = entries[0] if entries else (before, slot, 0.0)
                 if source == before and reached == slot:
                     before, state = slot, components.told[slot]
-                    add(pack(action, reward, end, state, density, share, weight, seen))
+                    seen = point.tobytes()
+                    note(pack(action, reward, end, state, density, share, weight, seen))
                     return
             model.note(step)
-            missed()
             before = after[0][0] if after else NOBODY
             state = int(components.ids[before]) if after else NOBODY
-            add(pack(action, reward, end, state, density, 0.0, 0.0, seen))
+            notes.add_incomplete(point, action, reward, end, state, density)
 
         return observed
 

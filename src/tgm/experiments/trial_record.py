@@ -51,13 +51,7 @@ class EpisodesRecord:
         """A line of metrics with the episodes that ended since the last."""
         news = self._episodes.episodes[self._n_told :]
         self._n_told += len(news)
-        self._folder.append(
-            {
-                "step": step,
-                "episode": self._episodes.n_begun,
-                "episodes": [asdict(episode) for episode in news],
-            }
-        )
+        self._folder.append({"step": step, "episode": self._episodes.n_begun}, news)
 
     def close(self, ending: Ending, result: Mapping[str, Any], reason: str = "") -> None:
         """Write how it ended."""

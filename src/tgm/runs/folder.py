@@ -49,7 +49,7 @@ class RunFolder:
                 raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
-        self._records: list[tuple[Mapping[str, Any], Sequence[EpisodeInfo] | None]] = []
+        self._records: list[tuple[Mapping[str, Any], Sequence[EpisodeInfo]]] = []
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
@@ -108,14 +108,12 @@ class RunFolder:
         _make_whole(path, facts)
         return cls(path)
 
-    def append(
-        self, record: Mapping[str, Any], episodes: Sequence[EpisodeInfo] | None = None
-    ) -> None:
+    def append(self, record: Mapping[str, Any], episodes: Sequence[EpisodeInfo]) -> None:
         """Add a line to the metrics; it reaches the file within half a second or at `flush`.
 
         Args:
             record: what is told; it is kept until then, and must not be changed.
-            episodes: to be told with it under that name.
+            episodes: those that ended, to be told with it under that name.
         """
         self._records.append((record, episodes))
         if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
@@ -221,12 +219,9 @@ def _make_whole(path: Path, facts: dict[str, Any]) -> None:
         raise
 
 
-def _line(record: Mapping[str, Any], episodes: Sequence[EpisodeInfo] | None) -> str:
-    text = json.dumps(record)
-    if episodes is not None:
-        ended = ", ".join([episode.to_json() for episode in episodes])
-        text = f'{text[:-1]}, "episodes": [{ended}]}}'
-    return text + "\n"
+def _line(record: Mapping[str, Any], episodes: Sequence[EpisodeInfo]) -> str:
+    ended = ", ".join([episode.to_json() for episode in episodes])
+    return f'{json.dumps(record)[:-1]}, "episodes": [{ended}]}}\n'
 
 
 def _write_at(file: int, data: bytes, offset: int) -> None:
