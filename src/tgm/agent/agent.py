@@ -153,8 +153,11 @@ class TGMAgent:
         if self._finished:
             episodes, self._finished = tuple(self._finished), []
         recorder = self._recorder
-        if recorder is not None and (self.n_steps >= recorder.due_at or episodes or lesson.moves):
-            recorder.learned(lesson, episodes, self)
+        if recorder is not None:
+            if episodes:
+                recorder.episodes += episodes
+            if self.n_steps >= recorder.due_at or lesson.moves:
+                recorder.learned(lesson, self)
         if not callbacks:
             return True
         info = self.info(lesson, episodes)

@@ -210,7 +210,7 @@ class MeanShiftLearner:
         covariances = self.covariances.reshape(len(ids), -1)
         columns = np.column_stack([ids, weight, known.is_fixed, self.means, covariances])
         return Snapshot(
-            Changes(Table(columns.ravel(), len(ids)), *self._row_tables(), []),
+            Changes(columns.ravel(), *self._row_tables(), []),
             self.planner.q.T.copy(),
             known.prior.components.mean,
             normal_wishart.expected_covariance(known.prior.components),
@@ -228,11 +228,9 @@ class MeanShiftLearner:
         seen = chosen > LEAST_COUNT
         nothing = np.zeros(len(actions))
         columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
-        rows = Table(np.stack(columns, axis=1).ravel(), len(actions))
         row, reached = np.nonzero(seen)
-        pairs = np.stack([ids[reached], chosen[row, reached]], axis=1)
-        next_states = Table(pairs.ravel(), len(row))
-        return rows, next_states
+        next_states = np.stack([ids[reached], chosen[row, reached]], axis=1)
+        return np.stack(columns, axis=1).ravel(), next_states.ravel()
 
     # --- to and from plain arrays, for model files --------------------------------------------
 

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from tgm.agent.inference import STAY
 from tgm.agent.learner import Notes, Observer
 from tgm.agent.online_model import OnlineModel
-from tgm.agent.snapshot import Changes, Snapshot, Table
+from tgm.agent.snapshot import Changes, Snapshot
 from tgm.agent.structure_moves import base_of_rows
 from tgm.distributions import FloatArray
 from tgm.transition.state_actions import START
@@ -42,7 +42,8 @@ class OnlineRecords:
         knows it after.
         """
         # One function with all that it needs at hand: it runs at every step.
-        model, components, rows = self.model, self.model.components, self.model.model
+        model, components, told = self.model, self.model.components, self.model.components.told
+        dirty_slots, dirty_rows = components.dirty, self.model.model.dirty
         pack, note = notes.pack, notes.add
         before = NOBODY  # the slot of the last one
 
@@ -51,13 +52,12 @@ class OnlineRecords:
             step, density = model.last, model.log_density
             assert step is not None
             after, entries = step.after, step.entries
-            if len(after) == 1 and len(entries) <= 1 and not components.dirty and not rows.dirty:
+            if len(after) == 1 and len(entries) <= 1 and not dirty_slots and not dirty_rows:
                 slot, share = after[0]
                 source, reached, weight = entries[0] if entries else (before, slot, 0.0)
                 if source == before and reached == slot:
-                    before, state = slot, components.told[slot]
-                    seen = point.tobytes()
-                    note(pack(action, reward, end, state, density, share, weight, seen))
+                    before, seen = slot, point.tobytes()
+                    note(pack(action, reward, end, told[slot], density, share, weight, seen))
                     return
             model.note(step)
             before = after[0][0] if after else NOBODY
@@ -142,12 +142,7 @@ class OnlineRecords:
             values += (ids[key[0]], key[1], visits, reward, end, len(row))
             for reached, count in row.items():
                 after += (ids[reached], count)
-        return Changes(
-            Table(self._components(slots), len(slots)),
-            Table(values, len(rows)),
-            Table(after, len(after) // 2),
-            removed,
-        )
+        return Changes(self._components(slots), values, after, removed)
 
     def _components(self, slots: list[int]) -> list[float]:
         """In plain numbers: for matrices this small it takes a third of the time."""

@@ -25,9 +25,11 @@ class Recorder(Protocol):
     Attributes:
         due_at: the step from which the next learning step is to be told, whatever it brings; 0 to
             be told of every one.
+        episodes: the agent adds those that ended, with the learning step that follows.
     """
 
     due_at: int
+    episodes: list[EpisodeInfo]
 
     @property
     def observed(self) -> Observer:
@@ -36,11 +38,11 @@ class Recorder(Protocol):
         The action is NO_ACTION at a reset; the end is GOES_ON, TERMINATED or TRUNCATED.
         """
 
-    def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
-        """A learning step was done; `agent.info(lesson, episodes)` is its whole record.
+    def learned(self, lesson: Lesson, agent: TGMAgent) -> None:
+        """A learning step was done; `agent.info` makes its record.
 
-        Before the step `due_at` only those are told that have moves, or with which an episode
-        ended: nearly all others bring no news. `agent.lesson` is always the newest one.
+        Before the step `due_at` only those are told that have moves: nearly all others bring no
+        news. `agent.lesson` is always the newest one.
         """
 
     def episode_ended(self, agent: TGMAgent) -> bool:

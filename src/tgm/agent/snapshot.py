@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 
-
-@dataclass(slots=True, eq=False)
-class Table:
-    """Entries of the same kind, one after the other in one flat row of numbers.
-
-    Flat, because thousands of small tuples would keep the garbage collector busy.
-
-    Attributes:
-        values: of all entries: a list if they are few, or an array.
-        n_entries: how many there are.
-    """
-
-    values: list[float] | FloatArray = field(default_factory=list)
-    n_entries: int = 0
+Table = list[float] | FloatArray
+"""Entries of the same kind, one after the other in one flat row of numbers: a list if they are
+few, or an array. Flat, because thousands of small tuples would keep the garbage collector busy."""
 
 
-@dataclass(frozen=True, eq=False)
-class Changes:
+class Changes(NamedTuple):
     """Components and rows that are new or have changed, and the ids of those that are gone.
 
     Attributes:
@@ -72,7 +61,7 @@ class Snapshot:
     def empty(cls, n_features: int, n_actions: int, kept_points: FloatArray) -> Snapshot:
         """Points in memory, but no component yet."""
         return cls(
-            Changes(Table(), Table(), Table(), []),
+            Changes([], [], [], []),
             np.empty((0, n_actions)),
             np.empty((0, n_features)),
             np.empty((0, n_features, n_features)),

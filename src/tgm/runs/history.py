@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ _SEEN = [
     )
 ]
 
-# Each other table is one flat array of numbers while it grows; these are the columns of an entry.
+# Each other table is one flat row of numbers while it grows; these are the columns of an entry.
 TABLES: dict[str, tuple[str, ...]] = {
     "frame": (
         "frame.step",
@@ -61,16 +62,16 @@ TABLES: dict[str, tuple[str, ...]] = {
 }
 
 
+_ROW_WIDTH = len(TABLES["row"])
+
+
 def next_full(step: int) -> int:
     """The step from which another full frame is wanted after one at `step`."""
     return FIRST_FULL if step < FIRST_FULL else step + CHUNK_STEPS
 
 
-def _append(table: array[float], values: list[float] | FloatArray) -> None:
-    if isinstance(values, list):
-        table.extend(values)
-    else:
-        table.frombytes(values.tobytes())
+def _packed(values: Sequence[float] | FloatArray) -> bytes:
+    return values.tobytes() if isinstance(values, np.ndarray) else array("d", values).tobytes()
 
 
 class HistoryWriter:
@@ -90,19 +91,21 @@ class HistoryWriter:
         Bytes, because every step adds to them, and an environment may use its arrays again.
         """
         self._observation = np.dtype([*_SEEN, ("obs.point", np.float64, (n_features,))])
-        self._note_bytes = self._observation.itemsize
         numbers = "".join("q" if kind is np.int64 else "d" for _, kind in _SEEN)
         self.pack = struct.Struct(f"={numbers}{8 * n_features}s").pack
         """action, reward, end, state, log_density, share, weight and the bytes of the point."""
+        self._component_width = sum(self._width(name) for name in TABLES["component"])
         self.full_at = 0  # the step from which the next frame must be a full one
         self._begin(0, n_episodes)
 
     def _begin(self, first_step: int, n_episodes: int) -> None:
         self.first_step = first_step
         self._n_episodes = n_episodes  # that were begun before
-        self._tables = {name: array("d") for name in TABLES}
+        # In parts, which stay where they are: to copy what grows would cost as much again.
+        self._tables: dict[str, list[bytes]] = {name: [] for name in TABLES}
         self.observations.clear()
-        self._gathered = bytearray()  # of the older ones
+        self._gathered: list[bytes] = []  # the older ones, many in each
+        self._n_gathered = 0
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
@@ -113,16 +116,13 @@ class HistoryWriter:
     @property
     def n_observations(self) -> int:
         """Observations in the newest chunk."""
-        return len(self._gathered) // self._note_bytes + len(self.observations)
+        return self._n_gathered + len(self.observations)
 
     def gather(self) -> None:
         """Put the new observations together; now and then, so that their room is used again."""
         was_whole, self._is_whole = self._is_whole, False
-        new = b"".join(self.observations)
-        try:
-            self._gathered += new
-        except BufferError:  # a write that failed holds on to it still
-            self._gathered = self._gathered + new
+        self._gathered.append(b"".join(self.observations))
+        self._n_gathered += len(self.observations)
         self.observations.clear()
         self._is_whole = was_whole
 
@@ -142,32 +142,33 @@ class HistoryWriter:
                 snapshot.log_evidence,
             )
         ]
-        self._tables["full"].frombytes(np.concatenate(full, axis=1).tobytes())
+        self._tables["full"].append(np.concatenate(full, axis=1).tobytes())
         frames = np.full((len(snapshot.kept_points), 1), self.n_frames - 1.0)
         kept = [frames, snapshot.kept_points, snapshot.kept_states[:, None]]
-        self._tables["kept"].frombytes(np.concatenate(kept, axis=1).tobytes())
+        self._tables["kept"].append(np.concatenate(kept, axis=1).tobytes())
         self._is_whole = True
 
     def add_changes(self, step: int, changes: Changes) -> None:
         """Add what changed, if anything did."""
-        if changes.components.n_entries or changes.removed or changes.rows.n_entries:
+        if len(changes.components) or changes.removed or len(changes.rows):
             self._is_whole = False
             self._add(step, changes, is_full=False)
             self._is_whole = True
 
     def _add(self, step: int, changes: Changes, *, is_full: bool) -> None:
-        tables, rows, components = self._tables, changes.rows, changes.components
-        counts = components.n_entries, len(changes.removed), rows.n_entries
-        tables["frame"].extend((step, self.n_observations, is_full, *counts))
-        _append(tables["component"], components.values)
-        tables["removed"].extend(changes.removed)
-        _append(tables["row"], rows.values)
-        _append(tables["next"], changes.next_states.values)
+        tables, (components, rows, next_states, removed) = self._tables, changes
+        n_components, n_rows = len(components) // self._component_width, len(rows) // _ROW_WIDTH
+        counts = n_components, len(removed), n_rows
+        tables["frame"].append(_packed((step, self.n_observations, is_full, *counts)))
+        tables["component"].append(_packed(components))
+        tables["removed"].append(_packed(removed))
+        tables["row"].append(_packed(rows))
+        tables["next"].append(_packed(next_states))
         self.n_frames += 1
         if self.n_frames == 1:
-            self._n_first = components.n_entries + rows.n_entries
+            self._n_first = n_components + n_rows
         else:
-            self._n_more += components.n_entries + rows.n_entries
+            self._n_more += n_components + n_rows
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -194,14 +195,16 @@ class HistoryWriter:
     def _arrays(self) -> Arrays:
         """The columns of all tables."""
         self.gather()
-        observations = np.frombuffer(self._gathered, self._observation)
+        self._gathered = [b"".join(self._gathered)]
+        observations = np.frombuffer(self._gathered[0], self._observation)
         arrays: Arrays = {name: observations[name] for name in observations.dtype.names or ()}
         is_start = arrays["obs.action"] == NO_ACTION
         arrays["obs.step"] = self.first_step + np.cumsum(~is_start)
         arrays["obs.episode"] = self._n_episodes + np.cumsum(is_start)
         for table, names in TABLES.items():
             widths = [self._width(name) for name in names]
-            values = np.array(self._tables[table]).reshape(-1, sum(widths))
+            numbers = np.frombuffer(b"".join(self._tables[table]))
+            values = numbers.reshape(-1, sum(widths))
             columns = np.split(values, np.cumsum(widths)[:-1], axis=1)
             for name, column in zip(names, columns, strict=True):
                 dtype, shape = self._type(name)
@@ -229,7 +232,7 @@ class HistoryWriter:
             n_entries = len(arrays[names[0]])
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
             entries = np.concatenate(columns, axis=1, dtype=np.float64)
-            self._tables[table] = array("d", entries.tobytes())
+            self._tables[table] = [entries.tobytes()]
         seen = (arrays[name].tolist() for name, _ in _SEEN)
         for *numbers, point in zip(*seen, arrays["obs.point"], strict=True):
             self.observations.append(self.pack(*numbers, point.tobytes()))

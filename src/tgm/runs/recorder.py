@@ -76,7 +76,7 @@ class RunRecorder:
         self._live_at = self._began + LIVE_SECONDS
         self._moves: list[dict[str, Any]] = []  # since the last line of metrics
         self._forgotten_before = agent.n_forgotten  # at the last line of metrics
-        self._episodes: list[EpisodeInfo] = []
+        self.episodes: list[EpisodeInfo] = []  # since the last line of metrics
         self._recorded_at = 0
         self.due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
@@ -136,12 +136,9 @@ class RunRecorder:
         """More has changed than the newest observation will tell."""
         self._all_told, self.due_at = False, 0
 
-    def learned(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...], agent: TGMAgent) -> None:
+    def learned(self, lesson: Lesson, agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
-        self._episodes += episodes
         step = agent.n_steps
-        if step < self.due_at and not lesson.moves:
-            return
         if not self._all_told or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
         if lesson.moves:
@@ -167,16 +164,16 @@ class RunRecorder:
 
     def _record(self, lesson: Lesson) -> None:
         self._history.gather()
-        terms = self._terms or lesson.free_energy_terms
-        since = lesson._replace(n_forgotten=self._n_forgotten, free_energy_terms=terms, moves=())
-        info = self._agent.info(since, ())
-        record = info.to_dict() | {"moves": self._moves}
+        record = self._agent.info(lesson, ()).to_dict()
+        record["n_forgotten"], record["moves"] = self._n_forgotten, self._moves
+        if self._terms:
+            record["free_energy_terms"] = self._terms
         del record["episodes"]  # they follow as they are
-        self._folder.append(record, self._episodes)
-        self._returns.extend(episode.total_reward for episode in self._episodes)
-        self._moves, self._terms, self._episodes = [], {}, []
+        self._folder.append(record, self.episodes)
+        self._returns.extend([episode.total_reward for episode in self.episodes])
+        self._moves, self._terms, self.episodes = [], {}, []
         self._forgotten_before = self._agent.n_forgotten
-        self._recorded_at, self._told = info.step, lesson
+        self._recorded_at, self._told = self._agent.n_steps, lesson
 
     def _show_what_is_there(self, step: int) -> int:
         """Write for those who watch, if it is time; returns the step at which to look again.
@@ -278,7 +275,7 @@ class RunRecorder:
             "n_frames": self._history.n_frames,
             "moves": self._moves,
             "n_forgotten": self._n_forgotten,
-            "episodes": [episode.to_dict() for episode in self._episodes],
+            "episodes": [episode.to_dict() for episode in self.episodes],
             "recorded_at": self._recorded_at,
             "terms": self._terms,
             "returns": list(self._returns),
@@ -329,7 +326,7 @@ class RunRecorder:
                 recorder._resumed = Lesson(**notes["untold"])
             recorder._moves = list(notes["moves"])
             recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]
-            recorder._episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
+            recorder.episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])
         return recorder
