@@ -124,6 +124,25 @@ def test_lines_of_metrics_grow_apart_with_the_run(tmp_path):
     assert len(steps) < 25
 
 
+def test_the_terms_of_the_energy_are_told_where_a_full_frame_is(tmp_path):
+    make_agent().learn(700, run_dir=tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    (step,) = run.chunk_steps()
+    arrays = run.chunk_file(step).arrays
+    is_full = arrays["frame.is_full"]
+    full_at = arrays["frame.step"][is_full].tolist()
+    sizes = arrays["frame.n_components"][is_full]
+    evidence = np.split(arrays["full.log_evidence"], np.cumsum(sizes)[:-1])
+    assert full_at == [1, 500, 700]
+    told = [line for line in run.metrics() if line["free_energy_terms"]]
+    # The last frame is for viewers, after the last line.
+    for at, parts, line in zip(full_at[:-1], evidence[:-1], told, strict=True):
+        terms = line["free_energy_terms"]
+        assert set(terms) == {"observations", "transitions"}
+        assert 0 <= line["step"] - at < 250
+        assert terms["observations"] == pytest.approx(-parts.sum())
+
+
 def test_the_paper_tells_of_every_fit(tmp_path):
     make_agent("paper").learn(1500, run_dir=tmp_path / "run")
     records = list(Run.open(tmp_path / "run").metrics())
