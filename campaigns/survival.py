@@ -180,7 +180,7 @@ def interrupted_lines(
             assert code == 130, f"it ended with {code}"
             with quick():
                 if path.exists():
-                    _check_newest_is_readable(path)
+                    _check_what_is_left(path)
                 lives[which].live(path)
             check_same(path, wholes[which])
         shutil.rmtree(path, ignore_errors=True)
@@ -217,12 +217,19 @@ def _count_lines(life: Life, path: Path) -> int:
     return n_lines
 
 
-def _check_newest_is_readable(path: Path) -> None:
-    """Going on from a run would take its newest checkpoint, without complaint."""
+def _check_what_is_left(path: Path) -> None:
+    """Going on from a run would take its newest checkpoint; until then all can be read in it."""
     agent, troubles = resume(path)
     assert not troubles, f"passed over: {troubles}"
-    newest = [step for step, _ in Run.open(path).checkpoints()][-1:] or [0]
+    run = Run.open(path)
+    newest = [step for step, _ in run.checkpoints()][-1:] or [0]
     assert agent.n_steps == newest[0]
+    assert run.status().state != "broken", run.status().reason
+    lines = list(run.metrics())
+    episodes = [episode["episode"] for line in lines for episode in line["episodes"]]
+    born = [move["ids"][-1] for line in lines for move in line["moves"] if move["kind"] == "birth"]
+    for told in (episodes, born):
+        assert len(set(told)) == len(told), f"told twice: {told}"
 
 
 def interrupted_commands(n_trials: int, seed: int, folder: Path) -> Tally:
@@ -327,7 +334,7 @@ def _failed_once(life: Life, path: Path, at: int, act: Act, stays: bool) -> None
     n_written = sum(call.startswith("replace checkpoints/") for call in faults.calls[: at - 1])
     if path.exists():
         assert len(Run.open(path).checkpoints()) >= min(n_written, 2)
-        _check_newest_is_readable(path)
+        _check_what_is_left(path)
 
 
 def failing_commands(folder: Path, n_steps: int = 60, every: int = 1) -> Tally:
@@ -385,7 +392,7 @@ def limited_files(folder: Path, n_trials: int = 20) -> Tally:
             assert in_child(live) == 0
             with quick():
                 if path.exists():
-                    _check_newest_is_readable(path)
+                    _check_what_is_left(path)
                 life.live(path)
             check_same(path, whole)
     return tally
@@ -429,7 +436,7 @@ def on_disk(kind: str, disk: Path) -> None:
             _remount(disk, "ro")
         told = complaint(lambda: life.live(path))
         assert os.strerror(errno.EROFS if kind == "read-only" else errno.ENOSPC) in told, told
-        _check_newest_is_readable(path)
+        _check_what_is_left(path)
         _remount(disk, "rw,size=10m")
         life.live(path)
         check_same(path, whole)

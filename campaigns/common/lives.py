@@ -72,9 +72,10 @@ class Life:
 
 @contextlib.contextmanager
 def quick() -> Iterator[None]:
-    """Several chunks in a short run, and no waiting for the disk, which outlives a process."""
+    """Several chunks in a short run, and no waiting: not for other lines, nor for the disk."""
     with (
         mock.patch("tgm.runs.history.CHUNK_STEPS", 150),
+        mock.patch("tgm.runs.folder.FLUSH_SECONDS", 0.0),
         mock.patch("os.fsync"),
     ):
         yield

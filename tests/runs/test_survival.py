@@ -1,7 +1,11 @@
 """Short versions of campaigns/survival.py: stopped, killed or refused room, it ends the same."""
 
+import errno
+import itertools
 import json
+import sys
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from campaigns.common.attacks import ATTACKS
@@ -19,9 +23,11 @@ from campaigns.survival import (
     stops,
 )
 
+import tgm
+import tgm.runs.folder as runs_folder
 from tgm.agent.model_file import write_atomically
 from tgm.errors import DataError, RunError
-from tgm.runs import Run, open_run, resume
+from tgm.runs import Run, RunFolder, World, open_run, resume
 from tgm.runs.additions import with_all_frames
 from tgm.runs.chunk import Chunk
 
@@ -122,6 +128,110 @@ def test_ctrl_c_within_a_frame_leaves_the_chunk_that_is_there(tmp_path, monkeypa
     again, troubles = resume(folder)
     assert troubles == ()
     assert again.n_steps > 0
+
+
+def test_ctrl_c_before_the_first_frame_of_a_chunk_leaves_no_empty_one(tmp_path, monkeypatch):
+    folder, life = tmp_path / "run", Life(n_steps=700)
+    agent, recorder = life.begin(folder)
+    begin = recorder._history._begin
+
+    def begin_only(first_step, n_episodes):
+        begin(first_step, n_episodes)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(recorder._history, "_begin", begin_only)
+    with quick(), pytest.raises(KeyboardInterrupt):
+        agent.learn(700, run_dir=recorder)
+    run = Run.open(folder)
+    assert run.chunk_steps() == [0]
+    assert run.frame_at(500).n_states == agent.n_states
+
+
+def test_what_a_failed_write_was_to_tell_is_told_once(tmp_path, monkeypatch):
+    folder, life = tmp_path / "run", Life(n_steps=300)
+    agent, recorder = life.begin(folder)
+    write, n_writes = runs_folder._write_at, itertools.count(1)
+
+    def fail_once(file, data, offset):
+        if next(n_writes) == 8:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(file, data, offset)
+
+    monkeypatch.setattr(runs_folder, "_write_at", fail_once)
+    with quick(), pytest.raises(RunError, match="No space left"):
+        agent.learn(300, run_dir=recorder)
+    lines = list(Run.open(folder).metrics())
+    told = [episode["episode"] for line in lines for episode in line["episodes"]]
+    assert told == list(range(1, len(told) + 1))
+    assert len(told) > 3
+    steps = [line["step"] for line in lines]
+    assert steps == sorted(set(steps))
+
+
+def test_ctrl_c_anywhere_in_a_flush_writes_no_line_over_another(tmp_path):
+    path = tmp_path / "run"
+    whole = RunFolder.create(
+        path, agent="dqn", world=World("CartPole-v1"), seed=0, steps=9, config={}
+    )
+    whole.release()
+    for at in itertools.count(1):
+        folder = RunFolder(path)
+        folder.append({"step": 1}, ())
+        try:
+            interrupted_at(at, folder.flush)
+        except KeyboardInterrupt:
+            folder.append({"step": 2}, ())
+            folder.flush()
+            folder.release()
+            assert [line["step"] for line in Run.open(path).metrics()] == [1, 2]
+        else:
+            folder.release()
+            break
+    assert at > 30  # instructions
+
+
+def interrupted_at(at, act):
+    """Ctrl-C at the `at`-th instruction of a function."""
+    n_instructions = 0
+
+    def trace(frame, event, _):
+        nonlocal n_instructions
+        if frame.f_code is not act.__func__.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            n_instructions += 1
+            if n_instructions == at:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        act()
+    finally:
+        sys.settrace(before)
+
+
+def test_an_agent_whose_first_episode_was_broken_off_has_no_run(tmp_path):
+    class FailsAtFirst(gym.Wrapper):
+        n_calls = 0
+
+        def step(self, action):
+            self.n_calls += 1
+            if self.n_calls == 1:
+                raise KeyboardInterrupt
+            return self.env.step(action)
+
+    agent = tgm.TGMAgent(FailsAtFirst(gym.make("tgm/Maze-v0", maze="8")), seed=0)
+    with pytest.raises(KeyboardInterrupt):
+        agent.learn(50, run_dir=tmp_path / "run")
+    for name in ("run", "another"):
+        with pytest.raises(RunError, match="broken off before its first step"):
+            agent.learn(50, run_dir=tmp_path / name)
+    fresh, _ = resume(tmp_path / "run", agent.env)
+    fresh.learn(50, run_dir=tmp_path / "run")
+    assert Run.open(tmp_path / "run").status().state == "finished"
 
 
 def test_a_lock_is_let_go_of_when_closing_fails(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import gymnasium as gym
 import numpy as np
@@ -36,6 +36,16 @@ NUMBER = re.compile(r"[0-9]{10,18}")  # the step that a file is named by
 FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
 
 
+class _Lines(NamedTuple):
+    """The metrics: bytes that are in the file, and the records that follow.
+
+    One value, so that Ctrl-C never finds the one changed and not the other.
+    """
+
+    n_bytes: int
+    new: list[tuple[Mapping[str, Any], Sequence[EpisodeInfo]]]
+
+
 class RunFolder:
     """Owner of one run directory while it is written: the lock, the metrics and the result.
 
@@ -49,7 +59,7 @@ class RunFolder:
                 raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
-        self._records: list[tuple[Mapping[str, Any], Sequence[EpisodeInfo]]] = []
+        self._lines = _Lines(metrics_bytes, [])
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
@@ -69,7 +79,6 @@ class RunFolder:
         except RunError:
             self.release()
             raise
-        self.metrics_bytes = metrics_bytes
 
     @classmethod
     def create(
@@ -108,6 +117,11 @@ class RunFolder:
         _make_whole(path, facts)
         return cls(path)
 
+    @property
+    def metrics_bytes(self) -> int:
+        """The length of the metrics' file, as far as it was written."""
+        return self._lines.n_bytes
+
     def append(self, record: Mapping[str, Any], episodes: Sequence[EpisodeInfo]) -> None:
         """Add a line to the metrics; it reaches the file within half a second or at `flush`.
 
@@ -115,19 +129,19 @@ class RunFolder:
             record: what is told; it is kept until then, and must not be changed.
             episodes: those that ended, to be told with it under that name.
         """
-        self._records.append((record, episodes))
+        self._lines.new.append((record, episodes))
         if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:
             self.flush()
 
     def flush(self, *, sync: bool = False) -> None:
         """Write what was appended; `sync` waits until it is on the disk."""
         self._flushed_at = time.monotonic()
-        data = "".join([_line(record, episodes) for record, episodes in self._records]).encode()
+        n_bytes, new = self._lines
+        data = "".join([_line(record, episodes) for record, episodes in new]).encode()
         try:
             if data:
-                _write_at(self._metrics, data, self.metrics_bytes)
-                self._records.clear()
-                self.metrics_bytes += len(data)
+                _write_at(self._metrics, data, n_bytes)
+                self._lines = _Lines(n_bytes + len(data), [])
             if sync:
                 os.fsync(self._metrics)
         except OSError as error:

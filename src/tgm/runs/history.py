@@ -97,8 +97,11 @@ class HistoryWriter:
         self._component_width = sum(self._width(name) for name in TABLES["component"])
         self.full_at = 0  # the step from which the next frame must be a full one
         self._begin(0, n_episodes)
+        self._is_whole = True
 
     def _begin(self, first_step: int, n_episodes: int) -> None:
+        """An empty chunk, which is not whole until somebody says so."""
+        self._is_whole = False  # until nothing is half added
         self.first_step = first_step
         self._n_episodes = n_episodes  # that were begun before
         # In parts, which stay where they are: to copy what grows would cost as much again.
@@ -110,7 +113,6 @@ class HistoryWriter:
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
         self._n_written = -1
-        self._is_whole = True  # nothing is half added
         self._prior_dof = 0.0
 
     @property
@@ -242,3 +244,4 @@ class HistoryWriter:
         self.full_at = next_full(int(full[-1])) if len(full) else 0
         entries = arrays["frame.n_components"] + arrays["frame.n_rows"]
         self._n_first, self._n_more = int(entries[:1].sum()), int(entries[1:].sum())
+        self._is_whole = True

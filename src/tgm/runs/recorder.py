@@ -45,6 +45,15 @@ def next_line(step: int) -> int:
     return step + max(least, gap)
 
 
+def refuse_broken_off(agent: TGMAgent, path: Path) -> None:
+    """A run from its first step needs an agent of which nothing is behind it: not an episode."""
+    if agent.n_episodes:
+        raise RunError(
+            f"{path}: the first episode of the agent was broken off before its first step, which "
+            "a run cannot tell; make a new agent"
+        )
+
+
 class RunRecorder:
     """Writes the run directory of one agent. Give it to `TGMAgent.learn` as `run_dir`."""
 
@@ -109,6 +118,7 @@ class RunRecorder:
                 f"{path}: a new run begins with an agent that has lived 0 steps, "
                 f"and this one has lived {agent.n_steps}"
             )
+        refuse_broken_off(agent, path)
         assert agent.env is not None
         folder = RunFolder.create(
             path,
@@ -169,11 +179,13 @@ class RunRecorder:
         if self._terms:
             record["free_energy_terms"] = self._terms
         del record["episodes"]  # they follow as they are
-        self._folder.append(record, self.episodes)
-        self._returns.extend([episode.total_reward for episode in self.episodes])
+        episodes = self.episodes
+        self._returns.extend([episode.total_reward for episode in episodes])
         self._moves, self._terms, self.episodes = [], {}, []
         self._forgotten_before = self._agent.n_forgotten
         self._recorded_at, self._told = self._agent.n_steps, lesson
+        # Last, because it may write and fail: then it is told already, and is not told again.
+        self._folder.append(record, episodes)
 
     def _show_what_is_there(self, step: int) -> int:
         """Write for those who watch, if it is time; returns the step at which to look again.
