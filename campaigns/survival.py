@@ -227,7 +227,8 @@ def _check_what_is_left(path: Path) -> None:
     assert run.status().state != "broken", run.status().reason
     lines = list(run.metrics())
     episodes = [episode["episode"] for line in lines for episode in line["episodes"]]
-    born = [move["ids"][-1] for line in lines for move in line["moves"] if move["kind"] == "birth"]
+    moves = [move for line in lines for move in line["moves"] if move["kind"] == "birth"]
+    born = [(move["step"], *move["ids"]) for move in moves]
     for told in (episodes, born):
         assert len(set(told)) == len(told), f"told twice: {told}"
 
