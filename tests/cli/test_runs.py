@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -91,6 +92,15 @@ def test_a_run_is_made_longer(here, capsys):
         assert (here / "short" / name).read_bytes() == (here / "long" / name).read_bytes()
     # Nothing is left to do: it tells the same again.
     assert tell(capsys, "train", "--resume", "short", "--steps", "900")["steps"] == 900
+
+
+def test_a_run_that_goes_on_tells_how_long_that_took(here, capsys):
+    often = "--checkpoint-seconds", "0"
+    tell(capsys, "train", "--maze", "8", "--steps", "400", "--out", "run", *often)
+    assert main(["train", "--resume", "run", "--steps", "500"]) == 0
+    since = re.search(r"500 steps, (\d+) of them now, in \d", capsys.readouterr().out)
+    assert since is not None
+    assert 100 <= int(since[1]) < 300  # from the last end of an episode before step 400
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ class Train:
         if recorder.stops:
             print(f"tgm: interrupted; tgm train --resume {recorder.path}", file=sys.stderr)
             return INTERRUPTED
-        self._tell(agent, Run.open(recorder.path), seconds)
+        self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
 
     def _begin(self) -> tuple[TGMAgent, RunRecorder, int]:
@@ -168,7 +168,8 @@ class Train:
             folder = RUNS / f"{name}-{suffix}"
         return folder
 
-    def _tell(self, agent: TGMAgent, run: Run, seconds: float) -> None:
+    def _tell(self, agent: TGMAgent, run: Run, n_new: int, seconds: float) -> None:
+        """What came of the run, of which `n_new` steps took so long now."""
         maze, env = run.world.maze, agent.env
         assert env is not None
         evaluation = evaluate(agent, env, EVALUATION_EPISODES, run.facts["seed"])
@@ -193,9 +194,10 @@ class Train:
             print_lines(f"{agent.n_states} states found")
         else:
             print_lines(learned_map(maze, agent, structure), *structure_lines(structure))
+        of_them = "" if n_new == agent.n_steps else f", {n_new} of them now,"
         print_lines(
             evaluation_line(evaluation, maze),
-            f"{agent.n_steps} steps in {seconds:.1f} s; the run is in {run.folder}",
+            f"{agent.n_steps} steps{of_them} in {seconds:.1f} s; the run is in {run.folder}",
         )
         if report is not None:
             print_lines(f"see how it learned: {report} opens in any browser")
