@@ -6,6 +6,7 @@ import shutil
 import gymnasium as gym
 import numpy as np
 import pytest
+from tests.runs.failing import FailsAt
 
 import tgm
 from tgm.agent import EpisodeInfo
@@ -518,20 +519,10 @@ def test_the_same_agent_goes_on_as_a_resumed_one_does(learn_every, more, tmp_pat
 
 
 def test_an_agent_that_broke_off_an_episode_does_not_go_on_with_its_run(tmp_path):
-    class Failing(gym.Wrapper):
-        fails = False
-
-        def step(self, action):
-            if self.fails:
-                raise ConnectionError("gone")
-            return self.env.step(action)
-
-    env = Failing(gym.make("tgm/Maze-v0", maze="27", max_episode_steps=10))
+    env = FailsAt(101, ConnectionError("gone"), maze="27", max_episode_steps=10)
     agent = tgm.TGMAgent(env, seed=0).learn(100, run_dir=tmp_path / "run")
-    env.fails = True
     with pytest.raises(ConnectionError):
         agent.learn(50, run_dir=tmp_path / "run")
-    env.fails = False
     with pytest.raises(RunError, match=r"11 episodes.*checkpoint 10.*resume"):
         agent.learn(50, run_dir=tmp_path / "run")
     again, _ = resume(tmp_path / "run", env=env)
@@ -633,16 +624,7 @@ def test_metrics_that_were_cut_are_named(tmp_path):
 
 
 def test_an_error_of_the_environment_is_a_failed_run(tmp_path):
-    class Breaks(gym.Wrapper):
-        n = 0
-
-        def step(self, action):
-            self.n += 1
-            if self.n == 120:
-                raise OSError("the cable is out")
-            return self.env.step(action)
-
-    agent = tgm.TGMAgent(Breaks(gym.make("tgm/Maze-v0", maze="8")), seed=0)
+    agent = tgm.TGMAgent(FailsAt(120, OSError("the cable is out"), maze="8"), seed=0)
     with pytest.raises(OSError, match="cable"):
         agent.learn(500, run_dir=tmp_path / "run")
     status = Run.open(tmp_path / "run").status()

@@ -5,7 +5,6 @@ import itertools
 import json
 import sys
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from campaigns.common.attacks import ATTACKS
@@ -22,6 +21,7 @@ from campaigns.survival import (
     second_writers,
     stops,
 )
+from tests.runs.failing import FailsAt
 
 import tgm
 import tgm.runs.folder as runs_folder
@@ -214,16 +214,7 @@ def interrupted_at(at, act):
 
 
 def test_an_agent_whose_first_episode_was_broken_off_has_no_run(tmp_path):
-    class FailsAtFirst(gym.Wrapper):
-        n_calls = 0
-
-        def step(self, action):
-            self.n_calls += 1
-            if self.n_calls == 1:
-                raise KeyboardInterrupt
-            return self.env.step(action)
-
-    agent = tgm.TGMAgent(FailsAtFirst(gym.make("tgm/Maze-v0", maze="8")), seed=0)
+    agent = tgm.TGMAgent(FailsAt(1, KeyboardInterrupt(), maze="8"), seed=0)
     with pytest.raises(KeyboardInterrupt):
         agent.learn(50, run_dir=tmp_path / "run")
     for name in ("run", "another"):

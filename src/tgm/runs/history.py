@@ -100,8 +100,8 @@ class HistoryWriter:
         self._is_whole = True
 
     def _begin(self, first_step: int, n_episodes: int) -> None:
-        """An empty chunk, which is not whole until somebody says so."""
-        self._is_whole = False  # until nothing is half added
+        """An empty chunk; who called says that it is whole."""
+        self._is_whole = False  # nothing is half added
         self.first_step = first_step
         self._n_episodes = n_episodes  # that were begun before
         # In parts, which stay where they are: to copy what grows would cost as much again.
@@ -205,8 +205,7 @@ class HistoryWriter:
         arrays["obs.episode"] = self._n_episodes + np.cumsum(is_start)
         for table, names in TABLES.items():
             widths = [self._width(name) for name in names]
-            numbers = np.frombuffer(b"".join(self._tables[table]))
-            values = numbers.reshape(-1, sum(widths))
+            values = np.frombuffer(b"".join(self._tables[table])).reshape(-1, sum(widths))
             columns = np.split(values, np.cumsum(widths)[:-1], axis=1)
             for name, column in zip(names, columns, strict=True):
                 dtype, shape = self._type(name)

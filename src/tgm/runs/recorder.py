@@ -45,8 +45,13 @@ def next_line(step: int) -> int:
     return step + max(least, gap)
 
 
-def refuse_broken_off(agent: TGMAgent, path: Path) -> None:
-    """A run from its first step needs an agent of which nothing is behind it: not an episode."""
+def check_is_new(agent: TGMAgent, path: Path) -> None:
+    """A run from its first step needs an agent that has begun nothing, not even an episode."""
+    if agent.n_steps:
+        raise RunError(
+            f"{path}: a new run begins with an agent that has lived 0 steps, "
+            f"and this one has lived {agent.n_steps}"
+        )
     if agent.n_episodes:
         raise RunError(
             f"{path}: the first episode of the agent was broken off before its first step, which "
@@ -113,12 +118,7 @@ class RunRecorder:
             world: its environment; found out if not given.
             checkpoint_seconds: least time between two checkpoints.
         """
-        if agent.n_steps:
-            raise RunError(
-                f"{path}: a new run begins with an agent that has lived 0 steps, "
-                f"and this one has lived {agent.n_steps}"
-            )
-        refuse_broken_off(agent, path)
+        check_is_new(agent, path)
         assert agent.env is not None
         folder = RunFolder.create(
             path,

@@ -13,7 +13,7 @@ from tgm.errors import RunError, TGMError
 from tgm.runs.chunk import Chunk
 from tgm.runs.lock import is_locked
 from tgm.runs.reader import Run
-from tgm.runs.recorder import CHECKPOINT_SECONDS, RunRecorder, refuse_broken_off
+from tgm.runs.recorder import CHECKPOINT_SECONDS, RunRecorder, check_is_new
 
 OURS = ("tgm", "tgm-paper")
 
@@ -83,7 +83,7 @@ def open_run(
     if agent.n_steps == 0 and not run.checkpoints():
         if run.status().state == "finished" and not may_begin_again:
             raise RunError(f"{folder}: exists already; choose another directory")
-        refuse_broken_off(agent, folder)
+        check_is_new(agent, folder)
         return RunRecorder.resume(agent, folder, None, None, checkpoint_seconds)
     for step, path in run.checkpoints():
         if step == agent.n_steps and agent.is_between_episodes:
