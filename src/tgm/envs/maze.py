@@ -49,6 +49,10 @@ class Maze:
     def __post_init__(self) -> None:
         check_grid(self.grid, source=self.name)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Maze:
+        """Itself: it never changes. Gymnasium copies the arguments of an environment often."""
+        return self
+
     @property
     def width(self) -> int:
         """Number of columns, outer walls included."""
@@ -93,11 +97,32 @@ class Maze:
     def optimal_return(self) -> float:
         """The best undiscounted return: -1 for each move of the shortest path, +1 for eating.
 
-        It knows of no time limit. Without a way to the goal no return is the best, since
-        waiting costs for ever: minus infinity.
+        Without a time limit; `best_return` has one. Without a way to the goal no return is the
+        best, since waiting costs for ever: minus infinity.
         """
         n_moves = len(self.shortest_path) - 1
         return 1.0 - n_moves if n_moves >= 0 else -np.inf
+
+    def can_be_solved(self, limit: int | None) -> bool:
+        """Whether an episode of at most `limit` steps (None: any number) can end at the goal."""
+        n_steps = len(self.shortest_path)  # the moves, and eating
+        return n_steps > 0 and (limit is None or n_steps <= limit)
+
+    def best_return(self, limit: int | None) -> float:
+        """The best return of an episode of at most `limit` steps (None: any number).
+
+        Where the goal cannot be reached in time, every episode returns -1 for each step.
+        """
+        return self.optimal_return if limit is None or self.can_be_solved(limit) else -float(limit)
+
+    def why_unsolvable(self, limit: int | None) -> str:
+        """Why no episode of at most `limit` steps ends at the goal; empty if one can."""
+        if self.can_be_solved(limit):
+            return ""
+        if not self.shortest_path:
+            return "there is no way to the goal"
+        distance = f"the goal is {len(self.shortest_path)} steps away"
+        return f"{distance} and an episode has only {limit}: raise --max-episode-steps"
 
     def next_cell(self, cell: Cell, action: int) -> Cell:
         """The cell after `action` in `cell`; a bump and eating leave the mouse in place."""

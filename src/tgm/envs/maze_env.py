@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tgm.envs.catalogue import load_maze
 from tgm.envs.maze import ACTION_NAMES, EAT, N_ACTIONS, Cell, Maze
 from tgm.envs.render import draw_picture, draw_text
+from tgm.envs.time_limit import default_limit
 from tgm.errors import ConfigError, DataError
 
 MazeLike: TypeAlias = str | os.PathLike[str] | Maze
@@ -53,11 +54,15 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     The cell marked `S`.
 
     ## Rewards
-    -1 for each step, but +1 for eating the cheese. The best return is `maze.optimal_return`.
+    -1 for each step, but +1 for eating the cheese. The best return of an episode that is cut off
+    after `limit` steps is `maze.best_return(limit)`.
 
     ## Episode end
-    Termination: the mouse eats the cheese, in the cell marked `G`. Truncation: 50 steps have
-    passed; `gym.make(..., max_episode_steps=n)` sets another limit and -1 none. The limit is
+    Termination: the mouse eats the cheese, in the cell marked `G`. Truncation: the time limit.
+    It is 50 steps for the six mazes of the paper. For any other maze it is four times the steps
+    of the shortest way (its moves, and eating), but at least 50, and 50 if there is no way; with
+    `changes`, the longest of the limits of all mazes of the schedule. `default_limit` tells it,
+    `gym.make(..., max_episode_steps=n)` sets another limit and -1 none. The limit is
     Gymnasium's `TimeLimit`, so that an environment made without `gym.make` has none.
 
     ## Arguments
@@ -104,6 +109,11 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         self._needs_reset = True
         self._noise_draws: Iterator[list[float]] = iter(())
         self._trace: deque[Cell] = deque(maxlen=_LONGEST_TRACE)
+
+    @property
+    def default_limit(self) -> int:
+        """The time limit of `gym.make`, in steps, if none is given."""
+        return max(default_limit(maze) for maze in (self.maze, *(m for _, m in self._changes)))
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
