@@ -139,7 +139,8 @@ def test_a_goal_out_of_reach_is_never_solved_and_the_json_is_json(tmp_path, caps
         assert main(["train", "--maze", str(path), "--steps", "20", "--out", out, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert facts["solved"] is False
-    assert facts["optimal_return"] is None
+    assert facts["reached_goal"] == 0
+    assert facts["optimal_return"] == facts["mean_return"] == -50
 
 
 def test_an_environment_of_a_module_is_imported(tmp_path, capsys):

@@ -51,7 +51,7 @@ def test_drawing_on_a_terminal(tgm, monkeypatch):
         "██M     ██\n"
         "██████████\n"
         "M mouse   ◆ cheese   · shortest path\n"
-        "25: 5 x 5, 9 cells, shortest path 4 moves, best return -3\n"
+        "25: 5 x 5, 9 cells, shortest path 4 moves, best return -3, 50 steps an episode\n"
     )
 
 
@@ -107,6 +107,7 @@ def test_json_is_one_object_and_nothing_else(tgm, island):
         "cells": 25,
         "shortest_path": 8,
         "optimal_return": -7,
+        "max_episode_steps": 50,
         "text": load_maze("27").to_text(),
         "warnings": [],
     }

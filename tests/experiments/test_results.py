@@ -62,6 +62,7 @@ def rows_by_hand(**changes):
             "agent": agent,
             "seed": seed,
             "steps": 5000,
+            "max_episode_steps": 50,
             "solved_at": outcome[0],
             "final_return": -50.0 if outcome[0] is None else load_maze(maze).optimal_return,
             "optimal_return": load_maze(maze).optimal_return,

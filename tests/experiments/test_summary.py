@@ -11,6 +11,7 @@ def row(maze, agent, seed, solved_at, final_return, **more):
         "agent": agent,
         "seed": seed,
         "steps": 5000,
+        "max_episode_steps": 50,
         "solved_at": solved_at,
         "final_return": final_return,
         "optimal_return": -5.0,
@@ -64,3 +65,13 @@ def test_mazes_that_only_one_agent_saw_are_not_compared():
     assert per_agent(rows)[1]["first_is_better"] == pytest.approx(5 / 6)
     alone = [ROWS[0], row("20", "dqn", 0, None, -50.0)]
     assert per_agent(alone)[1]["first_is_better"] is None
+
+
+def test_the_score_knows_the_limit():
+    # From -100, all cut off, to -5, the best.
+    rows = [row("own", "tgm", 0, None, -52.5, max_episode_steps=100)]
+    assert per_agent(rows)[0]["score_mean"] == pytest.approx(0.5)
+    # Where the goal is beyond the limit there is nothing to score.
+    beyond = row("far", "tgm", 0, None, -50.0, optimal_return=-50.0)
+    assert per_agent([beyond])[0]["score_mean"] is None
+    assert per_agent([*rows, beyond])[0]["score_mean"] == pytest.approx(0.5)

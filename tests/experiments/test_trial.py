@@ -7,7 +7,7 @@ import pytest
 
 from tgm import TGMConfig
 from tgm.agent.info import EpisodeInfo
-from tgm.envs import Maze, load_maze
+from tgm.envs import Maze, load_maze, random_maze
 from tgm.errors import RunError
 from tgm.experiments.solving import run as run_life
 from tgm.experiments.trial import Trial, TrialResult, recent_reward, regret, run_trial
@@ -70,6 +70,24 @@ def test_the_result_depends_on_the_trial_alone(agent):
     assert [check.step for check in first.checks] == [50, 100, 150, 200, 250]
     assert first.final_return == first.checks[-1].greedy_return
     assert first.seconds > 0.0
+
+
+def test_random_actions_do_not_solve_a_maze_whose_goal_is_beyond_the_limit():
+    trial = Trial(random_maze("perfect", 20, 20, 3), "random", 0, 100, max_episode_steps=50)
+    result = run_trial(trial)
+    assert result.final_return == -50.0 == trial.best_return
+    assert result.solved_at is None
+
+
+def test_a_trial_is_lived_and_judged_with_its_noise_and_limit():
+    # The oracle learns by the true cell, but acts by what it sees.
+    trial = Trial(load_maze("25"), "oracle", 0, 300, noise=0.0, max_episode_steps=7)
+    clear, blurred = run_trial(trial), run_trial(replace(trial, noise=0.6))
+    assert clear.n_episodes >= 300 // 7
+    assert min(check.greedy_return for check in clear.checks) == -7
+    assert (clear.final_return, clear.solved_at is not None) == (-3, True)
+    assert -7 <= blurred.final_return < -3.5
+    assert blurred.solved_at is None
 
 
 def test_a_result_as_plain_values_and_back():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tgm.envs import Maze, load_maze
+from tgm.envs import Maze, load_maze, random_maze
 from tgm.errors import ConfigError, RunError
 from tgm.experiments.trial import Check, Trial, TrialResult
 from tgm.experiments.trial_store import TrialStore, read_csv
@@ -53,7 +53,12 @@ def test_another_trial_under_the_same_name_is_refused(tmp_path):
     store = TrialStore(tmp_path)
     store.add(TRIAL, RESULT)
     longer = Maze("corridor", ("######", "#S..G#", "######"))
-    for other in (replace(TRIAL, maze=longer), replace(TRIAL, check_every=5)):
+    for other in (
+        replace(TRIAL, maze=longer),
+        replace(TRIAL, check_every=5),
+        replace(TRIAL, noise=0.2),
+        replace(TRIAL, max_episode_steps=20),
+    ):
         with pytest.raises(ConfigError, match="another trial"):
             store.find(other)
 
@@ -110,6 +115,8 @@ def test_a_table_keeps_its_values(tmp_path):
             "agent": "random",
             "seed": 0,
             "steps": 20,
+            "noise": 0.15,
+            "max_episode_steps": 50,
             "solved_at": None,
             "final_return": -12.25,
             "optimal_return": -1.0,
@@ -124,6 +131,20 @@ def test_a_table_keeps_its_values(tmp_path):
     curves = read_csv(tmp_path / "curves.csv")
     assert [row["greedy_return"] for row in curves] == [-50.0, -12.25]
     assert [row["recent_reward"] for row in curves] == [None, -3.5]
+
+
+def test_a_trial_of_an_older_version_had_fifty_steps_and_is_not_solved_beyond_them(tmp_path):
+    store = TrialStore(tmp_path)
+    far = Trial(random_maze("perfect", 20, 20, 3), "random", 0, 20)
+    for trial in (TRIAL, far):
+        store.add(trial, replace(RESULT, solved_at=10))
+        facts = json.loads(store.path(trial).read_text())
+        del facts["trial"]["noise"], facts["trial"]["max_episode_steps"]
+        store.path(trial).write_text(json.dumps(facts))
+    assert store.find(TRIAL).solved_at == 10
+    assert store.find(far).solved_at is None
+    with pytest.raises(ConfigError, match="episode limit"):
+        store.find(replace(far, max_episode_steps=1128))
 
 
 def test_a_maze_with_an_odd_name_stays_in_the_folder(tmp_path):

@@ -458,6 +458,11 @@ def test_compare_groups_runs_and_shows_those_without_history(visit, runs_folder)
         "() => document.querySelector('#compare-returns .plot').data.map((t) => t.name)"
     )
     assert {"dqn (1)", "tgm (1)", "tgm-paper (1)", "best possible"} <= set(names)
+    solved = visit.page.evaluate(
+        """() => [...document.querySelectorAll('#compare-runs tbody tr')].map((row) => [
+            row.cells[0].textContent, row.lastChild.textContent])"""
+    )
+    assert dict(solved) == {"a-dqn": "no", "c-paper": "\u2013", "d-maze": "\u2013"}
 
 
 def test_keys_move_in_time_and_between_states(visit, run):

@@ -6,7 +6,7 @@ import pytest
 from tgm.envs import load_maze
 from tgm.inspector.health import findings, separations
 from tgm.inspector.log import Log
-from tgm.runs import Frame, FrameRow, RunStatus
+from tgm.runs import Frame, FrameRow, RunStatus, World
 
 FINISHED = RunStatus("finished")
 
@@ -33,8 +33,9 @@ def frame_with(means, sd=0.1, weight=10.0, rows=None):
     return Frame(10, np.arange(n), weights, means, covariance, np.zeros(n, bool), rows, 1)
 
 
-def titles(frame, log=None, status=FINISHED, maze=None):
-    found = findings(status, (100, 100), log or log_with(), frame, maze)
+def titles(frame, log=None, status=FINISHED, maze=None, **options):
+    world = World("") if maze is None else World.of_maze(maze, **options)
+    found = findings(status, (100, 100), log or log_with(), frame, world)
     return {finding.title: finding for finding in found}
 
 
@@ -116,11 +117,22 @@ def test_damage_and_thinning_of_the_log_are_told():
 
 
 def test_the_worst_comes_first():
-    found = findings(RunStatus("failed"), (1, 2), log_with([0]), frame_with(APART), None)
+    found = findings(RunStatus("failed"), (1, 2), log_with([0]), frame_with(APART), World(""))
     levels = [finding.level for finding in found]
     order = ["problem", "warning", "note", "good"]
     assert levels == sorted(levels, key=order.index)
     assert levels[0] == "problem"
+
+
+def test_a_goal_beyond_the_limit_is_told():
+    found = titles(None, log_with([0, 0]), maze=load_maze("8"), max_episode_steps=6)
+    finding = found["The goal is out of reach"]
+    assert finding.level == "problem"
+    assert "the goal is 7 steps away and an episode has only 6" in finding.text
+    assert "The goal was never reached" not in found
+    within = titles(None, log_with([0, 0]), maze=load_maze("8"), max_episode_steps=7)
+    assert "The goal is out of reach" not in within
+    assert "The goal was never reached" in within
 
 
 def test_against_the_true_maze(run):

@@ -7,11 +7,13 @@ import pytest
 from safetensors.numpy import load_file
 
 from tgm.agent.model_file import write_arrays
+from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
 from tgm.inspector import payload
 from tgm.inspector.plain import to_bytes
-from tgm.runs import Run
+from tgm.runs import Run, RunFolder, World
 from tgm.runs.history import FORMAT
+from tgm.runs.summary import summaries
 
 
 def test_a_chunk_holds_the_arrays_of_its_file(run):
@@ -153,3 +155,28 @@ def test_a_report_does_not_tell_where_the_run_is(run, tmp_path):
 )
 def test_the_name_of_a_world(world, name):
     assert payload.world_name(world) == name
+
+
+def test_page_and_command_line_agree_on_what_is_solved(tmp_path):
+    maze = random_maze("perfect", 20, 20, 3)
+    for name, world, mean_return, solved in (
+        ("near", World.of_maze(load_maze("8")), -5.0, True),
+        ("far", World.of_maze(maze, max_episode_steps=50), -50.0, False),
+        ("old", World("tgm/Maze-v0", maze), -50.0, True),  # as an older version judged it
+    ):
+        folder = RunFolder.create(
+            tmp_path / name, agent="dqn", world=world, seed=0, steps=10, config={}
+        )
+        folder.finish("finished", {"steps": 10, "mean_return": mean_return, "solved": solved})
+    told = {one.name: one.solved for one in summaries(tmp_path)}
+    assert told == {"near": True, "far": False, "old": False}
+    for name, solved in told.items():
+        run = Run.open(tmp_path / name)
+        assert payload.summary(run)["solved"] is payload.outline(run)["solved"] is solved
+    for name in ("far", "old"):
+        summary = payload.summary(Run.open(tmp_path / name))
+        assert summary["maze"]["optimal_return"] == -50
+        assert "282 steps away and an episode has only 50" in summary["maze"]["unsolvable"]
+        assert "The goal is out of reach" in [found["title"] for found in summary["health"]]
+        assert payload.outline(Run.open(tmp_path / name))["optimal_return"] == -50
+    assert payload.summary(Run.open(tmp_path / "near"))["maze"]["unsolvable"] == ""

@@ -11,7 +11,7 @@ from tests.runs.failing import FailsAt
 import tgm
 from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import read_arrays
-from tgm.envs import load_maze
+from tgm.envs import load_maze, random_maze
 from tgm.errors import ConfigError, DataError, RunError, TGMError
 from tgm.runs import Run, RunFolder, RunRecorder, World, find_runs, open_run, resume
 from tgm.runs.history import FORMAT, HistoryWriter
@@ -275,6 +275,37 @@ def test_options_of_a_maze_are_kept():
     assert again.spec.max_episode_steps == 77
     assert again.unwrapped._noise == 0.3
     assert again.unwrapped.maze.grid == load_maze("10").grid
+
+
+@pytest.mark.parametrize(("given", "kept"), [({}, 1128), ({"max_episode_steps": 50}, 50)])
+def test_a_run_keeps_the_limit_it_was_made_with(given, kept):
+    env = gym.make("tgm/Maze-v0", maze=random_maze("perfect", 20, 20, 3), **given)
+    for world in (World.of(env), World.of_maze(env.unwrapped.maze, **given)):
+        facts = json.loads(json.dumps(world.to_dict()))
+        assert facts["options"]["max_episode_steps"] == kept
+        again = World.from_dict(facts)
+        assert again.episode_limit == kept
+        assert again.make().spec.max_episode_steps == kept
+
+
+def test_a_run_of_an_older_version_goes_on_with_fifty_steps():
+    facts = World.of_maze(random_maze("perfect", 20, 20, 3)).to_dict() | {"options": {}}
+    world = World.from_dict(facts)
+    assert world.episode_limit == world.make().spec.max_episode_steps == 50
+
+
+def test_a_run_without_a_limit_stays_without_one():
+    world = World.of(gym.make("tgm/Maze-v0", maze="8", max_episode_steps=-1))
+    again = World.from_dict(json.loads(json.dumps(world.to_dict())))
+    assert again.episode_limit is None
+    assert again.make().spec.max_episode_steps is None
+
+
+@pytest.mark.parametrize("limit", [0, -2, 1.5, "50", None])
+def test_a_limit_that_is_none_is_refused(limit):
+    facts = World.of_maze(load_maze("8")).to_dict() | {"options": {"max_episode_steps": limit}}
+    with pytest.raises(RunError, match="max_episode_steps = "):
+        World.from_dict(facts)
 
 
 def test_an_environment_that_cannot_be_made_again_says_so(tmp_path):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import print_json, print_lines
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
@@ -42,6 +44,9 @@ class Compare:
     agents: tuple[str, ...] = ("tgm", "tgm-paper", "dqn", "a2c")
     """Agents: tgm, tgm-paper; dqn, a2c, ppo with the paper's settings; dqn-tuned, a2c-tuned,
     ppo-tuned; random; oracle, which is told the true cell."""
+
+    maze_flags: Annotated[MazeFlags, tyro.conf.OmitArgPrefixes] = field(default_factory=MazeFlags)
+    """How the mazes are seen, and for how long."""
 
     seeds: int = 5
     """Number of seeds."""
@@ -76,7 +81,10 @@ class Compare:
         self._check()
         mazes = [load_maze(name) for name in self.mazes]
         seeds = range(self.first_seed, self.first_seed + self.seeds)
-        trials = make_trials(mazes, self.agents, seeds, self.steps, self.check_every)
+        options = self.maze_flags.options()
+        trials = make_trials(mazes, self.agents, seeds, self.steps, self.check_every, **options)
+        for maze, limit in {trial.maze: trial.max_episode_steps for trial in trials}.items():
+            warn_of_limit(maze, limit)
         if self.dask is None:
             check_extras(self.agents)
         runs = self.out.resolve() / "runs" if self.record else None

@@ -39,7 +39,7 @@ class Evaluate:
         world = run.world
         evaluation = evaluate(newest_agent(run), world.make(), self.episodes, self.seed)
         if self.json:
-            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, world.maze)})
+            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, world)})
         else:
-            print_lines(evaluation_line(evaluation, world.maze))
+            print_lines(evaluation_line(evaluation, world))
         return 0

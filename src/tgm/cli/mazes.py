@@ -15,7 +15,15 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from tgm.envs import Maze, MazeKind, MazeWarning, load_maze, maze_names, random_maze
+from tgm.envs import (
+    Maze,
+    MazeKind,
+    MazeWarning,
+    default_limit,
+    load_maze,
+    maze_names,
+    random_maze,
+)
 from tgm.envs.render import draw_text
 from tgm.errors import ConfigError
 
@@ -96,6 +104,7 @@ def _describe(maze: Maze) -> dict[str, Any]:
         "cells": len(maze.cells),
         "shortest_path": len(maze.shortest_path) - 1 if reachable else None,
         "optimal_return": maze.optimal_return if reachable else None,
+        "max_episode_steps": default_limit(maze),
     }
 
 
@@ -104,7 +113,8 @@ def _summary(maze: Maze) -> str:
     if not maze.shortest_path:
         return f"{size}, no way to the goal"
     n_moves = len(maze.shortest_path) - 1
-    return f"{size}, shortest path {n_moves} moves, best return {maze.optimal_return:g}"
+    best = f"shortest path {n_moves} moves, best return {maze.optimal_return:g}"
+    return f"{size}, {best}, {default_limit(maze)} steps an episode"
 
 
 def _drawing(maze: Maze) -> str:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -19,6 +19,7 @@ import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
+from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
@@ -49,6 +50,9 @@ class Train:
 
     steps: int | None = None
     """Environment steps to learn for: 5000, or with --resume as many as were planned."""
+
+    maze_flags: Annotated[MazeFlags, tyro.conf.OmitArgPrefixes] = field(default_factory=MazeFlags)
+    """How the maze is seen, and for how long."""
 
     seed: int = 0
     """Everything random follows from it."""
@@ -123,6 +127,8 @@ class Train:
     def _begin(self) -> tuple[TGMAgent, RunRecorder, int]:
         """A new agent in a new run."""
         world = self._world()
+        if world.maze is not None:
+            warn_of_limit(world.maze, world.episode_limit)
         agent = TGMAgent(world.make(), self.config, seed=self.seed)
         n_steps = DEFAULT_STEPS if self.steps is None else self.steps
         folder = self._folder(world.maze)
@@ -136,9 +142,11 @@ class Train:
     def _go_on(self) -> tuple[TGMAgent, RunRecorder, int]:
         """The agent of a run at its newest checkpoint, and the steps that are left."""
         assert self.resume is not None
-        for name in ("maze", "env", "out"):
-            if getattr(self, name) is not None:
-                raise ConfigError(f"--resume goes on with a run as it was; leave --{name} out")
+        given = {name: getattr(self, name) for name in ("maze", "env", "out")}
+        for name, value in (given | asdict(self.maze_flags)).items():
+            if value is not None:
+                flag = name.replace("_", "-")
+                raise ConfigError(f"--resume goes on with a run as it was; leave --{flag} out")
         folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
         agent, troubles = resume(folder)
         for trouble in troubles:
@@ -150,11 +158,16 @@ class Train:
         return agent, recorder, planned - agent.n_steps
 
     def _world(self) -> World:
+        options = self.maze_flags.options()
         if self.env is not None:
             if self.maze is not None:
                 raise ConfigError("--maze and --env are two different worlds; give one")
+            if options:
+                flags = " and ".join(f"--{name.replace('_', '-')}" for name in options)
+                raise ConfigError(f"{flags} is for mazes; leave it out with --env")
             return World.of_environment(self.env)
-        return World.of_maze(load_maze(DEFAULT_MAZE if self.maze is None else self.maze))
+        maze = load_maze(DEFAULT_MAZE if self.maze is None else self.maze)
+        return World.of_maze(maze, **options)
 
     def _folder(self, maze: Maze | None) -> Path:
         if self.out is not None:
@@ -178,7 +191,7 @@ class Train:
             "steps": agent.n_steps,
             "seconds": round(seconds, 3),
             "states": agent.n_states,
-            **evaluation_facts(evaluation, maze),
+            **evaluation_facts(evaluation, run.world),
         }
         write_result(run.folder, run.status().result | _outcome(facts))
         structure = None if maze is None else compare_structure(agent, maze)
@@ -196,7 +209,7 @@ class Train:
             print_lines(learned_map(maze, agent, structure), *structure_lines(structure))
         of_them = "" if n_new == agent.n_steps else f", {n_new} of them now,"
         print_lines(
-            evaluation_line(evaluation, maze),
+            evaluation_line(evaluation, run.world),
             f"{agent.n_steps} steps{of_them} in {seconds:.1f} s; the run is in {run.folder}",
         )
         if report is not None:

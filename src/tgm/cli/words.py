@@ -13,7 +13,7 @@ from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.envs import Maze
 from tgm.experiments.evaluation import Evaluation
 from tgm.experiments.structure import StructureReport
-from tgm.runs import Run
+from tgm.runs import Run, World
 
 
 def newest_agent(run: Run) -> TGMAgent:
@@ -24,26 +24,39 @@ def newest_agent(run: Run) -> TGMAgent:
     return agent
 
 
-def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any]:
-    """The outcome of greedy episodes as plain values."""
+def evaluation_facts(evaluation: Evaluation, world: World) -> dict[str, Any]:
+    """The outcome of greedy episodes as plain values; in a maze, with what there was to reach."""
     facts: dict[str, Any] = {
         "mean_return": evaluation.mean_return,
         "episodes": len(evaluation.returns),
         "returns": list(evaluation.returns),
     }
+    maze, limit = world.maze, world.episode_limit
     if maze is not None:
-        best = maze.optimal_return if math.isfinite(maze.optimal_return) else None
-        facts |= {"optimal_return": best, "solved": evaluation.solves(maze)}
+        best = maze.best_return(limit)
+        facts |= {
+            "reached_goal": sum(evaluation.terminated),
+            "max_episode_steps": limit,
+            "optimal_return": best if math.isfinite(best) else None,
+            "solved": evaluation.solves(maze),
+        }
     return facts
 
 
-def evaluation_line(evaluation: Evaluation, maze: Maze | None) -> str:
+def evaluation_line(evaluation: Evaluation, world: World) -> str:
     """The outcome of greedy episodes in one line."""
-    outcome = f"mean return {evaluation.mean_return:.2f} over {len(evaluation.returns)} episodes"
+    n_episodes = len(evaluation.returns)
+    outcome = f"mean return {evaluation.mean_return:.2f} over {n_episodes} episodes"
+    maze = world.maze
     if maze is None:
         return outcome
-    verdict = "solved" if evaluation.solves(maze) else "not solved"
-    return f"maze {maze.name} is {verdict}: {outcome}, the best is {maze.optimal_return:g}"
+    if why := maze.why_unsolvable(world.episode_limit):
+        return f"maze {maze.name} is not solved: {outcome}; {why}"
+    outcome = f"{outcome}, the best is {maze.optimal_return:g}"
+    if evaluation.solves(maze):
+        return f"maze {maze.name} is solved: {outcome}"
+    reached = f"{sum(evaluation.terminated)} of {n_episodes} reached the goal"
+    return f"maze {maze.name} is not solved: {outcome}; {reached}"
 
 
 def structure_lines(report: StructureReport) -> list[str]:

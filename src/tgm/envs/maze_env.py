@@ -22,8 +22,13 @@ from tgm.errors import ConfigError, DataError
 MazeLike: TypeAlias = str | os.PathLike[str] | Maze
 """A name, the path of a file, or the maze itself."""
 
+DEFAULT_NOISE = 0.15
+"""Standard deviation of the observations, in cells, as in the paper."""
+
+MOST_NOISE = 1e6
+"""The most of it: far beyond use, and near enough for a finite box."""
+
 _NOISE_LIMIT = 8.0  # standard deviations: cut off about once in 10^15 draws
-_MOST_NOISE = 1e6  # cells: far beyond use, and near enough for a finite box
 _NOISE_BLOCK = 32  # draws at a time: an episode that ends sooner has drawn the rest in vain
 _LONGEST_TRACE = 10_000  # cells: an episode without a time limit must not fill the memory
 
@@ -88,7 +93,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     def __init__(
         self,
         maze: MazeLike = "27",
-        noise: float = 0.15,
+        noise: float = DEFAULT_NOISE,
         changes: Iterable[tuple[int, MazeLike]] = (),
         render_mode: str | None = None,
     ) -> None:
@@ -191,8 +196,8 @@ def _checked_action(action: int) -> int:
 
 def _checked_noise(noise: float) -> float:
     is_number = isinstance(noise, int | float | np.integer | np.floating)
-    if not is_number or not 0 <= noise <= _MOST_NOISE:
-        raise ConfigError(f"noise is {noise!r}; it must be a number from 0 to {_MOST_NOISE:g}")
+    if not is_number or not 0 <= noise <= MOST_NOISE:
+        raise ConfigError(f"noise is {noise!r}; it must be a number from 0 to {MOST_NOISE:g}")
     return float(noise)
 
 

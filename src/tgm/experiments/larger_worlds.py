@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
-from tgm.envs import MazeKind, random_maze
+from tgm.envs import MazeKind, default_limit, random_maze
 from tgm.experiments.baselines import OracleAgent
 from tgm.experiments.evaluation import SOLVED_WITHIN, MazeWorld
 from tgm.experiments.solving import EPISODES, live
@@ -54,15 +54,15 @@ def run(task: tuple[MazeKind, int, int]) -> Outcome:
     kind, side, seed = task
     maze = random_maze(kind, side, side, seed)
     way = len(maze.shortest_path) - 1
-    limit = 4 * (way + 1)
-    env = gym.make("tgm/Maze-v0", maze=maze, max_episode_steps=limit)
+    env = gym.make("tgm/Maze-v0", maze=maze)
     oracle = oracle_steps(env, way, seed)
     agent = TGMAgent(env, TGMConfig(), seed=seed)
     every = max(10, ALLOWED * oracle // CHECKS)
     checks = list(range(every, ALLOWED * oracle + 1, every))
     # One episode that is longer than this by itself keeps the mean from being near the best.
     enough = way + 2 + math.ceil(SOLVED_WITHIN * EPISODES)
-    solved_at, _, seconds = live(agent, MazeWorld(maze, limit=min(limit, enough)), seed, checks)
+    world = MazeWorld(maze, limit=min(default_limit(maze), enough))
+    solved_at, _, seconds = live(agent, world, seed, checks)
     report = compare_structure(agent, maze)
     return Outcome(
         kind,

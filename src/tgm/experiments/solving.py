@@ -18,7 +18,7 @@ import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import Maze, load_maze, maze_names
-from tgm.experiments.evaluation import MazeWorld, Policy, evaluate_side_by_side, is_solved
+from tgm.experiments.evaluation import MazeWorld, Policy, evaluate_side_by_side
 from tgm.experiments.structure import compare_structure
 from tgm.experiments.tables import print_table, run_all
 
@@ -67,11 +67,12 @@ def live(
 ) -> tuple[int | None, list[tuple[int, float]], float]:
     """Learn to the last check; returns the step of solving, the checks, and the seconds.
 
-    A maze is solved at a check if the greedy mean return over 20 episodes is within 0.5 of the
-    best, and at every later check too.
+    A maze is solved at a check if 20 greedy episodes solve it (`Evaluation.solves`), and at every
+    later check too.
     """
     rng = check_rng(seed)
     returns: list[tuple[int, float]] = []
+    verdicts: list[tuple[int, bool]] = []
     seconds, done = 0.0, 0
     for step in checks:
         began = time.perf_counter()
@@ -80,7 +81,8 @@ def live(
         done = step
         evaluation = evaluate_side_by_side(student, world, EPISODES, rng)
         returns.append((step, evaluation.mean_return))
-    return solved_from(returns, world.maze), returns, seconds
+        verdicts.append((step, evaluation.solves(world.maze)))
+    return solved_from(verdicts), returns, seconds
 
 
 def check_rng(seed: int) -> np.random.Generator:
@@ -88,11 +90,11 @@ def check_rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(99,)))
 
 
-def solved_from(checks: Sequence[tuple[int, float]], maze: Maze) -> int | None:
-    """The first (step, mean return) from which on every check is solved; None if there is none."""
+def solved_from(checks: Sequence[tuple[int, bool]]) -> int | None:
+    """The first step from which on every (step, whether it is solved) is; None: there is none."""
     solved_at: int | None = None
-    for step, mean_return in checks:
-        if not is_solved(mean_return, maze):
+    for step, is_solved in checks:
+        if not is_solved:
             solved_at = None
         elif solved_at is None:
             solved_at = step

@@ -20,7 +20,6 @@ from tgm.experiments.statistics import (
 )
 from tgm.experiments.trial_store import Row
 
-WORST_RETURN = -50.0  # an episode that the time limit cuts off
 PROFILE = tuple(round(0.1 * tenth, 1) for tenth in range(10))
 """Thresholds of the performance profile, in normalised return."""
 
@@ -128,12 +127,16 @@ def interval_of_steps(groups: Sequence[Sequence[Row]]) -> Interval:
 
 
 def normalised_returns(rows: Sequence[Row]) -> FloatArray:
-    """(n_runs,) final greedy return: 0 if all is cut off, 1 the best; none without a best."""
+    """(n_runs,) final greedy return: 0 if all episodes are cut off, 1 for the best.
+
+    Runs that the time limit keeps from the goal are left out: nothing is better than the worst.
+    """
+    ends = [(row, -float(row["max_episode_steps"]), row["optimal_return"]) for row in rows]
     return np.array(
         [
-            (row["final_return"] - WORST_RETURN) / (row["optimal_return"] - WORST_RETURN)
-            for row in rows
-            if row["optimal_return"] is not None
+            (row["final_return"] - worst) / (best - worst)
+            for row, worst, best in ends
+            if best > worst
         ]
     )
 

@@ -16,6 +16,8 @@ import numpy as np
 from tgm.agent import TGMAgent
 from tgm.agent.info import EpisodeInfo
 from tgm.envs import Maze
+from tgm.envs.maze_env import DEFAULT_NOISE
+from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import RunError
 from tgm.experiments.baselines import Student, make_student
 from tgm.experiments.baselines.recording import EpisodeRecorder
@@ -44,6 +46,8 @@ class Trial:
         seed: everything random follows from it.
         steps: steps of training.
         check_every: steps between checks; None: every 10 up to 1,000, every 100 after.
+        noise: standard deviation of the observations, in cells.
+        max_episode_steps: steps after which an episode is cut off.
     """
 
     maze: Maze
@@ -51,6 +55,8 @@ class Trial:
     seed: int
     steps: int
     check_every: int | None = None
+    noise: float = DEFAULT_NOISE
+    max_episode_steps: int = PAPER_LIMIT
 
     @property
     def name(self) -> str:
@@ -61,6 +67,11 @@ class Trial:
     def folder_name(self) -> str:
         """Maze, agent, seed and steps as the name of a folder."""
         return f"{as_folder(self.maze.name)}-{self.agent}-seed-{self.seed}-steps-{self.steps}"
+
+    @property
+    def best_return(self) -> float:
+        """The best return of an episode, by the maze and the time limit."""
+        return self.maze.best_return(self.max_episode_steps)
 
     def checks(self) -> list[int]:
         """The steps at which the agent is looked at; the last step is always one of them."""
@@ -145,7 +156,7 @@ def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
 
 
 def _run(trial: Trial, folder: Path | None) -> TrialResult:
-    home = World.of_maze(trial.maze)
+    home = World.of_maze(trial.maze, noise=trial.noise, max_episode_steps=trial.max_episode_steps)
     recorder = EpisodeRecorder(home.make(), trial.seed)
     student = make_student(trial.agent, recorder, trial.seed)
     record: TrialRecord = NoRecord()
@@ -173,8 +184,10 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
 def _live(
     trial: Trial, student: Student, recorder: EpisodeRecorder, record: TrialRecord
 ) -> TrialResult:
-    world, rng = MazeWorld(trial.maze), check_rng(trial.seed)
+    world = MazeWorld(trial.maze, trial.noise, trial.max_episode_steps)
+    rng = check_rng(trial.seed)
     checks: list[Check] = []
+    verdicts: list[tuple[int, bool]] = []
     looking = 0.0
 
     def look(step: int) -> None:
@@ -182,17 +195,18 @@ def _live(
         began = time.perf_counter()
         evaluation = evaluate_side_by_side(student, world, EPISODES, rng)
         checks.append(Check(step, evaluation.mean_return, recent_reward(recorder.episodes)))
+        verdicts.append((step, evaluation.solves(trial.maze)))
         record.look(step)
         looking += time.perf_counter() - began
 
     began = time.perf_counter()
     student.learn(trial.steps, look, trial.checks())
     seconds = time.perf_counter() - began - looking
-    returns = [(check.step, check.greedy_return) for check in checks]
+    limit = trial.max_episode_steps
     return TrialResult(
-        solved_at=solved_from(returns, trial.maze),
+        solved_at=solved_from(verdicts),
         final_return=checks[-1].greedy_return,
-        regret=regret(trial.maze, recorder.n_steps, recorder.total_reward, world.limit),
+        regret=regret(trial.maze, recorder.n_steps, recorder.total_reward, limit),
         recent_reward=checks[-1].recent_reward,
         n_episodes=len(recorder.episodes),
         n_states=student.n_states,
@@ -209,7 +223,7 @@ def _facts(trial: Trial, result: TrialResult) -> dict[str, Any]:
         "episodes": result.n_episodes,
         "states": result.n_states,
         "mean_return": result.final_return,
-        "optimal_return": trial.maze.optimal_return,
+        "optimal_return": trial.best_return,
         "solved": result.solved_at is not None,
         "solved_at": result.solved_at,
         "seconds": result.seconds,
@@ -231,7 +245,7 @@ def regret(maze: Maze, n_steps: int, total_reward: float, limit: int) -> float |
     if not math.isfinite(maze.optimal_return):
         return None
     length = len(maze.shortest_path)  # one step for each move, and the bite
-    bites = n_steps // length if length <= limit else 0
+    bites = n_steps // length if maze.can_be_solved(limit) else 0
     return 2.0 * bites - n_steps - total_reward
 
 

@@ -11,6 +11,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tgm.experiments.trial import SCHEMA, Trial, TrialResult, as_folder
 TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
 
 IDENTITY = ("maze", "agent", "seed", "steps")
+WORLD = ("noise", "max_episode_steps")
 MEASURES = (
     "solved_at",
     "final_return",
@@ -65,7 +67,8 @@ class TrialStore:
         stored, result = _read(path)
         if stored != trial:
             raise ConfigError(
-                f"{path} holds another trial (its maze or its checks differ); choose another --out"
+                f"{path} holds another trial (its maze, noise, episode limit or checks differ); "
+                "choose another --out"
             )
         return result
 
@@ -106,16 +109,15 @@ class TrialStore:
         for trial, result in self.trials():
             results.append(result_row(trial, result))
             curves += curve_rows(trial, result)
-        write_csv(self.folder / RESULTS_FILE, (*IDENTITY, *MEASURES), results)
+        write_csv(self.folder / RESULTS_FILE, (*IDENTITY, *WORLD, *MEASURES), results)
         write_csv(self.folder / CURVES_FILE, (*IDENTITY, *LOOKS), curves)
 
 
 def result_row(trial: Trial, result: TrialResult) -> Row:
     """The row of results.csv."""
-    best = trial.maze.optimal_return
-    facts = {**_identity(trial), **result.to_dict()}
-    facts["optimal_return"] = best if best > -float("inf") else None
-    return {name: facts[name] for name in (*IDENTITY, *MEASURES)}
+    facts = {**trial.to_dict(), **_identity(trial), **result.to_dict()}
+    facts["optimal_return"] = trial.best_return
+    return {name: facts[name] for name in (*IDENTITY, *WORLD, *MEASURES)}
 
 
 def curve_rows(trial: Trial, result: TrialResult) -> list[Row]:
@@ -180,8 +182,12 @@ def _read(path: Path) -> tuple[Trial, TrialResult]:
         facts = json.loads(path.read_text(encoding="utf-8"))
         if facts["schema"] != SCHEMA:
             raise RunError(f"schema {facts['schema']!r}; this version reads {SCHEMA}")
-        trial = dict(facts["trial"])
-        maze = Maze(trial["maze"]["name"], tuple(trial["maze"]["grid"]))
-        return Trial(**{**trial, "maze": maze}), TrialResult.from_dict(facts["result"])
+        asked = dict(facts["trial"])
+        maze = Maze(asked["maze"]["name"], tuple(asked["maze"]["grid"]))
+        trial = Trial(**{**asked, "maze": maze})
+        result = TrialResult.from_dict(facts["result"])
+        if not maze.can_be_solved(trial.max_episode_steps):
+            result = replace(result, solved_at=None)  # older versions did not look at the limit
+        return trial, result
     except (OSError, ValueError, KeyError, TypeError, TGMError) as error:
         raise RunError(f"{path}: not the file of a trial ({error}); remove it to redo it") from None

@@ -11,7 +11,7 @@ from tgm.distributions import FloatArray
 from tgm.envs import Maze
 from tgm.experiments.structure import compare_structure
 from tgm.inspector.log import Log
-from tgm.runs import Frame, RunStatus
+from tgm.runs import Frame, RunStatus, World
 
 Level = Literal["good", "note", "warning", "problem"]
 
@@ -59,7 +59,7 @@ def findings(
     steps: tuple[int, int],
     log: Log,
     frame: Frame | None,
-    maze: Maze | None,
+    world: World,
 ) -> list[Finding]:
     """Everything worth telling, the worst first.
 
@@ -68,9 +68,10 @@ def findings(
         steps: how many it has taken, and how many it was to take.
         log: its log.
         frame: the model after the last step; None for agents without a history.
-        maze: the world, if it is a maze.
+        world: where it lived.
     """
-    found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, maze)]
+    maze = world.maze
+    found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, world)]
     if frame is not None and len(frame.ids):
         found += _overlapping(frame)
         found += _wide(frame)
@@ -114,8 +115,12 @@ def _log_problems(log: Log) -> list[Finding]:
     return found
 
 
-def _ends(log: Log, maze: Maze | None) -> list[Finding]:
+def _ends(log: Log, world: World) -> list[Finding]:
     """How episodes end: in a maze, by reaching the goal; elsewhere an end may be good or bad."""
+    maze = world.maze
+    if maze is not None and (why := maze.why_unsolvable(world.episode_limit)):
+        text = f"No episode can end at the goal: {why}."
+        return [Finding("problem", "The goal is out of reach", text)]
     ended = log.episodes["terminated"]
     if not ended:
         return [Finding("note", "No episode has ended", "There is no return to show yet.")]

@@ -17,9 +17,10 @@ from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import number, numbers, tame, text
-from tgm.runs import Chunk, Frame, Run
+from tgm.runs import Chunk, Frame, Run, World
 from tgm.runs.additions import with_all_frames
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
+from tgm.runs.summary import solved_of
 
 MOST_CHUNKS = 20_000
 MOST_NUMBERS = 30_000_000  # of a piece of history: what a hostile file could make of itself
@@ -54,6 +55,7 @@ def entry(run: Run) -> dict[str, Any]:
         "state": status.state,
         "planned": number(run.facts.get("steps")),
         "result": tame(status.result),
+        "solved": solved_of(status.result, _world(run)[0]),
     }
 
 
@@ -63,11 +65,12 @@ def summary(run: Run) -> dict[str, Any]:
     status = replace(status, reason=told(run, status.reason))
     log = read_log(run.folder / METRICS_FILE)
     chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
-    maze, problem = _maze(run)
+    world, problem = _world(run)
+    maze = world.maze
     frame, tail, history_problem = _end_of_history(run, chunk_steps)
     last_step = max([log.last_step, *(chunk.last_step for chunk in tail)])
     try:
-        found = findings(status, (last_step, run.facts["steps"]), log, frame, maze)
+        found = findings(status, (last_step, run.facts["steps"]), log, frame, world)
     except BROKEN as error:
         found = [Finding("problem", "The model cannot be judged", told(run, error))]
     found += [Finding("problem", *words) for words in (problem, history_problem) if words]
@@ -79,7 +82,7 @@ def summary(run: Run) -> dict[str, Any]:
         "config": tame(run.facts.get("config")),
         "versions": tame(run.facts.get("versions")),
         "interface": _interface(run, tail),
-        "maze": _drawn(maze),
+        "maze": _drawn(world),
         "last_step": last_step,
         "chunks": chunk_steps,
         "log": {
@@ -99,7 +102,7 @@ def summary(run: Run) -> dict[str, Any]:
 def outline(run: Run) -> dict[str, Any]:
     """What a comparison of runs needs."""
     log = read_log(run.folder / METRICS_FILE)
-    maze, _ = _maze(run)
+    world, _ = _world(run)
     rows = thinned(list(zip(*log.episodes.values(), strict=True)), OUTLINE_EPISODES)
     kept = thinned(list(range(len(log.series["step"]))), OUTLINE_EPISODES)
     return {
@@ -110,7 +113,7 @@ def outline(run: Run) -> dict[str, Any]:
             "n_states": [log.series["n_states"][index] for index in kept],
         },
         "last_step": log.last_step,
-        "optimal_return": _optimal_return(maze),
+        "optimal_return": _optimal_return(world),
     }
 
 
@@ -155,21 +158,23 @@ def world_name(world: object) -> str:
     return text(world.get("id")) or "unknown"
 
 
-def _maze(run: Run) -> tuple[Maze | None, tuple[str, str] | None]:
-    """The maze of the run if it lived in one that can be drawn, and what is wrong with it."""
-    world = run.facts.get("world")
-    if not isinstance(world, dict) or "maze" not in world:
-        return None, None
+def _world(run: Run) -> tuple[World, tuple[str, str] | None]:
+    """The world of the run, with a maze if it can be drawn, and what is wrong with that."""
+    nowhere = World("", is_whole=False)
+    facts = run.facts.get("world")
+    if not isinstance(facts, dict) or "maze" not in facts:
+        return nowhere, None
     try:
-        maze = run.world.maze
+        world = run.world
     except BROKEN as error:
-        return None, ("The maze cannot be used", told(run, error))
-    if maze is not None and maze.width * maze.height > MOST_CELLS:
-        return None, None
-    return maze, None
+        return nowhere, ("The maze cannot be used", told(run, error))
+    if world.maze is not None and world.maze.width * world.maze.height > MOST_CELLS:
+        return nowhere, None
+    return world, None
 
 
-def _drawn(maze: Maze | None) -> dict[str, Any] | None:
+def _drawn(world: World) -> dict[str, Any] | None:
+    maze = world.maze
     if maze is None:
         return None
     return {
@@ -177,14 +182,15 @@ def _drawn(maze: Maze | None) -> dict[str, Any] | None:
         "grid": list(maze.grid),
         "start": list(maze.start),
         "goal": list(maze.goal),
-        "optimal_return": _optimal_return(maze),
+        "optimal_return": _optimal_return(world),
+        "unsolvable": maze.why_unsolvable(world.episode_limit),
     }
 
 
-def _optimal_return(maze: Maze | None) -> float | None:
-    if maze is None or not math.isfinite(maze.optimal_return):
-        return None
-    return float(maze.optimal_return)
+def _optimal_return(world: World) -> float | None:
+    """The best return of an episode as long as those of the run; None if there is none."""
+    best = -math.inf if world.maze is None else world.maze.best_return(world.episode_limit)
+    return best if math.isfinite(best) else None
 
 
 def _end_of_history(

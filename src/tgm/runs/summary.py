@@ -9,6 +9,7 @@ from typing import Any
 
 from tgm.errors import TGMError
 from tgm.runs.reader import Run, State, find_runs
+from tgm.runs.world import World
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class RunSummary:
         seed: what everything random followed from.
         steps, planned: done, and wanted.
         states: found so far.
-        solved: whether greedy episodes are as good as can be; None if nobody looked.
+        solved: whether greedy episodes solve the maze; None if nobody looked.
         mean_return: of greedy episodes, or else of the last episodes while learning.
     """
 
@@ -70,9 +71,23 @@ def summary_of(folder: Path) -> RunSummary:
         steps=_whole(result.get("steps", last.get("step", 0))),
         planned=run.facts["steps"],
         states=_whole(result.get("states", last.get("n_states"))),
-        solved=result["solved"] if isinstance(result.get("solved"), bool) else None,
+        solved=solved_of(result, world),
         mean_return=next((value for value in returns if value is not None), None),
     )
+
+
+def solved_of(result: dict[str, Any], world: World) -> bool | None:
+    """The verdict in result.json on the greedy episodes at the end; None if there is none.
+
+    Older versions also called a run solved whose episodes were all cut off by the time limit,
+    if that was shorter than the way to the goal: those are not.
+    """
+    solved, limit = result.get("solved"), world.episode_limit
+    if not isinstance(solved, bool):
+        return None
+    mean_return = _number(result.get("mean_return"))
+    was_cut_off = limit is not None and mean_return is not None and mean_return <= -limit
+    return solved and not was_cut_off
 
 
 def _number(value: object) -> float | None:

@@ -9,11 +9,13 @@ from typing import Any
 
 import gymnasium as gym
 
-from tgm.envs import Maze, MazeEnv
+from tgm.envs import Maze, MazeEnv, default_limit
+from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import ConfigError, RunError
 
 MAZE_ID = "tgm/Maze-v0"
 MAZE_OPTIONS: dict[str, tuple[type, ...]] = {"noise": (int, float), "max_episode_steps": (int,)}
+NO_LIMIT = -1  # as max_episode_steps of Gymnasium
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,14 @@ class World:
 
     @classmethod
     def of_maze(cls, maze: Maze, **options: Any) -> World:
-        """The paper's environment with this maze."""
-        return cls(MAZE_ID, maze, options)
+        """The paper's environment with this maze; its time limit is kept as a number."""
+        return cls(MAZE_ID, maze, {"max_episode_steps": default_limit(maze)} | options)
+
+    @property
+    def episode_limit(self) -> int | None:
+        """Steps after which an episode in the maze is cut off; None: never, or not a maze."""
+        limit: int = self.options.get("max_episode_steps", NO_LIMIT)
+        return None if limit == NO_LIMIT else limit
 
     @classmethod
     def of_environment(cls, env_id: str) -> World:
@@ -59,13 +67,15 @@ class World:
         if spec is None:
             return cls("", is_whole=False)
         options = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
-        if spec.max_episode_steps != gym.spec(spec.id).max_episode_steps:
-            options["max_episode_steps"] = spec.max_episode_steps
+        limit = spec.max_episode_steps
         is_plain = not spec.additional_wrappers
         if isinstance(env.unwrapped, MazeEnv):
+            options["max_episode_steps"] = NO_LIMIT if limit is None else limit
             options.pop("maze", None)
             is_plain = is_plain and not options.pop("changes", ())
             return cls(MAZE_ID, env.unwrapped.maze, _plain(options), is_plain)
+        if limit != gym.spec(spec.id).max_episode_steps:
+            options["max_episode_steps"] = limit
         return cls(spec.id, None, _plain(options), is_plain and not options)
 
     def make(self) -> gym.Env[Any, Any]:
@@ -115,9 +125,14 @@ def _maze_of(maze: object) -> Maze:
 
 
 def _maze_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a maze, checked; a run of an earlier version without a limit had 50 steps."""
+    options = {"max_episode_steps": PAPER_LIMIT} | options
     for name, value in options.items():
         if name not in MAZE_OPTIONS or not isinstance(value, MAZE_OPTIONS[name]):
             raise RunError(f"the run's maze was made with {name} = {value!r}")
+    limit = options["max_episode_steps"]
+    if limit < 1 and limit != NO_LIMIT:
+        raise RunError(f"the run's maze was made with max_episode_steps = {limit}")
     return options
 
 

@@ -50,7 +50,7 @@ class Life:
     """One life: its snapshots, all it saw (N, 2), the agent at its end, and greedy episodes then.
 
     Attributes:
-        solved: whether the greedy mean return is within 0.5 of the best.
+        solved: whether the greedy episodes at the end solve the maze.
         path: the cells of a greedy episode without noise, as far as it goes.
     """
 

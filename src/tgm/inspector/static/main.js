@@ -125,6 +125,8 @@ function drawFacts() {
     end !== undefined && end !== null && [`${end} states`, "", "states at the end"],
     typeof result?.mean_return === "number" && [`return ${short(result.mean_return)}`, "",
       `mean return of the greedy policy at the end${best === null ? "" : `; the best is ${short(best)}`}`],
+    summary.solved !== null && [summary.solved ? "solved" : "not solved", "",
+      "whether greedy episodes at the end all reached the goal, near the best return"],
     summary.chunks_left_out > 0 && ["thinned", "chip-live",
       `this file holds ${summary.chunks.length} pieces of the history; `
       + `${summary.chunks_left_out} between them were left out`],

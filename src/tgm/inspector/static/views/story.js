@@ -70,7 +70,9 @@ export class Story {
     const best = ctx.summary.maze?.optimal_return ?? null;
     const goal = best === null ? "" : `, the best is ${short(best)}`;
     const lines = [];
-    if (ctx.summary.maze) {
+    if (ctx.summary.maze?.unsolvable) {
+      lines.push(`No episode can end at the goal: ${ctx.summary.maze.unsolvable}.`);
+    } else if (ctx.summary.maze) {
       const first = episodes.terminated.indexOf(1);
       lines.push(first < 0 || first >= n ? "It has not found the goal yet."
         : `It first reached the goal at step ${count(episodes.step[first])}.`);
