@@ -128,6 +128,6 @@ def test_wrong_flags_are_named(here, capsys, command, arguments, words):
 def test_the_flags_are_for_new_runs_in_mazes(here, capsys):
     for flag in ("--noise", "--max-episode-steps"):
         assert main(["train", "--env", "CartPole-v1", flag, "1", "--steps", "5"]) == 2
-        assert capsys.readouterr().err == f"tgm: {flag} is for mazes; leave it out with --env\n"
+        assert capsys.readouterr().err == f"tgm: --env does not take {flag}: only a maze does\n"
         assert main(["train", "--resume", "run", flag, "1"]) == 2
         assert f"leave {flag} out" in capsys.readouterr().err

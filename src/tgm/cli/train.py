@@ -164,7 +164,7 @@ class Train:
                 raise ConfigError("--maze and --env are two different worlds; give one")
             if options:
                 flags = " and ".join(f"--{name.replace('_', '-')}" for name in options)
-                raise ConfigError(f"{flags} is for mazes; leave it out with --env")
+                raise ConfigError(f"--env does not take {flags}: only a maze does")
             return World.of_environment(self.env)
         maze = load_maze(DEFAULT_MAZE if self.maze is None else self.maze)
         return World.of_maze(maze, **options)
