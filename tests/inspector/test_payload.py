@@ -162,7 +162,7 @@ def test_page_and_command_line_agree_on_what_is_solved(tmp_path):
     for name, world, mean_return, solved in (
         ("near", World.of_maze(load_maze("8")), -5.0, True),
         ("far", World.of_maze(maze, max_episode_steps=50), -50.0, False),
-        ("old", World("tgm/Maze-v0", maze), -50.0, True),  # as an older version judged it
+        ("old", World("tgm/Maze-v0", maze, {}), -50.0, True),  # as an older version judged it
     ):
         folder = RunFolder.create(
             tmp_path / name, agent="dqn", world=world, seed=0, steps=10, config={}

@@ -301,11 +301,16 @@ def test_a_run_without_a_limit_stays_without_one():
     assert again.make().spec.max_episode_steps is None
 
 
-@pytest.mark.parametrize("limit", [0, -2, 1.5, "50", None])
+@pytest.mark.parametrize("limit", [0, -2, 10**400, 1.5, "50", None])
 def test_a_limit_that_is_none_is_refused(limit):
     facts = World.of_maze(load_maze("8")).to_dict() | {"options": {"max_episode_steps": limit}}
     with pytest.raises(RunError, match="max_episode_steps = "):
         World.from_dict(facts)
+
+
+def test_a_limit_of_another_world_is_not_looked_at():
+    facts = {"id": "CartPole-v1", "options": {"max_episode_steps": "hostile"}, "is_whole": True}
+    assert World.from_dict(facts).episode_limit is None
 
 
 def test_an_environment_that_cannot_be_made_again_says_so(tmp_path):

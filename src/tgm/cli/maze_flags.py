@@ -8,6 +8,7 @@ from typing import Any
 
 from tgm.envs import Maze
 from tgm.envs.maze_env import MOST_NOISE
+from tgm.envs.time_limit import MOST_EPISODE_STEPS
 from tgm.errors import ConfigError
 
 
@@ -26,9 +27,10 @@ class MazeFlags:
         """Those that are given, checked, under the names that the environment has for them."""
         if self.noise is not None and not 0 <= self.noise <= MOST_NOISE:
             raise ConfigError(f"--noise is {self.noise}; it must be from 0 to {MOST_NOISE:g}")
-        if self.max_episode_steps is not None and self.max_episode_steps < 1:
-            seen = self.max_episode_steps
-            raise ConfigError(f"--max-episode-steps is {seen}; it must be above 0")
+        limit = self.max_episode_steps
+        if limit is not None and not 1 <= limit <= MOST_EPISODE_STEPS:
+            most = f"{MOST_EPISODE_STEPS:.0e}"
+            raise ConfigError(f"--max-episode-steps is {limit}; it must be from 1 to {most}")
         given = {"noise": self.noise, "max_episode_steps": self.max_episode_steps}
         return {name: value for name, value in given.items() if value is not None}
 

@@ -13,6 +13,9 @@ from tgm.envs.maze import Maze
 PAPER_LIMIT = 50
 """Steps of an episode in the mazes of the paper, and the fewest by default in any other."""
 
+MOST_EPISODE_STEPS = 10**12
+"""The longest time limit: beyond it a number is taken for a mistake."""
+
 _PAPER_MAZES = ("8", "10", "20", "25", "26", "27")
 _DETOUR = 4  # times the shortest way
 

@@ -57,7 +57,6 @@ def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int)
     for sequence in np.random.SeedSequence(seed).spawn(n_episodes):
         observation, _ = env.reset(seed=int(sequence.generate_state(1)[0]))
         total, length, over, state = 0.0, 0, False, None
-        terminated = False
         while not over:
             action, state = policy.predict(observation, state, deterministic=True)
             observation, reward, terminated, truncated, _ = env.step(action)

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 
 from tgm.envs import Maze, MazeEnv, default_limit
-from tgm.envs.time_limit import PAPER_LIMIT
+from tgm.envs.time_limit import MOST_EPISODE_STEPS, PAPER_LIMIT
 from tgm.errors import ConfigError, RunError
 
 MAZE_ID = "tgm/Maze-v0"
@@ -42,7 +42,7 @@ class World:
     @property
     def episode_limit(self) -> int | None:
         """Steps after which an episode in the maze is cut off; None: never, or not a maze."""
-        limit: int = self.options.get("max_episode_steps", NO_LIMIT)
+        limit: int = NO_LIMIT if self.maze is None else self.options["max_episode_steps"]
         return None if limit == NO_LIMIT else limit
 
     @classmethod
@@ -131,7 +131,7 @@ def _maze_options(options: dict[str, Any]) -> dict[str, Any]:
         if name not in MAZE_OPTIONS or not isinstance(value, MAZE_OPTIONS[name]):
             raise RunError(f"the run's maze was made with {name} = {value!r}")
     limit = options["max_episode_steps"]
-    if limit < 1 and limit != NO_LIMIT:
+    if limit != NO_LIMIT and not 1 <= limit <= MOST_EPISODE_STEPS:
         raise RunError(f"the run's maze was made with max_episode_steps = {limit}")
     return options
 
