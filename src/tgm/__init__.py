@@ -5,9 +5,10 @@ Importing this package registers the environment `tgm/Maze-v0` with Gymnasium.
 
 from tgm import envs, errors, runs
 from tgm.agent import TGMAgent, TGMConfig
+from tgm.errors import TGMWarning
 
 __version__ = "0.1.0"
 
-__all__ = ["TGMAgent", "TGMConfig", "__version__", "envs", "errors", "runs"]
+__all__ = ["TGMAgent", "TGMConfig", "TGMWarning", "__version__", "envs", "errors", "runs"]
 
 envs.register()

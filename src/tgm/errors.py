@@ -15,6 +15,10 @@ class DataError(TGMError, ValueError):
     """An observation, reward, action or logged row that cannot be used."""
 
 
+class NumericsError(TGMError, ArithmeticError):
+    """Arithmetic of the model that failed: a fault of tgm, never of the data."""
+
+
 class SpaceError(TGMError, TypeError):
     """An environment whose spaces the agent cannot work with."""
 
@@ -38,3 +42,7 @@ class RunError(TGMError):
 
 class FailedRunError(TGMError):
     """A run that began well and failed: the command line exits with 1, not 2."""
+
+
+class TGMWarning(UserWarning):
+    """Something that works but is not what the user wants; it says what to do."""

@@ -34,7 +34,13 @@ class World:
             self.components.refresh(slot)
         self.components.remove(2)
         self.explainer = Explainer(
-            self.components, self.model, self.displacements, ROW_PRIOR, filtering=filtering
+            self.components,
+            self.model,
+            self.displacements,
+            ROW_PRIOR,
+            filtering=filtering,
+            max_states=None,
+            most_states=100,
         )
 
     def fill(self, rng: np.random.Generator) -> None:

@@ -169,7 +169,7 @@ def test_densities_from_features_are_those_of_the_displacements():
     features = np.array([second_order(point) for point in points])
     for action in (0, 1):
         expected = displacements.densities(points - origin, action)
-        actual = displacements.densities_from(origin, action, features)
+        actual = displacements.densities_from(origin, action, features, np.arange(7))
         np.testing.assert_allclose(actual, expected, rtol=1e-9)
         log = displacements.log_density(points[0] - origin, action)
         assert log == pytest.approx(math.log(expected[0]))
@@ -177,5 +177,23 @@ def test_densities_from_features_are_those_of_the_displacements():
 
 def test_densities_from_an_absurd_origin_are_numbers():
     features = np.array([second_order(np.array(point)) for point in [(0.0, 1.0), (1e59, -1e59)]])
-    densities = moved().densities_from(np.array([1e59, -1e59]), 0, features)
+    densities = moved().densities_from(np.array([1e59, -1e59]), 0, features, np.arange(2))
     assert np.isfinite(densities).all()
+
+
+@pytest.mark.parametrize("width", [1e-12, 1e12])
+def test_densities_that_are_no_floats_keep_their_ratios(width):
+    n = 64
+    displacements = Displacements(1, width**2 * np.eye(n), 0.01 * width**2 * np.eye(n))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        displacements.add(0, rng.normal(scale=width, size=n), 1.0)
+    displacements.refresh()
+    points = rng.normal(scale=width, size=(4, n))
+    features = np.array([second_order(point) for point in points])
+    origin, among = np.zeros(n), np.array([1, 3])
+    actual = displacements.densities_from(origin, 0, features, among)
+    assert np.isfinite(actual).all()
+    logs = [displacements.log_density(points[i], 0) for i in among]
+    ratio = actual[1] / actual[3]
+    assert math.log(ratio) == pytest.approx(logs[0] - logs[1], rel=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
@@ -16,6 +17,7 @@ from tgm.agent.explanation import Explanation
 from tgm.agent.explore import draw
 from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.learner import Learner, Lesson
+from tgm.agent.limits import KNOWN_TO_WORK
 from tgm.agent.mean_shift_learner import MeanShiftLearner
 from tgm.agent.model_file import read_model, write_model
 from tgm.agent.online_learner import OnlineLearner
@@ -30,7 +32,7 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
-from tgm.errors import ConfigError, DataError, RunError, TGMError
+from tgm.errors import ConfigError, DataError, NumericsError, RunError, TGMError, TGMWarning
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
@@ -38,7 +40,6 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
-TOO_FAR = "what is known and what was seen are too far apart to be reckoned with"
 
 # Streams of the root seed: each purpose has its own, so that none disturbs another.
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
@@ -61,7 +62,16 @@ class TGMAgent:
             config: the settings; TGMConfig() if not given.
             seed: everything random follows from it; drawn from the system if not given.
         """
-        self._set_up(env, Interface.of(env), TGMConfig() if config is None else config, seed)
+        interface = Interface.of(env)
+        if interface.n_features > KNOWN_TO_WORK:
+            warnings.warn(
+                f"an observation has {interface.n_features} features; up to {KNOWN_TO_WORK} are "
+                "known to work, and with more of them one place may become several states: leave "
+                "out or combine features that do not tell places apart",
+                TGMWarning,
+                stacklevel=2,
+            )
+        self._set_up(env, interface, TGMConfig() if config is None else config, seed)
 
     def _set_up(
         self,
@@ -88,6 +98,7 @@ class TGMAgent:
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
         self._recorder: Recorder | None = None
+        self._has_warned = False
         self.lesson: Lesson | None = None  # the newest since the agent was made or loaded
         self.n_forgotten = 0  # points let go of since then
 
@@ -144,6 +155,20 @@ class TGMAgent:
                 goes_on = False
             if not goes_on:
                 return
+            if self._learner.is_full and not self._has_warned:
+                self._warn_of_the_bound()
+
+    def _warn_of_the_bound(self) -> None:
+        """Between two steps, so that a warning that is made an error costs nothing."""
+        self._has_warned = True
+        warnings.warn(
+            f"step {self.n_steps}: there are {self.n_states} states, the most by default, and no "
+            "more are made. Observations that hardly ever come twice look like this: raise "
+            "bandwidth, use bandwidth='auto', or leave out features that are noise. If the world "
+            "really has more states, set max_states",
+            TGMWarning,
+            stacklevel=4,
+        )
 
     def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
         """A learning step; returns whether everybody wants to go on."""
@@ -182,14 +207,14 @@ class TGMAgent:
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
         try:
-            action = _reckoned(where, self._learner.choose, self.n_steps, self._rng)
+            action = _computed(where, self._learner.choose, self.n_steps, self._rng)
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
             )
             observation = self.interface.observation(raw, where)
             reward = self.interface.reward(raw_reward, where)
             learn = self._learner.observe
-            _reckoned(where, learn, action, reward, observation, terminated=bool(terminated))
+            _computed(where, learn, action, reward, observation, terminated=bool(terminated))
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -209,7 +234,7 @@ class TGMAgent:
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        _reckoned(where, self._learner.begin, observation)
+        _computed(where, self._learner.begin, observation)
         self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
@@ -309,14 +334,16 @@ class TGMAgent:
         """Why the agent would act as it would; print it to read it in words."""
         belief = self.belief(observation)
         values = self._learner.action_values(belief)
+        expected_next, expected_end, tries = self._learner.outlook(belief)
         return Explanation(
             action=int(values.argmax()),
             action_names=self.interface.action_names,
             state_ids=self.state_ids,
             belief=belief,
             q_values=values,
-            expected_next=np.einsum("k,akj->aj", belief, self.transition_matrix),
-            evidence=self.transition_counts.sum(axis=-1) @ belief,
+            expected_next=expected_next,
+            expected_end=expected_end,
+            evidence=tries,
         )
 
     @property
@@ -341,12 +368,26 @@ class TGMAgent:
 
     @property
     def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) transition[action, state, next_state]; rows sum to 1."""
+        """(n_actions, n_states, n_states) transition[action, state, next_state]; rows sum to 1.
+
+        Where the action leads if the episode goes on; `end_probabilities` says whether it does.
+        """
         return np.array(self._learner.transition_matrix)
 
     @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that an action in a state ends the episode.
+
+        All zero with the paper's preset, which has no model of ends.
+        """
+        return np.array(self._learner.end_probabilities)
+
+    @property
     def transition_counts(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected number of times each transition was seen."""
+        """(n_actions, n_states, n_states) expected number of times each transition was seen.
+
+        The last step of an episode counts too, as a transition to where it was seen to lead.
+        """
         return np.array(self._learner.transition_counts)
 
     @property
@@ -421,14 +462,18 @@ class TGMAgent:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
 
 
-def _reckoned(
+def _computed(
     where: str, act: Callable[Given, Result], *args: Given.args, **options: Given.kwargs
 ) -> Result:
-    """What the learner does; numbers that it cannot reckon with are bad data, and it says where."""
+    """What the learner does; if its arithmetic fails, the error says where, and that it is ours."""
     try:
         return act(*args, **options)
     except NUMERICAL as error:
-        raise DataError(f"{where}: {TOO_FAR} ({error})") from error
+        raise NumericsError(
+            f"{where}: the arithmetic of the model failed ({type(error).__name__}: {error}); this "
+            "is a fault of tgm, not of the data: please report it with the seed and the settings, "
+            "and go on from the last checkpoint or save"
+        ) from error
 
 
 def _as_callbacks(callback: Callback | Iterable[Callback] | None) -> tuple[Callback, ...]:

@@ -20,6 +20,8 @@ class Explanation:
         belief: (n_states,) probability of each state given the observation.
         q_values: (n_actions,) belief-weighted value of each action.
         expected_next: (n_actions, n_states) probability of each next state under each action.
+        expected_end: (n_actions,) probability that the action ends the episode; with that of the
+            next states it sums to one.
         evidence: (n_actions,) belief-weighted number of times each action was tried here.
     """
 
@@ -29,6 +31,7 @@ class Explanation:
     belief: FloatArray
     q_values: FloatArray
     expected_next: FloatArray
+    expected_end: FloatArray
     evidence: FloatArray
 
     def __str__(self) -> str:
@@ -53,7 +56,8 @@ class Explanation:
         if self.evidence[action] < 0.5:
             return "never tried here"
         target = int(np.argmax(self.expected_next[action]))
-        return (
-            f"most likely to state {self.state_ids[target]} "
-            f"({self.expected_next[action, target]:.0%}, tried {self.evidence[action]:.0f} times)"
-        )
+        likely = float(self.expected_next[action, target])
+        where = f"state {self.state_ids[target]}"
+        if self.expected_end[action] > likely:
+            where, likely = "the end of the episode", float(self.expected_end[action])
+        return f"most likely to {where} ({likely:.0%}, tried {self.evidence[action]:.0f} times)"

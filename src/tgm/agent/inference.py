@@ -20,6 +20,7 @@ from tgm.transition.state_actions import NO_ACTION, START, Row, StateActionModel
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
 DROPPED = 0.01  # smaller probabilities are not carried along
 NEGLIGIBLE = 30.0  # nats behind the nearest state, 1e-13 as likely: it is not looked at
+ABOVE_PEAK = 1.0  # nats; a log density further above its peak is what rounding made of it
 DEEPEST = -700.0  # logarithms below this are all zero
 
 # The ordinary step: a row tried at least this often that leads where it always leads, seen within
@@ -63,10 +64,20 @@ class Explainer:
         row_prior: float,
         *,
         filtering: bool,
-        max_states: int | None = None,
+        max_states: int | None,
+        most_states: int,
     ) -> None:
-        """Hold on to the parts; `row_prior` is what the base of a row is worth in tries."""
+        """Hold on to the parts.
+
+        Args:
+            components, model, displacements: what is known.
+            row_prior: tries that the base of a row is worth.
+            filtering: whether the transitions have a say in which state was reached.
+            max_states: as many states as are possible, if they are counted.
+            most_states: no state is born when there are so many.
+        """
         self._max_states = max_states
+        self._most_states = most_states
         self._components = components
         self._model = model
         self._displacements = displacements
@@ -127,8 +138,8 @@ class Explainer:
 
     def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, depth: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
-        here = float(log_likelihood[state])
-        if float(self._components.peak[state]) - here > depth:
+        here, peak = float(log_likelihood[state]), float(self._components.peak[state])
+        if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False
         log_likelihood[state] = -math.inf
         other = float(log_likelihood[log_likelihood.argmax()])
@@ -144,6 +155,8 @@ class Explainer:
         departure: FloatArray | None,
     ) -> Inference:
         components = self._components
+        peaks = components.peak[: len(log_likelihood)] + ABOVE_PEAK
+        log_likelihood = np.minimum(log_likelihood, peaks)
         nearest = int(log_likelihood.argmax())
         top = max(float(log_likelihood[nearest]), DEEPEST)
         near = (log_likelihood > top - NEGLIGIBLE).nonzero()[0].tolist()
@@ -212,9 +225,9 @@ class Explainer:
 
     @property
     def _room_for_more(self) -> float:
-        """Share of the possible states not seen yet; all of them in a Dirichlet process."""
+        """Share of the possible states not seen yet; in a Dirichlet process 1, up to the bound."""
         if self._max_states is None:
-            return 1.0
+            return float(self._components.n_alive < self._most_states)
         return max(0.0, 1.0 - self._components.n_alive / self._max_states)
 
     def _log_new(self, point: FloatArray, origin: FloatArray | None, action: int | None) -> float:
@@ -235,7 +248,7 @@ class Explainer:
             share = ELSEWHERE / components.n_alive
             return {state: share * here for state, here in likelihood.items()}
         features = components.mean_features
-        weights = self._displacements.densities_from(origin, action, features)
+        weights = self._displacements.densities_from(origin, action, features, components.alive)
         is_full = components.n_alive == components.n_slots
         share = ELSEWHERE / float((weights if is_full else weights[components.alive]).sum())
         return {state: share * float(weights[state]) * p for state, p in likelihood.items()}

@@ -91,11 +91,27 @@ class Learner(Protocol):
 
     @property
     def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected probabilities."""
+        """(n_actions, n_states, n_states) expected probabilities, if the episode goes on."""
 
     @property
     def transition_counts(self) -> FloatArray:
         """(n_actions, n_states, n_states) expected counts, without the prior."""
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that the episode ends."""
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,).
+
+        Returns:
+            (n_actions, n_states) probability of each next state, (n_actions,) of the end, and
+            (n_actions,) expected number of times that the action was tried.
+        """
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many states as there may be by default."""
 
     @property
     def n_kept(self) -> int:

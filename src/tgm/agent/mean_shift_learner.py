@@ -10,7 +10,7 @@ from tgm.agent.learner import Lesson, Notes, Observer
 from tgm.agent.snapshot import Changes, Snapshot, Table
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
-from tgm.distributions.saved import ANY, Arrays, Saved
+from tgm.distributions.saved import ANY, LARGEST_SQUARE, LARGEST_SUM, Arrays, Saved
 from tgm.errors import DataError
 from tgm.memory import Trajectories, Transitions, forgettable_points
 from tgm.memory.trajectories import NO_ACTION
@@ -80,6 +80,22 @@ class MeanShiftLearner:
     def transition_counts(self) -> FloatArray:
         """(n_actions, n_states, n_states) expected counts, without the prior."""
         return self.transitions.evidence
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) zero: as published, there is no model of ends."""
+        return np.zeros((self.transitions.n_actions, len(self.state_ids)))
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,): next states, no end, and tries."""
+        expected_next = np.einsum("k,akj->aj", belief, self.transition_matrix)
+        tries = self.transition_counts.sum(axis=-1) @ belief
+        return expected_next, np.zeros(len(tries)), tries
+
+    @property
+    def is_full(self) -> bool:
+        """Never: each search finds as many components as it finds."""
+        return False
 
     @property
     def n_kept(self) -> int:
@@ -288,8 +304,8 @@ class MeanShiftLearner:
             saved.floats("transition.folded", *square), saved.floats("transition.kept", *square)
         )
         self.transition_matrix = self.transitions.probabilities()
-        self.planner.q = saved.floats("q", n_actions, n_states)
-        self._energy = saved.floats("energy", n_states)
+        self.planner.q = saved.floats("q", n_actions, n_states, size=LARGEST_SUM)
+        self._energy = saved.floats("energy", n_states, size=LARGEST_SQUARE)
 
 
 def _among_fixed(found: Discovery) -> FloatArray:

@@ -19,6 +19,7 @@ from tgm.transition.state_actions import dense
 
 CONFIRMED = 1.5  # points that make a state more than an outlier
 UNFORESEEN = 0.05  # share of an expectation that is kept for surprises
+UNTRIED = 1e-9  # visits below this are none
 TIES = 1e-9  # of what the best is above the lowest: nearer ones are equally good
 
 
@@ -130,10 +131,46 @@ class OnlineLearner:
 
     @property
     def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states): the counts, and the prior spread over all states."""
-        counts = self.transition_counts
+        """(n_actions, n_states, n_states): the counts, and the prior spread over all states.
+
+        Of the counts, as much as went on: of where an action leads that has always ended the
+        episode, the prior is all that is known.
+        """
+        counts = self.transition_counts * (1.0 - self.end_probabilities)[..., None]
         concentration = counts + self._config.row_prior / max(1, counts.shape[1])
         return np.asarray(concentration / concentration.sum(axis=-1, keepdims=True))
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) share of the tries that ended the episode."""
+        model, alive = self.model.model, self.model.components.alive
+        visits, ends = model.visits[alive].T, model.end_sum[alive].T
+        tried = visits > UNTRIED
+        return np.where(tried, np.clip(ends / np.where(tried, visits, 1.0), 0.0, 1.0), 0.0)
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,): next states, the end, and tries."""
+        alive, model = self.model.components.alive, self.model.model
+        n_states, prior = len(alive), self._config.row_prior
+        place = {slot: index for index, slot in enumerate(alive.tolist())}
+        ends = self.end_probabilities
+        next_states, tries = np.zeros((self._n_actions, n_states)), np.zeros(self._n_actions)
+        for index in np.flatnonzero(belief).tolist():
+            for action in range(self._n_actions):
+                row = model.row(int(alive[index]), action)
+                goes_on, total = 1.0 - float(ends[action, index]), sum(row.values())
+                weight = float(belief[index]) * goes_on / (goes_on * total + prior)
+                next_states[action] += weight * prior / n_states
+                for after, count in row.items():
+                    next_states[action, place[after]] += weight * goes_on * count
+                tries[action] += belief[index] * total
+        return next_states, np.asarray(ends @ belief), tries
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many states as there may be by default."""
+        is_chosen = self._config.max_states is not None
+        return not is_chosen and self.model.components.n_alive >= self.model.most_states
 
     @property
     def n_kept(self) -> int:

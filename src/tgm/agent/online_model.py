@@ -11,12 +11,13 @@ import numpy as np
 
 from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
+from tgm.agent.limits import most_states
+from tgm.agent.online_checks import check_kept_points, check_names
 from tgm.agent.scale import Scale, pooled_covariance
 from tgm.agent.structure_search import StructureSearch
 from tgm.agent.trust import trust_in_rows
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays, Saved, number, prefixed
-from tgm.errors import DataError
 from tgm.memory.step import Belief, Step, difference, relabel
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap, Move
@@ -58,6 +59,7 @@ class OnlineModel:
             scale.radius,
         )
         self.components = OnlineComponents(prior)
+        self.most_states = config.max_states or most_states(n_features)
         self.model = StateActionModel(n_actions, config.gamma)
         self.memory = StepMemory(config.kept_per_state)
         self.planner = ModelPlanner(
@@ -74,6 +76,7 @@ class OnlineModel:
             config.row_prior,
             filtering=config.filtering,
             max_states=config.max_states,
+            most_states=self.most_states,
         )
         self.belief: Belief = []
         self.log_evidence = 0.0
@@ -428,23 +431,10 @@ class OnlineModel:
         self.planner.restore(saved.part("planner"), n_slots)
         self.memory.restore(saved.part("memory"), n_features, self.n_actions, n_slots)
         self.structure.restore(saved.part("structure"), n_slots)
-        self._check_names()
+        check_names(components, self.model, self.memory)
+        check_kept_points(components, self.memory)
         self.log_evidence = saved.number("log_evidence")
         self.n_steps = saved.count("n_steps")
         self.born = saved.floats("born", n_slots)
         self._changed_at = saved.number("changed_at", infinite=-math.inf)
         self._pool_at = saved.number("pool_at", infinite=math.inf)
-
-    def _check_names(self) -> None:
-        """What was restored speaks of states that are there, and of a past that is over."""
-        alive, model = self.components.alive, self.model
-        named = {state for key, row in model.rows.items() if row for state in (key[0], *row)}
-        for step in self.memory.all():
-            named |= step.names
-            if not model.log_fade <= step.log_fade <= 0.0:
-                raise DataError(f"array 'log_fade' holds {step.log_fade} for a kept step")
-        unknown = named - set(alive.tolist()) - {START}
-        if unknown:
-            raise DataError(f"state {min(unknown)} is named, but is not there")
-        if len(alive) and int(model.successor[: alive[-1] + 1].max(initial=0)) > alive[-1]:
-            raise DataError("array 'successor' names a state that is not there")

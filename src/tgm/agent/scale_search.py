@@ -10,7 +10,7 @@ import numpy as np
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.scale import Scale
 from tgm.distributions import FloatArray
-from tgm.distributions.saved import ANY, Arrays, Saved, prefixed
+from tgm.distributions.saved import ANY, LARGEST, LARGEST_POINT, Arrays, Saved, prefixed
 from tgm.errors import DataError
 
 RATIOS = np.geomspace(0.05, 1.2, 10)
@@ -98,7 +98,7 @@ class ScaleSearch:
 
     def restore(self, saved: Saved, n_features: int, n_actions: int) -> None:
         """Take over what `to_arrays` gave."""
-        points = saved.floats("event.point", ANY, n_features)
+        points = saved.floats("event.point", ANY, n_features, size=LARGEST_POINT)
         actions = saved.whole("event.action", len(points), low=-1, high=n_actions - 1).tolist()
         rewards = saved.floats("event.reward", len(points)).tolist()
         ended = saved.flags("event.terminated", len(points)).tolist()
@@ -106,7 +106,7 @@ class ScaleSearch:
             Event(point, None if action < 0 else action, reward, end)
             for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
         ]
-        unit = saved.floats("unit", ANY, low=0.0)
+        unit = saved.floats("unit", ANY, low=0.0, size=LARGEST_POINT)
         if len(unit) not in (0, n_features):
             raise DataError(f"array 'unit' has {len(unit)} numbers for {n_features} features")
         self._unit = unit if len(unit) else None
@@ -128,7 +128,7 @@ class ScaleSearch:
             if after.action is not None
         ]
         unit = np.sqrt(np.mean(np.square(changes), axis=0))
-        if unit.max() == 0:
+        if unit.max() < 1.0 / LARGEST:  # its square would be no number
             return
         unit = np.maximum(unit, 1e-6 * unit.max())  # a feature that never changes has some width
         if self._unit is not None and np.all(np.abs(np.log(unit / self._unit)) < SAME_UNIT):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
+from tgm.agent.limits import MOST_FEATURES
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import LARGEST
 from tgm.errors import DataError, SpaceError
 
 MOST_ACTION = 2**62  # as a number of an action
-MOST_FEATURES = 1000  # of a model in a file: a covariance has the square of it
+NUMERIC = "biuf"  # NumPy's kinds of truth values, whole numbers and floats
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class Interface:
             raise SpaceError(
                 f"the observation space is {observations}; wanted a flat Box, shape (n,): "
                 "gymnasium.wrappers.FlattenObservation makes one"
+            )
+        if observations.shape[0] > MOST_FEATURES:
+            raise SpaceError(
+                f"an observation has {observations.shape[0]} features; at most {MOST_FEATURES} can "
+                "be used: choose or compute fewer (gymnasium.wrappers.TransformObservation)"
             )
         if not isinstance(actions, gym.spaces.Discrete):
             raise SpaceError(f"the action space is {actions}; wanted Discrete(n)")
@@ -71,9 +76,16 @@ class Interface:
     def observation(self, values: object, where: str) -> FloatArray:
         """(n_features,) a checked observation, or a DataError that names place and feature."""
         try:
-            observation = np.asarray(values, dtype=np.float64)
+            given = np.asarray(values)
         except (TypeError, ValueError):
-            raise DataError(f"{where}: the observation {values!r} is not numeric") from None
+            raise DataError(f"{where}: the observation {values!r:.100} is not numeric") from None
+        if given.dtype.kind not in NUMERIC:
+            kind = "complex" if given.dtype.kind == "c" else "not numeric"
+            raise DataError(f"{where}: the observation {values!r:.100} is {kind}")
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            feature = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+            raise DataError(f"{where}: observation[{feature}] is masked; it must be a number")
+        observation = given.astype(np.float64)
         if observation.shape != (self.n_features,):
             raise DataError(
                 f"{where}: the observation has shape {observation.shape}, not ({self.n_features},)"
@@ -88,13 +100,16 @@ class Interface:
 
     def reward(self, value: object, where: str) -> float:
         """A checked reward, or a DataError that names the place."""
-        try:
-            reward = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise DataError(f"{where}: the reward {value!r} is not a number") from None
-        if not math.isfinite(reward):
+        if type(value) is float:
+            reward = value
+        else:
+            given = np.asarray(value)
+            if given.dtype.kind not in NUMERIC or given.size != 1 or np.ma.is_masked(value):
+                raise DataError(f"{where}: the reward {value!r:.100} is not a number")
+            reward = float(given.item())
+        if not -LARGEST <= reward <= LARGEST:  # NaN is not
             raise DataError(
-                f"{where}: the reward is {reward}; it must be finite, "
-                "and nothing was learned from it"
+                f"{where}: the reward is {reward}; it must be finite "
+                f"and at most {LARGEST:g} in size, and nothing was learned from it"
             )
         return reward

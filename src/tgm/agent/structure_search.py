@@ -160,15 +160,19 @@ class StructureSearch:
     def _merge(self, one: int, other: int) -> None:
         """The second state becomes part of the first."""
         components = self._online.components
-        merged = pooled(components.moments(one), components.moments(other))
-        components.set_moments(one, merged)
+        self._make_one(one, other, pooled(components.moments(one), components.moments(other)))
+
+    def _make_one(self, one: int, other: int, moments: Moments) -> None:
+        """The first of two states gets all that both had; the second is gone."""
+        components = self._online.components
+        components.set_moments(one, moments)
         self._online.follow(ComponentMap.of_merge(components.n_slots, one, other))
         components.remove(other)
 
     def _try_split(self, state: int) -> None:
         components = self._online.components
         prior = components.prior
-        if components.n_alive == self._online.config.max_states:
+        if components.n_alive >= self._online.most_states:
             return
         # Not wide in all directions together: then not in one. This costs less to see.
         spread = float(np.vdot(prior.precision, components.scatter[state]))
@@ -188,6 +192,9 @@ class StructureSearch:
             self._online.tell("split", (state,), "two states explain it", gain, accepted=False)
             return
         child = self._split(state, steps, side)
+        if child is None:
+            self._online.tell("split", (state,), "one half explains all", gain, accepted=False)
+            return
         # The transitions have a say too, and they are known only after the split.
         loss = self._merge_gain(state, child)
         self._online.tell(
@@ -196,19 +203,22 @@ class StructureSearch:
         if loss > 0:
             self._merge(state, child)
 
-    def _split(self, state: int, steps: list[Step], side: BoolArray) -> int:
+    def _split(self, state: int, steps: list[Step], side: BoolArray) -> int | None:
         """Make two states of one; returns the new one, which has the smaller part.
+
+        None, and nothing is changed, if one of the two would be left without a point.
 
         Kept steps are shared out one by one, by where they were seen. What is only in the counts
         is shared in one proportion, that of the means of both halves which gives its mean.
         """
         online, components = self._online, self._online.components
-        folded = _without(
-            components.moments(state), _moments_into(online.memory.naming(state), state)
-        )
+        whole = components.moments(state)
+        folded = _without(whole, _moments_into(online.memory.naming(state), state, whole))
         first, second = (
             _moments_into(
-                [step for step, there in zip(steps, side, strict=True) if there == half], state
+                [step for step, there in zip(steps, side, strict=True) if there == half],
+                state,
+                whole,
             )
             for half in (False, True)
         )
@@ -221,11 +231,17 @@ class StructureSearch:
         change = ComponentMap.of_split(components.n_slots, state, child, share)
         online.share_out(change, state, lambda point: self._halves(point, state, child))
         off = folded[1] - (1.0 - share) * first[1] - share * second[1]
+        halves: list[tuple[int, Moments]] = []
         for half, part, mean in ((state, 1.0 - share, first[1]), (child, share, second[1])):
-            kept = _moments_into(online.memory.naming(half), half)
+            kept = _moments_into(online.memory.naming(half), half, whole)
             weight = part * folded[0]
             rest = weight, mean + off, components.prior.covariance * weight
-            components.set_moments(half, pooled(kept, rest))
+            halves.append((half, pooled(kept, rest)))
+        if min(moments[0] for _, moments in halves) <= LEAST_WEIGHT:
+            self._make_one(state, child, whole)
+            return None
+        for half, moments in halves:
+            components.set_moments(half, moments)
         return child
 
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
@@ -246,10 +262,11 @@ class StructureSearch:
         return [(state, 1.0 - share), (child, share)]
 
 
-def _moments_into(steps: Iterable[Step], state: int) -> Moments:
-    """The moments of the points that steps have added to a state."""
+def _moments_into(steps: Iterable[Step], state: int, whole: Moments) -> Moments:
+    """The moments of the points that steps have added to a state, as part of the `whole`."""
     shares = [(step.arrival, p) for step in steps for into, p in step.after if into == state]
-    return moments_of(np.array([point for point, _ in shares]), np.array([p for _, p in shares]))
+    points = np.array([point for point, _ in shares]).reshape(-1, len(whole[1]))
+    return moments_of(points, np.array([p for _, p in shares]))
 
 
 def _without(whole: Moments, part: Moments) -> Moments:

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
+from tgm.distributions.small import is_positive_definite
 from tgm.errors import DataError
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
-LARGEST = 1e60  # its square, and the square of that, are still numbers
+LARGEST = 1e60  # of an observation or a reward, where it enters and in files
+LARGEST_POINT = 2 * LARGEST  # of the difference between two observations
+LARGEST_SUM = 1e90  # of rewards, added up over a life or over a discounted future
+LARGEST_SQUARE = 1e150  # of a scatter, a covariance or a precision: its own square is a number
+LARGEST_PRODUCT = 1e300  # of a precision with two observations
 ANY = -1  # in a wanted shape: any length
 
 
@@ -46,10 +51,16 @@ class Saved:
         return self._prefix + name in self._arrays
 
     def floats(
-        self, name: str, *shape: int, low: float = -LARGEST, high: float = LARGEST
+        self,
+        name: str,
+        *shape: int,
+        low: float | None = None,
+        high: float | None = None,
+        size: float = LARGEST,
     ) -> FloatArray:
-        """Numbers from `low` to `high`, of this shape (ANY for any length)."""
+        """Numbers of this shape (or ANY), from `low` to `high`; at most `size` if not given."""
         array = self._checked(name, shape, np.dtype(np.float64))
+        low, high = -size if low is None else low, size if high is None else high
         if array.size and not (low <= array.min() and array.max() <= high):
             self._refuse(name, array, low, high)
         return np.array(array, dtype=np.float64)
@@ -69,8 +80,8 @@ class Saved:
         self,
         name: str,
         *,
-        low: float = -LARGEST,
-        high: float = LARGEST,
+        low: float | None = None,
+        high: float | None = None,
         infinite: float | None = None,
     ) -> float:
         """What `number` made: one number, or `infinite` where none was written."""
@@ -88,7 +99,7 @@ class Saved:
     def positive_definite(self, name: str, *shape: int) -> FloatArray:
         """A symmetric matrix, or several, with eigenvalues above zero."""
         matrices = self._symmetric(name, *shape)
-        if matrices.size and not (np.linalg.eigvalsh(matrices) > 0).all():
+        if not is_positive_definite(matrices):
             raise DataError(f"array '{self._prefix}{name}' is not positive definite")
         return matrices
 
@@ -100,7 +111,7 @@ class Saved:
         """
         matrices = self._symmetric(name, *shape)
         if beside is not None:
-            if not (np.linalg.eigvalsh(matrices + beside) > 0).all():
+            if not is_positive_definite(matrices + beside):
                 raise DataError(f"array '{self._prefix}{name}' leaves no covariance above zero")
             return matrices
         lowest = float(np.linalg.eigvalsh(matrices).min(initial=0.0))
@@ -110,7 +121,7 @@ class Saved:
         return matrices
 
     def _symmetric(self, name: str, *shape: int) -> FloatArray:
-        matrices = self.floats(name, *shape)
+        matrices = self.floats(name, *shape, size=LARGEST_SQUARE)
         skew = np.abs(matrices - np.swapaxes(matrices, -1, -2)).max(initial=0.0)
         if skew > 1e-9 * np.abs(matrices).max(initial=0.0):
             raise DataError(f"array '{self._prefix}{name}' is not symmetric")

@@ -11,6 +11,9 @@ import numpy as np
 
 from tgm.distributions.arrays import FloatArray
 
+LEAST_UNEXPLAINED = 1e-12  # of a feature's variance; less than that is rounding
+MENDED = 1e-10  # eigenvalue of a correlation that rounding has made zero or negative
+
 
 def log_det(matrix: FloatArray) -> float:
     """ln of the determinant of a positive definite matrix (n, n)."""
@@ -32,6 +35,47 @@ def inverse(matrix: FloatArray) -> FloatArray:
                 ((d / determinant, -b / determinant), (-c / determinant, a / determinant))
             )
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def well_conditioned(covariance: FloatArray) -> FloatArray:
+    """The covariance (n, n) itself, or the nearest that rounding has not made singular.
+
+    What is judged is the part of each feature's variance that the features before it leave
+    unexplained; the units of the features do not matter.
+    """
+    if len(covariance) == 2:
+        (a, b), (c, d) = covariance.tolist()
+        if a > 0.0 and d > 0.0 and b * c <= (1.0 - LEAST_UNEXPLAINED) * a * d:
+            return covariance
+    else:
+        try:
+            left = np.linalg.cholesky(covariance).diagonal() ** 2
+        except np.linalg.LinAlgError:
+            left = np.zeros(len(covariance))
+        if (left > LEAST_UNEXPLAINED * covariance.diagonal()).all():
+            return covariance
+    return _mended(covariance)
+
+
+def _mended(covariance: FloatArray) -> FloatArray:
+    """The correlations with eigenvalues that are clearly above zero, times the old deviations."""
+    variance = covariance.diagonal()
+    least = max(float(variance.max()) * LEAST_UNEXPLAINED, math.ulp(0.0))
+    deviation = np.sqrt(np.maximum(variance, least))
+    correlation = np.asarray(covariance / np.outer(deviation, deviation))
+    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
+    mended = (vectors * np.maximum(values, len(values) * MENDED)) @ vectors.T
+    return np.asarray(mended * np.outer(deviation, deviation))
+
+
+def is_positive_definite(matrices: FloatArray) -> bool:
+    """Whether symmetric matrices (..., n, n) are all positive definite, whatever their units."""
+    variance = np.diagonal(matrices, axis1=-2, axis2=-1)
+    if not (variance > 0).all():
+        return False
+    deviation = np.sqrt(variance)
+    correlation = matrices / deviation[..., :, None] / deviation[..., None, :]
+    return bool((np.linalg.eigvalsh(correlation) > 0).all()) if matrices.size else True
 
 
 def squared_length(offset: FloatArray, precision: FloatArray) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.distributions.saved import ANY, LARGEST_POINT, Arrays, Saved
 from tgm.errors import DataError
 from tgm.memory.step import Belief, Step
 
@@ -40,9 +40,9 @@ def to_arrays(steps: list[Step], n_features: int) -> Arrays:
 
 def from_arrays(saved: Saved, n_features: int, n_actions: int, n_slots: int) -> list[Step]:
     """What `to_arrays` gave, checked: its states are slots below `n_slots`."""
-    arrivals = saved.floats("arrival", ANY, n_features)
+    arrivals = saved.floats("arrival", ANY, n_features, size=LARGEST_POINT)
     n = len(arrivals)
-    departures = saved.floats("departure", n, n_features)
+    departures = saved.floats("departure", n, n_features, size=LARGEST_POINT)
     has_departure = saved.flags("has_departure", n).tolist()
     actions = saved.whole("action", n, low=NONE, high=n_actions - 1).tolist()
     rewards = saved.floats("reward", n).tolist()
@@ -121,6 +121,6 @@ def _entries(saved: Saved, n: int, n_slots: int) -> list[list[tuple[int, int, fl
     counts = saved.whole("entry.count", n).tolist()
     total = sum(counts)
     states = saved.whole("entry.states", total, 2, high=n_slots - 1).tolist()
-    weights = saved.floats("entry.weight", total, low=0.0, high=LARGEST).tolist()
+    weights = saved.floats("entry.weight", total, low=0.0).tolist()
     triples = ((one, other, w) for (one, other), w in zip(states, weights, strict=True))
     return [[next(triples) for _ in range(count)] for count in counts]

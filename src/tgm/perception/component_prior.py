@@ -59,8 +59,11 @@ class ComponentPrior:
 
     def predictive_covariance(self, weight: float, scatter: FloatArray) -> FloatArray:
         """Scale matrix of the next point's Student t after `weight` points of that scatter."""
-        dof = self.dof + weight - self.n_features
-        return np.asarray((self.inverse_scale + scatter) * ((1.0 + 1.0 / weight) / dof))
+        return np.asarray((self.inverse_scale + scatter) * self.predictive_factor(weight))
+
+    def predictive_factor(self, weight: float) -> float:
+        """What that matrix is of the sum of the inverse scale and the scatter."""
+        return (1.0 + 1.0 / weight) / (self.dof + weight - self.n_features)
 
     def log_evidence(self, weight: float, scatter: FloatArray) -> float:
         """ln marginal likelihood of points (their number and scatter) as one component.

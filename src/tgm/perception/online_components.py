@@ -7,13 +7,14 @@ import math
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.distributions.saved import ANY, LARGEST_POINT, LARGEST_PRODUCT, Arrays, Saved
 from tgm.distributions.small import (
     inverse,
     log_det,
     second_order,
     shift_moments,
     square_as_product,
+    well_conditioned,
 )
 from tgm.errors import DataError
 from tgm.perception.component_prior import ComponentPrior
@@ -29,6 +30,8 @@ Moments = tuple[float, FloatArray, FloatArray]
 
 def pooled(one: Moments, other: Moments) -> Moments:
     """The moments of two sets of points together (erratum 4: with the term between the means)."""
+    if one[0] <= 0.0 or other[0] <= 0.0:  # nothing was added to something
+        return other if one[0] <= 0.0 else one
     weight = one[0] + other[0]
     difference = other[1] - one[1]
     between = difference[:, None] * (difference * (one[0] * other[0] / weight))
@@ -36,10 +39,16 @@ def pooled(one: Moments, other: Moments) -> Moments:
 
 
 def moments_of(points: FloatArray, weights: FloatArray | None = None) -> Moments:
-    """The moments of points (n, n_features) with weights (n,); all one if not given."""
+    """The moments of points (n, n_features) with weights (n,); all one if not given.
+
+    No points at all have the weight, mean and scatter zero.
+    """
     if weights is None:
         weights = np.ones(len(points))
     total = float(weights.sum())
+    if total <= 0.0:
+        n_features = points.shape[1]
+        return 0.0, np.zeros(n_features), np.zeros((n_features, n_features))
     mean = weights @ points / total
     centred = points - mean
     return total, mean, (weights[:, None] * centred).T @ centred
@@ -198,6 +207,10 @@ class OnlineComponents:
         """Bring the column of theta up to date with the statistics."""
         weight, mean = float(self.weight[slot]), self.mean[slot]
         covariance = self.prior.predictive_covariance(weight, self.scatter[slot])
+        sound = well_conditioned(covariance)
+        if sound is not covariance:  # points that were taken back left rounding behind
+            self.scatter[slot] += (sound - covariance) / self.prior.predictive_factor(weight)
+            covariance = sound
         peak = -0.5 * (len(mean) * LOG_2PI + log_det(covariance))
         square = square_as_product(inverse(covariance), mean)
         theta = [-0.5 * coefficient for coefficient in square]
@@ -247,14 +260,16 @@ class OnlineComponents:
         self.weight[:n_slots] = saved.floats("weight", n_slots, low=0.0)
         if (self.weight[self.alive] <= 0).any():
             raise DataError("array 'weight' holds 0 for a state that is there")
-        self.mean[:n_slots] = saved.floats("mean", n_slots, n_features)
+        self.mean[:n_slots] = saved.floats("mean", n_slots, n_features, size=LARGEST_POINT)
         self.scatter[:n_slots] = saved.scatter(
             "scatter", n_slots, n_features, n_features, beside=self.prior.inverse_scale
         )
         self.peak[:n_slots] = saved.floats("peak", n_slots)
         self._refresh_at[:n_slots] = saved.floats("refresh_at", n_slots, low=0.0)
-        theta = saved.floats("theta", n_slots, self._theta.shape[1], low=NOWHERE)
-        if (theta[self.alive, 0] < -LARGEST).any():
+        theta = saved.floats(
+            "theta", n_slots, self._theta.shape[1], low=NOWHERE, size=LARGEST_PRODUCT
+        )
+        if (theta[self.alive, 0] <= NOWHERE).any():
             raise DataError("array 'theta' has no density for a state that is there")
         self._theta[:n_slots] = theta
         for slot in range(n_slots):

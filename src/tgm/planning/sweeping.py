@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.saved import ANY, Arrays, Saved
+from tgm.distributions.saved import ANY, LARGEST_SUM, Arrays, Saved
 from tgm.transition.state_actions import START, StateActionModel
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
@@ -74,12 +74,12 @@ class Sweeper:
 
     def restore(self, saved: Saved) -> None:
         """Take over what `to_arrays` gave."""
-        self.value = saved.floats("value", ANY)
+        self.value = saved.floats("value", ANY, size=LARGEST_SUM)
         shape = len(self.value), self._model.n_actions
-        self.q = saved.floats("q", *shape)
+        self.q = saved.floats("q", *shape, size=LARGEST_SUM)
         self.is_set = saved.flags("is_set", *shape)
-        self.set_to = saved.floats("set_to", *shape)
-        self.bonus = saved.floats("bonus", *shape)
+        self.set_to = saved.floats("set_to", *shape, size=LARGEST_SUM)
+        self.bonus = saved.floats("bonus", *shape, size=LARGEST_SUM)
         self.active = set(saved.whole("active", ANY, high=shape[0] - 1).tolist())
 
     def set_rows(self, is_set: BoolArray, set_to: FloatArray) -> None:

@@ -115,9 +115,21 @@ class Frame:
         return counts
 
     @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that an action in a state ends the episode."""
+        place = {name: index for index, name in enumerate(self.ids.tolist())}
+        ends = np.zeros((self.n_actions, self.n_states))
+        for (state, action), row in self.rows.items():
+            ends[action, place[state]] = min(max(row.end, 0.0), 1.0)
+        return ends
+
+    @property
     def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) shares of the counts; all the same where never tried."""
-        counts = self.transition_counts
+        """(n_actions, n_states, n_states) shares of the counts, if the episode goes on.
+
+        All the same where an action was never tried, or has always ended the episode.
+        """
+        counts = self.transition_counts * (1.0 - self.end_probabilities)[..., None]
         totals = counts.sum(axis=-1, keepdims=True)
         even = np.full_like(counts, 1.0 / max(1, self.n_states))
         return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), even)

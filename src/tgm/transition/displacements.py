@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from tgm.distributions import FloatArray
-from tgm.distributions.saved import Arrays, Saved
+from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.saved import LARGEST_POINT, Arrays, Saved
 from tgm.distributions.small import (
     inverse,
     log_det,
@@ -23,6 +23,7 @@ PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
 SETTLED = 300.0  # displacements after which an action's law is learned no further
 FARTHEST = 10.0  # times as far as a typical step
+LARGEST_LOG = 600.0  # of a density and of its inverse that are used as they are
 REFRESH_GROWTH = 1.1  # a law is made anew when it has this much more data
 
 
@@ -106,14 +107,20 @@ class Displacements:
         ratio = math.exp(min(log_own - log_broad, 700.0))
         return log_broad + math.log(OWN_SHARE * ratio + (1.0 - OWN_SHARE))
 
-    def densities_from(self, origin: FloatArray, action: int, features: FloatArray) -> FloatArray:
+    def densities_from(
+        self, origin: FloatArray, action: int, features: FloatArray, among: IntArray
+    ) -> FloatArray:
         """(n,) densities of the way from `origin` to points given by their features.
+
+        Only their ratios count: where the densities of the points `among` them are no floats
+        (64 features make products of 64 densities), all are divided by the largest of those.
 
         Args:
             origin: (n_features,) where the action was taken.
             action: one that is known (`knows`).
             features: (n, n_products) `second_order` features of the points. The squared distances
                 under both laws are then one product, however many points there are.
+            among: the indices of the points that count; there is at least one.
         """
         broad = [c / BROAD_DOF for c in square_as_product(self._broad_precision, origin)]
         broad[0] += 1.0
@@ -128,6 +135,9 @@ class Displacements:
         np.log(log_broad, out=log_broad)
         log_broad *= -0.5 * (BROAD_DOF + len(origin))
         log_broad += self._broad_log_peak + LOG_BROAD_SHARE
+        top = float((logs if len(among) == len(features) else logs[:, among]).max())
+        if not -LARGEST_LOG < top < LARGEST_LOG:
+            logs = np.minimum(logs - top, 0.0)
         np.exp(logs, out=logs)
         return np.asarray(logs[0] + logs[1])
 
@@ -163,7 +173,7 @@ class Displacements:
         n_actions, n_features = self.mean.shape
         square = n_features, n_features
         self.weight = saved.floats("weight", n_actions, low=0.0)
-        self.mean = saved.floats("mean", n_actions, n_features)
+        self.mean = saved.floats("mean", n_actions, n_features, size=LARGEST_POINT)
         self.scatter = saved.scatter("scatter", n_actions, *square)
         self.typical_square = saved.positive_definite("typical_square", *square)
         self._floor = saved.positive_definite("floor", *square)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.distributions.saved import ANY, LARGEST, Arrays, Saved
+from tgm.distributions.saved import ANY, LARGEST_SUM, Arrays, Saved
 from tgm.errors import DataError
 from tgm.perception.component_map import ComponentMap
 
@@ -188,10 +188,10 @@ class StateActionModel:
             raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
         self.into = [set() for _ in range(shape[0])]
         for name in SUMS:
-            low = -LARGEST if name == "reward_sum" else -1e-6
-            setattr(self, name, saved.floats(name, *shape, low=low))
+            low = None if name == "reward_sum" else -1e-6
+            setattr(self, name, saved.floats(name, *shape, low=low, size=LARGEST_SUM))
         for name in ("reward", "certainty"):
-            setattr(self, name, saved.floats(name, *shape))
+            setattr(self, name, saved.floats(name, *shape, size=LARGEST_SUM))
         self.end = saved.floats("end", *shape, low=-ROUNDING, high=1.0)
         self.successor = saved.whole("successor", *shape, ANY, high=max(shape[0] - 1, 0))
         wide = self.successor.shape

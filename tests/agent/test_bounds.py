@@ -1,0 +1,100 @@
+"""Bounded by default: states and features have a limit, and the user is told."""
+
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from tests.agent.worlds import Stream
+
+import tgm
+from tgm.agent.limits import most_states
+from tgm.errors import SpaceError
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """A default bound of 40 states, so that a test reaches it."""
+    monkeypatch.setattr("tgm.agent.limits.MOST_STATES", 40)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "walk"])
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_noise_stops_making_states_at_the_bound_with_a_warning(few, kind, bandwidth):
+    agent = tgm.TGMAgent(Stream(2, kind, 100.0), tgm.TGMConfig(bandwidth=bandwidth), seed=0)
+    if bandwidth == "auto":
+        agent.learn(600)  # a learned scale may do with fewer
+        assert agent.n_states <= 40
+        return
+    with pytest.warns(tgm.TGMWarning, match=r"40 states.*max_states"):
+        agent.learn(200)
+    assert agent.n_states == 40
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(200)  # once is enough
+    assert agent.n_states <= 40
+    assert agent.n_steps == 400
+
+
+def test_a_limit_that_the_user_has_chosen_is_not_warned_of():
+    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(max_states=30), seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(300)
+    assert agent.n_states <= 30
+
+
+def test_a_chosen_limit_may_be_above_the_default_bound(few):
+    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(max_states=100), seed=0).learn(120)
+    assert 40 < agent.n_states <= 100
+
+
+def test_a_warning_that_is_an_error_costs_nothing(few):
+    agent = tgm.TGMAgent(Stream(2, "uniform"), seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(tgm.TGMWarning):
+            agent.learn(300)
+    before = agent.n_steps
+    agent.learn(50)
+    assert agent.n_steps == before + 50
+
+
+def test_the_bound_leaves_room_for_the_larger_worlds_and_keeps_to_memory():
+    assert most_states(2) >= 1500
+    for n_features in (1, 2, 8, 64, 200, 1000):
+        n_numbers = 1 + n_features + n_features * (n_features + 1) // 2
+        assert most_states(n_features) >= 2
+        assert most_states(n_features) * n_numbers * 8 <= 120e6
+
+
+def test_more_features_than_work_are_warned_of_and_far_more_are_refused():
+    def world(n):
+        return Stream(n, "normal")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tgm.TGMAgent(world(16), seed=0)
+    with pytest.warns(tgm.TGMWarning, match=r"40 features.*16"):
+        tgm.TGMAgent(world(40), seed=0)
+    with pytest.raises(SpaceError, match=r"12288 features.*1000"):
+        tgm.TGMAgent(world(12_288), seed=0)
+
+
+def test_the_paper_preset_refuses_too_many_features_as_well():
+    env = Stream(2_000, "normal")
+    with pytest.raises(SpaceError, match="2000 features"):
+        tgm.TGMAgent(env, tgm.TGMConfig.paper(), seed=0)
+
+
+def test_a_box_of_bytes_is_not_flattened_into_a_frozen_machine():
+    env = gym.wrappers.FlattenObservation(Picture())
+    with pytest.raises(SpaceError, match="12288 features"):
+        tgm.TGMAgent(env)
+
+
+class Picture(gym.Env):
+    """64 x 64 pixels in colour."""
+
+    observation_space = gym.spaces.Box(0, 255, (64, 64, 3), np.uint8)
+    action_space = gym.spaces.Discrete(2)
