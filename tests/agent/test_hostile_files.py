@@ -228,14 +228,3 @@ def test_what_each_component_adds_is_kept(tmp_path):
     told, kept = agent.learner.snapshot().log_evidence, again.learner.snapshot().log_evidence
     assert np.abs(told).max() > 0
     np.testing.assert_array_equal(kept, told)
-
-
-def test_numbers_that_cannot_be_reckoned_with_are_an_error_of_ours(monkeypatch):
-    agent = Life().agent().learn(30)
-
-    def fail(*args, **kwargs):
-        raise ZeroDivisionError("float division by zero")
-
-    monkeypatch.setattr(agent.learner, "observe", fail)
-    with pytest.raises(DataError, match=r"step 31: .* too far apart"):
-        agent.learn(10)
