@@ -5,7 +5,8 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
-from tests.agent.worlds import Stream
+from campaigns.bounds import live
+from campaigns.common.worlds import Stream
 
 import tgm
 from tgm.agent.limits import most_states
@@ -98,3 +99,10 @@ class Picture(gym.Env):
 
     observation_space = gym.spaces.Box(0, 255, (64, 64, 3), np.uint8)
     action_space = gym.spaces.Discrete(2)
+
+
+def test_the_campaign_sees_what_is_bounded_and_what_is_not():
+    found = live("uniform on [0, 100]^2", 400)
+    assert 100 < found["states"] <= found["bound"]
+    assert not found["told"]
+    assert found["megabytes"] > 10

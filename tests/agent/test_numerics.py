@@ -5,7 +5,7 @@ import copy
 import gymnasium as gym
 import numpy as np
 import pytest
-from tests.agent.worlds import Codes, Stream, one_hot
+from campaigns.common.worlds import Codes, Stream, one_hot
 
 import tgm
 from tgm.errors import DataError, NumericsError

@@ -5,11 +5,12 @@ Each function has a closed form for two features and falls back to NumPy for any
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
-from tgm.distributions.arrays import FloatArray
+from tgm.distributions.arrays import FloatArray, IntArray
 
 LEAST_UNEXPLAINED = 1e-12  # of a feature's variance; less than that is rounding
 MENDED = 1e-10  # eigenvalue of a correlation that rounding has made zero or negative
@@ -92,8 +93,15 @@ def second_order(point: FloatArray) -> FloatArray:
     if len(point) == 2:
         x, y = point.tolist()
         return np.array((1.0, x, y, x * x, x * y, y * y))
-    rows, columns = np.triu_indices(len(point))
+    rows, columns, _ = _upper_triangle(len(point))
     return np.concatenate(([1.0], point, point[rows] * point[columns]))
+
+
+@functools.cache
+def _upper_triangle(n: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows and columns of the upper triangle, and how often each entry is in the whole matrix."""
+    rows, columns = np.triu_indices(n)
+    return rows, columns, np.where(rows == columns, 1.0, 2.0)
 
 
 def square_as_product(precision: FloatArray, centre: FloatArray) -> list[float]:
@@ -107,8 +115,8 @@ def square_as_product(precision: FloatArray, centre: FloatArray) -> list[float]:
         to_x, to_y = a * x + b * y, b * x + d * y
         return [x * to_x + y * to_y, -2.0 * to_x, -2.0 * to_y, a, 2.0 * b, d]
     to = precision @ centre
-    rows, columns = np.triu_indices(len(centre))
-    upper = precision[rows, columns] * np.where(rows == columns, 1.0, 2.0)
+    rows, columns, times = _upper_triangle(len(centre))
+    upper = precision[rows, columns] * times
     return [float(centre @ to), *(-2.0 * to).tolist(), *upper.tolist()]
 
 

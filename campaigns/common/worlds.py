@@ -64,3 +64,18 @@ class Stream(gym.Env[np.ndarray, int]):
 def one_hot(env_id: str, **arguments: Any) -> gym.Env:
     """An environment of Gymnasium with its Discrete observation as a one-hot vector."""
     return gym.wrappers.FlattenObservation(gym.make(env_id, **arguments))
+
+
+class Outliers(gym.Wrapper[np.ndarray, int, np.ndarray, int]):
+    """Another environment, some of whose observations are far off."""
+
+    def __init__(self, env: gym.Env, share: float, size: float) -> None:
+        super().__init__(env)
+        self._share, self._size = share, size
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict]:
+        seen, reward, terminated, truncated, info = self.env.step(action)
+        rng = self.env.unwrapped.np_random
+        if rng.random() < self._share:
+            seen = seen + self._size * rng.normal(size=seen.shape)
+        return seen, float(reward), terminated, truncated, info
