@@ -2,13 +2,15 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v python)
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
+CORE_TESTS := $(addprefix tests/,envs agent runs memory transition planning)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # The matrices here are small: one thread is faster than two that wait for each other.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test setup lint bench campaign figures clean help
+.PHONY: demo test lowest setup lint bench campaign figures clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/'
@@ -18,6 +20,9 @@ demo: $(VENV)/.core  ## train on a maze and draw what was learned
 
 test: setup  ## the whole test suite
 	$(BIN)/python -m pytest -n 2
+
+lowest: $(LOWEST)/.done  ## the core's tests with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest -n 2 $(CORE_TESTS)
 
 setup: $(VENV)/.all  ## .venv with all extras; quick when nothing changed
 
@@ -38,7 +43,7 @@ figures: setup  ## the figures of the paper, with a page (about two minutes)
 	$(BIN)/tgm figures --out figures
 
 clean:  ## remove what was built
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # A stamp is newer than what it was installed from; so a second call costs nothing.
 $(VENV)/.core: pyproject.toml constraints.txt
@@ -50,4 +55,14 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.all: $(VENV)/.core
 	$(PIP_INSTALL) -e '.[all,dev]'
+	@touch $@
+
+# Of each core dependency the version after its ">=".
+$(LOWEST)/.done: pyproject.toml
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -c 'import re, tomllib; \
+		wanted = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
+		print(*[re.sub(">=([^,]*).*", r"==\1", one) for one in wanted], sep="\n")' > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r $(LOWEST)/lowest.txt -e . pytest pytest-xdist hypothesis mpmath
 	@touch $@

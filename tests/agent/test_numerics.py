@@ -23,7 +23,7 @@ def test_frozen_lake_as_one_hot_vectors_is_lived_through(seed):
 
 @pytest.mark.parametrize(
     ("env_id", "arguments", "n_steps"),
-    [("FrozenLake-v1", {"map_name": "8x8"}, 60), ("CliffWalking-v1", {}, 60)],
+    [("FrozenLake-v1", {"map_name": "8x8"}, 60), ("CliffWalking", {}, 60)],
 )
 def test_one_hot_vectors_with_a_learned_scale_are_lived_through(env_id, arguments, n_steps):
     # Densities beyond the largest float; then no candidate scale was left.

@@ -47,7 +47,7 @@ class TGMConfig:
     """Expect of an action that was not tried here what it did to the observation elsewhere."""
 
     max_states: int | None = None
-    """At most so many states, finite Dirichlet weights; None: a Dirichlet process, no limit."""
+    """At most so many states, finite Dirichlet weights; None: a Dirichlet process, up to 2000."""
 
     learn_every: int = 1
     """Steps between two learning steps; with mean shift each is a search for structure."""
