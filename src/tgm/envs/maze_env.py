@@ -105,6 +105,11 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         self._noise_draws: Iterator[list[float]] = iter(())
         self._trace: deque[Cell] = deque(maxlen=_LONGEST_TRACE)
 
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the observation noise, in cells."""
+        return self._noise
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:
