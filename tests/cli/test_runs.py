@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
 from tgm.cli.main import main
@@ -172,6 +174,60 @@ def test_ctrl_c_keeps_the_run(here, sign):
     assert run.status().result["steps"] == steps
     assert main(["train", "--resume", "run", "--steps", str(steps + 100), "--json"]) == 0
     assert run.status().state == "finished"
+
+
+@pytest.fixture
+def own_world(here, monkeypatch):
+    """A module of the user beside the runs, with an endless environment."""
+    (here / "own_world.py").write_text(
+        "import gymnasium as gym\n"
+        "from campaigns.common.endless import Ring\n"
+        "class Own(Ring):\n"
+        "    pass\n"
+        "gym.register('Own-v0', entry_point=Own)\n"
+    )
+    monkeypatch.syspath_prepend(here)
+    yield
+    forget_own_world()
+
+
+def forget_own_world() -> None:
+    """As in a new process."""
+    sys.modules.pop("own_world", None)
+    gym.registry.pop("Own-v0", None)
+
+
+def test_a_world_of_the_users_own_module(own_world, capsys):
+    named = ("--env", "own_world:Own-v0")
+    begun = tell(capsys, "train", *named, "--steps", "200", "--out", "runs/own")
+    assert begun["cut_off"] == 20  # greedy episodes do not end either
+    for command in (["evaluate", "runs/own"], ["train", "--resume", "runs/own", "--steps", "250"]):
+        forget_own_world()
+        (listed,) = tell(capsys, "runs")["runs"]
+        assert (listed["state"], listed["world"]) == ("finished", "own_world:Own-v0")
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        words = command[:2] if command[0] == "evaluate" else command[:3]
+        assert line.endswith(f"; tgm {' '.join(words)} --env own_world:Own-v0")
+        assert "own_world" not in sys.modules
+        assert main([*command, *named]) == 0
+        assert "mean return" in capsys.readouterr().out
+    assert Run.open(Path("runs/own")).agent().n_steps == 250
+
+
+def test_options_of_an_environment_are_kept_and_must_be_the_same(here, capsys):
+    lake = ("--env", "FrozenLake-v1", "--env-args", "map_name=8x8")
+    assert main(["train", *lake, "--steps", "50"]) == 2  # its observations are not a Box
+    assert "Discrete(64)" in capsys.readouterr().err
+    cart = ("--env", "CartPole-v1", "--env-args", "sutton_barto_reward=true")
+    tell(capsys, "train", *cart, "--steps", "100", "--bandwidth", "0.2", "--out", "run")
+    assert Run.open(here / "run").world.options == {"sutton_barto_reward": True}
+    assert main(["evaluate", "run"]) == 2
+    assert f"tgm evaluate run {' '.join(cart)}" in capsys.readouterr().err
+    assert main(["evaluate", "run", *cart[:2]]) == 2
+    assert "sutton_barto_reward is null, not true" in capsys.readouterr().err
+    assert main(["evaluate", "run", *cart]) == 0
+    assert main(["train", "--resume", "run", *cart, "--steps", "120"]) == 0
 
 
 def test_tensorboard_gets_the_returns(here, capsys):

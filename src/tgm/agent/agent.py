@@ -358,8 +358,9 @@ class TGMAgent:
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> None:
         """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
 
-        An episode under way is not part of it: a loaded agent begins a new one. Saved between two
-        episodes and loaded, the agent goes on as if it had never stopped, to the bit.
+        What was learned in an episode under way is part of it; its place in the environment cannot
+        be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes on
+        as if it had never stopped, to the bit.
 
         Args:
             path: the file; it is replaced, whole or not at all.

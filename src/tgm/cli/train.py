@@ -136,7 +136,9 @@ class Train:
                     writer.close()
         seconds = time.perf_counter() - began
         if recorder.stops:
-            print(f"tgm: interrupted; tgm train --resume {recorder.path}", file=sys.stderr)
+            world = Run.open(recorder.path).world
+            how = f"{recorder.path} {world.flags}" if world.must_be_named else recorder.path
+            print(f"tgm: interrupted; tgm train --resume {how}", file=sys.stderr)
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0

@@ -11,7 +11,7 @@ from rich.text import Text
 from tgm.agent import TGMAgent
 from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.envs import Maze
-from tgm.experiments.evaluation import Evaluation
+from tgm.experiments.evaluation import LONGEST, Evaluation
 from tgm.experiments.structure import StructureReport
 from tgm.runs import Run
 
@@ -31,6 +31,8 @@ def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any
         "episodes": len(evaluation.returns),
         "returns": list(evaluation.returns),
     }
+    if evaluation.n_cut:
+        facts["cut_off"] = evaluation.n_cut
     if maze is not None:
         best = maze.optimal_return if math.isfinite(maze.optimal_return) else None
         facts |= {"optimal_return": best, "solved": evaluation.solves(maze)}
@@ -40,6 +42,8 @@ def evaluation_facts(evaluation: Evaluation, maze: Maze | None) -> dict[str, Any
 def evaluation_line(evaluation: Evaluation, maze: Maze | None) -> str:
     """The outcome of greedy episodes in one line."""
     outcome = f"mean return {evaluation.mean_return:.2f} over {len(evaluation.returns)} episodes"
+    if evaluation.n_cut:
+        outcome += f", {evaluation.n_cut} of them cut off after {LONGEST} steps"
     if maze is None:
         return outcome
     verdict = "solved" if evaluation.solves(maze) else "not solved"

@@ -14,6 +14,7 @@ from tgm.envs import Maze
 from tgm.envs.maze import EAT, N_ACTIONS
 
 SOLVED_WITHIN = 0.5  # of the best return, in mean return
+LONGEST = 1000  # steps of a greedy episode in an environment without a time limit of its own
 
 
 class Policy(Protocol):
@@ -31,10 +32,11 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Returns and lengths of some episodes."""
+    """Returns and lengths of some episodes, and how many of them had no end of their own."""
 
     returns: tuple[float, ...]
     lengths: tuple[int, ...]
+    n_cut: int = 0
 
     @property
     def mean_return(self) -> float:
@@ -53,12 +55,17 @@ def is_solved(mean_return: float, maze: Maze) -> bool:
 
 
 def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int) -> Evaluation:
-    """Play greedy episodes, each from a seed of its own that follows from `seed`."""
-    returns, lengths = [], []
+    """Play greedy episodes, each from a seed of its own that follows from `seed`.
+
+    Without a time limit of the environment one is cut off after LONGEST steps.
+    """
+    has_limit = env.spec is not None and (env.spec.max_episode_steps or 0) > 0
+    longest = math.inf if has_limit else LONGEST
+    returns, lengths, n_cut = [], [], 0
     for sequence in np.random.SeedSequence(seed).spawn(n_episodes):
         observation, _ = env.reset(seed=int(sequence.generate_state(1)[0]))
         total, length, over, state = 0.0, 0, False, None
-        while not over:
+        while not over and length < longest:
             action, state = policy.predict(observation, state, deterministic=True)
             observation, reward, terminated, truncated, _ = env.step(action)
             total += float(reward)
@@ -66,7 +73,8 @@ def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int)
             over = terminated or truncated
         returns.append(total)
         lengths.append(length)
-    return Evaluation(tuple(returns), tuple(lengths))
+        n_cut += not over
+    return Evaluation(tuple(returns), tuple(lengths), n_cut)
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,9 @@ class RunRecorder:
             where = "within an episode" if is_within else "between two episodes"
             ending, reason = "interrupted", f"stopped {where}"
         try:
-            if ending == "finished" and self._agent.is_between_episodes:
+            # Where no episode ever ended, there may be no other checkpoint to go on from.
+            is_first = self._agent.n_episodes == 1
+            if ending == "finished" and (self._agent.is_between_episodes or is_first):
                 self._folder.flush(sync=True)
                 self._save()  # killed before its chunk is written, an earlier one counts
             if ending == "finished" and self._agent.n_states:

@@ -95,6 +95,13 @@ class World:
         return cls(env_id, maze, _plain(options), is_whole, module, known, wrappers)
 
     @property
+    def name(self) -> str:
+        """For a list of runs."""
+        if self.maze is not None:
+            return f"maze {self.maze.name}"
+        return f"{self.module}:{self.id}" if self.module else self.id or "-"
+
+    @property
     def digest(self) -> str:
         """SHA-256 of id, maze and settings as JSON with sorted names; "" if they are not known."""
         if not self.settings:
@@ -115,29 +122,39 @@ class World:
         return " ".join(words)
 
     @property
+    def must_be_named(self) -> bool:
+        """Whether the user has to name it again to go on with its run on the command line."""
+        return bool(self.module) or self._has_own_options
+
+    @property
+    def _has_own_options(self) -> bool:
+        return self.maze is None and bool(self.options.keys() - {LIMIT})
+
+    @property
     def obstacle(self) -> str:
         """Why it cannot be made from this alone, in words; "" if it can."""
         if not self.is_whole:
             return (
                 f"the environment '{self.id}' was made with options, wrappers or changes that a "
-                "run does not keep; make it yourself and give it as env"
+                "run does not keep"
             )
         if self.id not in gym.registry:
             return (
                 f"the environment '{self.id}' is not registered, and no module is imported on a "
-                f"file's word; name it again with {self.flags}, or in Python give it as env"
+                "file's word"
             )
-        if self.is_recorded and self.maze is None and self.options.keys() - {LIMIT}:
+        if self.is_recorded and self._has_own_options:
             return (
                 f"the environment '{self.id}' was made with options, and none is used on a "
-                f"file's word; name them again with {self.flags}, or in Python give it as env"
+                "file's word"
             )
         return ""
 
     def make(self) -> gym.Env[Any, Any]:
         """The environment."""
         if self.obstacle:
-            raise RunError(self.obstacle)
+            named = f"name it again with {self.flags}, or in Python " if self.is_whole else ""
+            raise RunError(f"{self.obstacle}; {named}make it yourself and give it as env")
         if self.maze is not None:
             return gym.make(self.id, maze=self.maze, **self.options)
         try:
