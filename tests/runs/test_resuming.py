@@ -169,6 +169,13 @@ def test_the_first_ctrl_c_lets_an_episode_end_that_is_near(tmp_path, monkeypatch
         assert agent.n_steps == (50 if seconds else 20)
 
 
+def test_asked_to_stop_at_the_last_step_it_keeps_that_too(tmp_path):
+    agent, recorder = begin(tmp_path / "run", n_steps=100)
+    agent.learn(100, callback=lambda info: recorder.request_stop(), run_dir=recorder)
+    assert Run.open(tmp_path / "run").status().reason == "stopped within an episode"
+    assert resume(tmp_path / "run", gym.make(RING))[0].n_steps == 100
+
+
 def test_a_finished_run_without_an_episode_end_is_made_longer(tmp_path):
     agent, recorder = begin(tmp_path / "run")
     agent.learn(400, run_dir=recorder)

@@ -359,8 +359,8 @@ class TGMAgent:
         """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
 
         What was learned in an episode under way is part of it; its place in the environment cannot
-        be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes on
-        as if it had never stopped, to the bit.
+        be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes
+        on as if it had never stopped, to the bit.
 
         Args:
             path: the file; it is replaced, whole or not at all.

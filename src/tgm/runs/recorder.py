@@ -46,9 +46,8 @@ class RunRecorder:
         Args:
             folder: the open directory.
             agent: who will learn.
-            checkpoint_seconds: least time between two checkpoints; 0 for one after each episode.
-                They are written between episodes; where none ends for five times as long (ten
-                seconds for 0), within one.
+            checkpoint_seconds: least time between two checkpoints, see `timing`; 0 for one after
+                each episode.
         """
         self.path = folder.path
         self._folder = folder
@@ -209,11 +208,7 @@ class RunRecorder:
         return not self._stops
 
     def within_episode(self, agent: TGMAgent) -> bool:
-        """Write a checkpoint if no episode end has come for long; False if the agent shall stop.
-
-        What was learned is in it, the state of the environment cannot be: a resumed run begins a
-        new episode there.
-        """
+        """Write a checkpoint if no episode end has come for long; False if the agent shall stop."""
         must_stop = self._stops and time.monotonic() >= self._stop_at
         if must_stop or self._clock.is_due_within():
             self._checkpoint()
@@ -224,11 +219,13 @@ class RunRecorder:
 
     def close(self, ending: Ending, reason: str = "") -> None:
         """Write what is left, the final model, and how it ended."""
-        if ending == "finished" and self._stops:
-            is_within = self._clock.newest_is_within
-            where = "within an episode" if is_within else "between two episodes"
-            ending, reason = "interrupted", f"stopped {where}"
         try:
+            if ending == "finished" and self._stops:
+                if not self._checkpoint_file().is_file():
+                    self._checkpoint()  # it was asked to during its last steps
+                within = self._clock.newest_is_within
+                reason = f"stopped {'within an episode' if within else 'between two episodes'}"
+                ending = "interrupted"
             # Where no episode ever ended, there may be no other checkpoint to go on from.
             is_first = self._agent.n_episodes == 1
             if ending == "finished" and (self._agent.is_between_episodes or is_first):
@@ -274,7 +271,10 @@ class RunRecorder:
     # --- checkpoints ------------------------------------------------------------------------------
 
     def _checkpoint(self) -> None:
-        """Everything that is needed to go on from here; between two episodes, to the bit."""
+        """Everything that is needed to go on from here: between two episodes to the bit.
+
+        Within one all that was learned; an environment cannot be saved, so a new one begins here.
+        """
         began = time.monotonic()
         self._folder.flush(sync=True)
         self._write_history(sync=True)

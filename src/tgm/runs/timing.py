@@ -24,6 +24,9 @@ def next_line(step: int) -> int:
 class CheckpointClock:
     """Says when the next checkpoint is due.
 
+    They belong between episodes. Where none ends for five times `seconds` (ten seconds if that is
+    0), one is written within the episode, and from then on as often as between episodes.
+
     Attributes:
         newest_is_within: whether the newest checkpoint was written within an episode.
     """
