@@ -19,7 +19,8 @@ import gymnasium as gym
 
 import tgm
 from tgm.agent.recording import Ending
-from tgm.runs.recorder import CHECKPOINT_SECONDS, RunRecorder
+from tgm.runs.recorder import RunRecorder
+from tgm.runs.timing import CHECKPOINT_SECONDS
 
 TURN = 100
 CASES = (

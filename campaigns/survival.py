@@ -33,6 +33,7 @@ import tgm
 from tgm.cli.main import main as tgm_command
 from tgm.errors import RunError
 from tgm.runs import Run, RunFolder, open_run, resume
+from tgm.runs.resume import NO_CHECKPOINT
 
 MOST_KILLS = 3  # of one run, in a row
 ERRORS = {"disk full": errno.ENOSPC, "read-only": errno.EROFS}
@@ -220,9 +221,10 @@ def _count_lines(life: Life, path: Path) -> int:
 def _check_what_is_left(path: Path) -> None:
     """Going on from a run would take its newest checkpoint; until then all can be read in it."""
     agent, troubles = resume(path)
-    assert not troubles, f"passed over: {troubles}"
     run = Run.open(path)
     newest = [step for step, _ in run.checkpoints()][-1:] or [0]
+    told = () if run.checkpoints() else (f"{path}: {NO_CHECKPOINT}",)
+    assert troubles == told, f"passed over: {troubles}"
     assert agent.n_steps == newest[0]
     assert run.status().state != "broken", run.status().reason
     lines = list(run.metrics())
@@ -524,7 +526,7 @@ def _writing(life: Life, path: Path) -> Iterator[None]:
                 quick(),
                 mock.patch("tgm.runs.folder.FLUSH_SECONDS", 0.0),
                 mock.patch("tgm.runs.recorder.LIVE_SECONDS", 0.0),
-                mock.patch("tgm.runs.recorder.LINE_GAPS", (5, 5, 5)),
+                mock.patch("tgm.runs.timing.LINE_GAPS", (5, 5, 5)),
             ):
                 life.live(path)
         finally:

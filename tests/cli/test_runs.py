@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
 from tgm.cli.main import main
@@ -107,9 +109,16 @@ def test_a_run_that_goes_on_tells_how_long_that_took(here, capsys):
     ("arguments", "why"),
     [
         (["--resume", "nowhere"], "not a run"),
-        (["--resume", "run", "--maze", "8"], "leave --maze out"),
+        (["--resume", "run", "--maze", "10"], "rows of maze '10' are not those of the run's"),
+        (["--resume", "run", "--env", "CartPole-v1"], "is 'CartPole-v1', not 'tgm/Maze-v0'"),
+        (["--resume", "run", "--env-args", "noise=1"], "the options of --env"),
         (["--resume", "run", "--out", "x"], "leave --out out"),
-        (["--resume", "run", "--steps", "5"], "steps already; --steps is the total"),
+        (["--resume", "run", "--steps", "5"], "has 60 steps, and none of them is given up"),
+        (["--resume", "run", "--steps", "59"], "must be at least 60, not 59"),
+        (["--resume", "run", "--seed", "3"], "seed is 3, not 0"),
+        (["--resume", "run", "--gamma", "0.1"], "gamma is 0.1, not 0.9"),
+        (["--resume=run", "--gamma", "0.8", "--kept-per-state", "3"], "; kept_per_state is 3, not"),
+        (["--resume", "run", "--preset", "paper"], "structure is 'mean_shift', not 'evidence'"),
         (["--out", "run"], "exists already"),
         (["--checkpoint-seconds", "-1"], "must be 0 or more"),
         (["--checkpoint-seconds", "nan"], "must be 0 or more"),
@@ -165,6 +174,60 @@ def test_ctrl_c_keeps_the_run(here, sign):
     assert run.status().result["steps"] == steps
     assert main(["train", "--resume", "run", "--steps", str(steps + 100), "--json"]) == 0
     assert run.status().state == "finished"
+
+
+@pytest.fixture
+def own_world(here, monkeypatch):
+    """A module of the user beside the runs, with an endless environment."""
+    (here / "own_world.py").write_text(
+        "import gymnasium as gym\n"
+        "from campaigns.common.endless import Ring\n"
+        "class Own(Ring):\n"
+        "    pass\n"
+        "gym.register('Own-v0', entry_point=Own)\n"
+    )
+    monkeypatch.syspath_prepend(here)
+    yield
+    forget_own_world()
+
+
+def forget_own_world() -> None:
+    """As in a new process."""
+    sys.modules.pop("own_world", None)
+    gym.registry.pop("Own-v0", None)
+
+
+def test_a_world_of_the_users_own_module(own_world, capsys):
+    named = ("--env", "own_world:Own-v0")
+    begun = tell(capsys, "train", *named, "--steps", "200", "--out", "runs/own")
+    assert begun["cut_off"] == 20  # greedy episodes do not end either
+    for command in (["evaluate", "runs/own"], ["train", "--resume", "runs/own", "--steps", "250"]):
+        forget_own_world()
+        (listed,) = tell(capsys, "runs")["runs"]
+        assert (listed["state"], listed["world"]) == ("finished", "own_world:Own-v0")
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        words = command[:2] if command[0] == "evaluate" else command[:3]
+        assert line.endswith(f"; tgm {' '.join(words)} --env own_world:Own-v0")
+        assert "own_world" not in sys.modules
+        assert main([*command, *named]) == 0
+        assert "mean return" in capsys.readouterr().out
+    assert Run.open(Path("runs/own")).agent().n_steps == 250
+
+
+def test_options_of_an_environment_are_kept_and_must_be_the_same(here, capsys):
+    lake = ("--env", "FrozenLake-v1", "--env-args", "map_name=8x8")
+    assert main(["train", *lake, "--steps", "50"]) == 2  # its observations are not a Box
+    assert "Discrete(64)" in capsys.readouterr().err
+    cart = ("--env", "CartPole-v1", "--env-args", "sutton_barto_reward=true")
+    tell(capsys, "train", *cart, "--steps", "100", "--bandwidth", "0.2", "--out", "run")
+    assert Run.open(here / "run").world.options == {"sutton_barto_reward": True}
+    assert main(["evaluate", "run"]) == 2
+    assert f"tgm evaluate run {' '.join(cart)}" in capsys.readouterr().err
+    assert main(["evaluate", "run", *cart[:2]]) == 2
+    assert "sutton_barto_reward is null, not true" in capsys.readouterr().err
+    assert main(["evaluate", "run", *cart]) == 0
+    assert main(["train", "--resume", "run", *cart, "--steps", "120"]) == 0
 
 
 def test_tensorboard_gets_the_returns(here, capsys):

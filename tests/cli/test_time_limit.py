@@ -126,9 +126,22 @@ def test_wrong_flags_are_named(here, capsys, command, arguments, words):
     assert not (here / "comparison").exists()
 
 
-def test_the_flags_are_for_new_runs_in_mazes(here, capsys):
+def test_the_flags_are_for_mazes(here, capsys):
     for flag in ("--noise", "--max-episode-steps"):
         assert main(["train", "--env", "CartPole-v1", flag, "1", "--steps", "5"]) == 2
         assert capsys.readouterr().err == f"tgm: --env does not take {flag}: only a maze does\n"
-        assert main(["train", "--resume", "run", flag, "1"]) == 2
-        assert f"leave {flag} out" in capsys.readouterr().err
+
+
+def test_a_resumed_run_keeps_its_noise_and_limit(here, capsys):
+    train = ["train", "--maze", "8", "--no-report", "--out", "run", "--steps", "60"]
+    assert main([*train, "--noise", "0.2"]) == 0
+    for flag, value, words in (
+        ("--noise", "0.3", "noise is 0.3, not 0.2"),
+        ("--max-episode-steps", "60", "max_episode_steps is 60, not 50"),
+        ("--maze", "10", "the rows of maze '10' are not those of the run's maze"),
+    ):
+        capsys.readouterr()
+        assert main(["train", "--resume", "run", flag, value, "--steps", "90"]) == 2
+        assert words in capsys.readouterr().err
+    same = ["--noise", "0.2", "--max-episode-steps", "50", "--maze", "8", "--steps", "90"]
+    assert main(["train", "--resume", "run", "--no-report", *same]) == 0

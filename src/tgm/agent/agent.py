@@ -127,7 +127,7 @@ class TGMAgent:
             raise ConfigError("the agent was loaded without an environment; load(..., env=env)")
         callbacks = _as_callbacks(callback)
         if isinstance(run_dir, str | Path):
-            run_dir = open_recorder(self, Path(run_dir), int(n_steps))
+            run_dir = open_recorder(self, Path(run_dir), self.n_steps + int(n_steps))
         self._recorder = run_dir
         try:
             with progress(int(n_steps), progress_bar) as advance:
@@ -147,12 +147,13 @@ class TGMAgent:
             goes_on = True
             if self.n_steps % self.config.learn_every == 0:
                 goes_on = self._learn(callbacks)
-            if (
-                self._recorder is not None
-                and self.is_between_episodes
-                and not self._recorder.episode_ended(self)
-            ):
-                goes_on = False
+            recorder = self._recorder
+            if recorder is not None:
+                if self.is_between_episodes:
+                    goes_on = recorder.episode_ended(self) and goes_on
+                elif self.n_steps >= recorder.look_at and not recorder.within_episode(self):
+                    self._abandon_episode()
+                    goes_on = False
             if not goes_on:
                 return
             if self._learner.is_full and not self._has_warned:
@@ -242,16 +243,14 @@ class TGMAgent:
             self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON)
 
     def _end_episode(self, *, terminated: bool) -> None:
-        self._finished.append(
-            EpisodeInfo(
-                self.n_episodes,
-                self.n_steps,
-                self._episode_return,
-                self._episode_length,
-                terminated,
-            )
-        )
+        self._finished.append(self.episode(terminated=terminated))
         self._abandon_episode()
+
+    def episode(self, *, terminated: bool = False) -> EpisodeInfo:
+        """The newest episode, as far as it is."""
+        return EpisodeInfo(
+            self.n_episodes, self.n_steps, self._episode_return, self._episode_length, terminated
+        )
 
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
@@ -400,8 +399,9 @@ class TGMAgent:
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> None:
         """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
 
-        An episode under way is not part of it: a loaded agent begins a new one. Saved between two
-        episodes and loaded, the agent goes on as if it had never stopped, to the bit.
+        What was learned in an episode under way is part of it; its place in the environment cannot
+        be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes
+        on as if it had never stopped, to the bit.
 
         Args:
             path: the file; it is replaced, whole or not at all.

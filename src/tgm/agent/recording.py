@@ -25,10 +25,12 @@ class Recorder(Protocol):
     Attributes:
         due_at: the step from which the next learning step is to be told, whatever it brings; 0 to
             be told of every one.
+        look_at: the step from which `within_episode` is called; 0 to be called after every step.
         episodes: the agent adds those that ended, with the learning step that follows.
     """
 
     due_at: int
+    look_at: int
     episodes: list[EpisodeInfo]
 
     @property
@@ -48,6 +50,9 @@ class Recorder(Protocol):
     def episode_ended(self, agent: TGMAgent) -> bool:
         """Between two episodes, with all that was due learned; False asks the agent to stop."""
 
+    def within_episode(self, agent: TGMAgent) -> bool:
+        """After a step that did not end the episode; False: break the episode off and stop."""
+
     def close(self, ending: Ending, reason: str = "") -> None:
         """Nothing more will come."""
 
@@ -64,7 +69,7 @@ def set_opener(opener: OpenRecorder) -> None:
 
 
 def open_recorder(agent: TGMAgent, folder: Path, n_steps: int) -> Recorder:
-    """A recorder of the next `n_steps` steps of `agent` in `folder`."""
+    """A recorder of `agent` in `folder`, until it has lived `n_steps` steps in all."""
     if _opener is None:
         raise ConfigError("run_dir needs the package tgm.runs; import tgm, not a part of it")
     return _opener(agent, folder, n_steps)

@@ -10,6 +10,7 @@ import tyro
 
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.words import evaluation_facts, evaluation_line, newest_agent
+from tgm.cli.worlds import environment_of
 from tgm.errors import ConfigError
 from tgm.experiments.evaluation import evaluate
 from tgm.runs import Run
@@ -28,6 +29,12 @@ class Evaluate:
     seed: int = 0
     """Seed of the episodes."""
 
+    env: str | None = None
+    """Its environment, if it is not Gymnasium's own: module:id, as the run was begun with."""
+
+    env_args: tuple[str, ...] = ()
+    """Options of --env as the run was begun with, NAME=VALUE."""
+
     json: bool = False
     """Print one JSON object instead."""
 
@@ -36,10 +43,10 @@ class Evaluate:
         if self.episodes < 1 or self.seed < 0:
             raise ConfigError("--episodes must be above 0 and --seed at least 0")
         run = Run.open(self.run_dir)
-        world = run.world
-        evaluation = evaluate(newest_agent(run), world.make(), self.episodes, self.seed)
+        env = environment_of(run, "tgm evaluate", self.env, self.env_args)
+        evaluation = evaluate(newest_agent(run), env, self.episodes, self.seed)
         if self.json:
-            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, world)})
+            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, run.world)})
         else:
-            print_lines(evaluation_line(evaluation, world))
+            print_lines(evaluation_line(evaluation, run.world))
         return 0

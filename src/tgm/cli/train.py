@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -23,13 +23,16 @@ from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
-from tgm.envs import Maze, load_maze
+from tgm.cli.worlds import environment_of
+from tgm.envs import load_maze
 from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
 from tgm.runs import Run, RunRecorder, World, open_run, resume
+from tgm.runs.admission import check_steps, check_world, setting_differences
 from tgm.runs.folder import write_result
-from tgm.runs.recorder import CHECKPOINT_SECONDS
+from tgm.runs.timing import CHECKPOINT_SECONDS
+from tgm.runs.world import options_of
 
 DEFAULT_MAZE = "27"
 DEFAULT_STEPS = 5000
@@ -46,10 +49,14 @@ class Train:
     """Maze to live in: a name from `tgm mazes` or a maze file. 27 unless --env is given."""
 
     env: str | None = None
-    """Any other registered Gymnasium environment, by its id."""
+    """Any other registered Gymnasium environment, by its id; module:id imports the module first."""
+
+    env_args: tuple[str, ...] = ()
+    """Options of --env, NAME=VALUE; a value is JSON (8, 0.5, true) or text."""
 
     steps: int | None = None
-    """Environment steps to learn for: 5000, or with --resume as many as were planned."""
+    """Environment steps in all: 5000, or with --resume as many as were planned; never fewer than
+    are recorded."""
 
     maze_flags: Annotated[MazeFlags, tyro.conf.OmitArgPrefixes] = field(default_factory=MazeFlags)
     """How the maze is seen, and for how long."""
@@ -64,10 +71,12 @@ class Train:
     """Directory of the run; a new one under runs/ by default. It must not exist."""
 
     resume: Path | None = None
-    """A run to go on with, from its newest checkpoint, as if it had never stopped."""
+    """A run to go on with, from its newest checkpoint, as if it had never stopped. Its world,
+    seed and settings stay as they are; other ones are refused."""
 
     checkpoint_seconds: float = CHECKPOINT_SECONDS
-    """Least time between two checkpoints; they are written between episodes. 0: after each."""
+    """Least time between two checkpoints, which are written between episodes (0: after each); if
+    no episode ends for five times as long, within one."""
 
     tensorboard: Path | None = None
     """Directory for TensorBoard's own event files, beside the run directory."""
@@ -83,14 +92,26 @@ class Train:
 
     @classmethod
     def defaults(cls, arguments: list[str]) -> Train:
-        """The defaults that `arguments` ask for: the settings start from those of the preset."""
+        """The defaults that `arguments` ask for: settings start from those of the preset.
+
+        Without a preset a run that is gone on with has its own; so what differs was asked for.
+        """
         parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
-        parser.add_argument("--preset", default="default")
+        parser.add_argument("--preset")
+        parser.add_argument("--resume", type=Path)
         try:
-            preset = parser.parse_known_args(arguments)[0].preset
+            asked = parser.parse_known_args(arguments)[0]
         except (argparse.ArgumentError, SystemExit):
-            preset = "default"  # tyro is about to say what is wrong
-        return cls(config=TGMConfig.preset(preset if preset in get_args(Preset) else "default"))
+            return cls()  # tyro is about to say what is wrong
+        preset = asked.preset if asked.preset in get_args(Preset) else "default"
+        config, seed = TGMConfig.preset(preset), cls.seed
+        if asked.resume is not None:
+            with contextlib.suppress(TGMError, TypeError):  # it will be told when it is opened
+                facts = Run.open(asked.resume).facts
+                seed = facts["seed"]
+                if asked.preset is None:
+                    config = TGMConfig.from_dict(facts["config"])
+        return cls(config=config, seed=seed)
 
     def run(self) -> int:
         """Train, evaluate, tell, and return the exit code."""
@@ -110,7 +131,7 @@ class Train:
             recorder.close("finished")
         else:
             try:
-                with _stop_between_episodes(recorder):
+                with _stop_with_checkpoint(recorder):
                     agent.learn(n_steps, callback=writers, progress_bar=True, run_dir=recorder)
             except TGMError as error:
                 raise FailedRunError(f"the run failed: {error}") from error
@@ -119,7 +140,9 @@ class Train:
                     writer.close()
         seconds = time.perf_counter() - began
         if recorder.stops:
-            print(f"tgm: interrupted; tgm train --resume {recorder.path}", file=sys.stderr)
+            world = Run.open(recorder.path).world
+            how = f"{recorder.path} {world.flags}" if world.must_be_named else recorder.path
+            print(f"tgm: interrupted; tgm train --resume {how}", file=sys.stderr)
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
@@ -129,9 +152,11 @@ class Train:
         world = self._world()
         if world.maze is not None:
             warn_of_limit(world.maze, world.episode_limit)
-        agent = TGMAgent(world.make(), self.config, seed=self.seed)
+        env = world.make()
+        world = World.of(env, world.module)
+        agent = TGMAgent(env, self.config, seed=self.seed)
         n_steps = DEFAULT_STEPS if self.steps is None else self.steps
-        folder = self._folder(world.maze)
+        folder = self._folder(world)
         recorder = RunRecorder.begin(
             agent, folder, n_steps, world, checkpoint_seconds=self.checkpoint_seconds
         )
@@ -142,20 +167,33 @@ class Train:
     def _go_on(self) -> tuple[TGMAgent, RunRecorder, int]:
         """The agent of a run at its newest checkpoint, and the steps that are left."""
         assert self.resume is not None
-        given = {name: getattr(self, name) for name in ("maze", "env", "out")}
-        for name, value in (given | asdict(self.maze_flags)).items():
-            if value is not None:
-                flag = name.replace("_", "-")
-                raise ConfigError(f"--resume goes on with a run as it was; leave --{flag} out")
+        if self.out is not None:
+            raise ConfigError("--resume goes on with a run where it is; leave --out out")
         folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
-        agent, troubles = resume(folder)
+        run = Run.open(folder)
+        planned = run.facts["steps"] if self.steps is None else self.steps
+        self._check_same(run, planned)
+        env = environment_of(run, "tgm train --resume", self.env, self.env_args)
+        agent, troubles = resume(folder, env)
         for trouble in troubles:
             print(f"tgm: {trouble}", file=sys.stderr)
-        planned = Run.open(folder).facts["steps"] if self.steps is None else self.steps
-        if planned < agent.n_steps:
-            raise ConfigError(f"{folder}: has {agent.n_steps} steps already; --steps is the total")
         recorder = open_run(agent, folder, planned, self.checkpoint_seconds, may_begin_again=True)
         return agent, recorder, planned - agent.n_steps
+
+    def _check_same(self, run: Run, n_steps: int) -> None:
+        """Refuse what would change a run that is gone on with, or make it shorter."""
+        other = setting_differences(run, self.seed, self.config.to_dict())
+        if other:
+            raise ConfigError(f"{run.folder}: --resume changes no setting: {'; '.join(other)}")
+        check_steps(run, n_steps)
+        options = self.maze_flags.options()
+        if self.maze is not None or options:
+            maze = run.world.maze if self.maze is None else load_maze(self.maze)
+            if maze is None:
+                flags = _flags(options)
+                raise ConfigError(f"{run.folder}: is no run in a maze; leave {flags} out")
+            named = World.of_maze(maze, **(run.world.options | options))
+            check_world(run, World.of(named.make()))
 
     def _world(self) -> World:
         options = self.maze_flags.options()
@@ -163,17 +201,19 @@ class Train:
             if self.maze is not None:
                 raise ConfigError("--maze and --env are two different worlds; give one")
             if options:
-                flags = " and ".join(f"--{name.replace('_', '-')}" for name in options)
-                raise ConfigError(f"--env does not take {flags}: only a maze does")
-            return World.of_environment(self.env)
+                raise ConfigError(f"--env does not take {_flags(options)}: only a maze does")
+            return World.of_environment(self.env, options_of(self.env_args))
+        if self.env_args:
+            raise ConfigError("--env-args are the options of --env; give both")
         maze = load_maze(DEFAULT_MAZE if self.maze is None else self.maze)
         return World.of_maze(maze, **options)
 
-    def _folder(self, maze: Maze | None) -> Path:
+    def _folder(self, world: World) -> Path:
         if self.out is not None:
             return self.out
-        what = f"maze-{maze.name}" if maze is not None else str(self.env).replace("/", "-")
-        name = f"{datetime.now():%Y%m%d-%H%M%S}-{Path(what).stem}-seed-{self.seed}"
+        maze = world.maze
+        what = f"maze-{Path(maze.name).stem}" if maze else world.id.replace("/", "-")
+        name = f"{datetime.now():%Y%m%d-%H%M%S}-{what}-seed-{self.seed}"
         folder = RUNS / name
         suffix = 1
         while folder.exists():
@@ -216,6 +256,10 @@ class Train:
             print_lines(f"see how it learned: {report} opens in any browser")
 
 
+def _flags(options: dict[str, Any]) -> str:
+    return " and ".join(f"--{name.replace('_', '-')}" for name in options)
+
+
 def _outcome(facts: dict[str, Any]) -> dict[str, Any]:
     """What `tgm runs` tells of greedy episodes."""
     names = ("mean_return", "optimal_return", "solved")
@@ -236,16 +280,22 @@ def _point_latest_at(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _stop_between_episodes(recorder: RunRecorder) -> Iterator[None]:
-    """The first Ctrl-C lets the episode end and writes a checkpoint; the second stops at once."""
+def _stop_with_checkpoint(recorder: RunRecorder) -> Iterator[None]:
+    """The first Ctrl-C lets the episode end if it is near, SIGTERM does not; the second raises.
+
+    Either waits for the step of the environment that is under way.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    seen: set[int] = set()
 
     def ask(signal_number: int, frame: Any) -> None:
-        if recorder.stops:
+        is_first_term = signal_number == signal.SIGTERM and signal_number not in seen
+        if recorder.stops and not is_first_term:
             raise KeyboardInterrupt
-        recorder.request_stop()
+        seen.add(signal_number)
+        recorder.request_stop(at_once=is_first_term)
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -11,7 +11,7 @@ from rich.text import Text
 from tgm.agent import TGMAgent
 from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.envs import Maze
-from tgm.experiments.evaluation import Evaluation
+from tgm.experiments.evaluation import LONGEST, Evaluation
 from tgm.experiments.structure import StructureReport
 from tgm.runs import Run, World
 
@@ -31,6 +31,8 @@ def evaluation_facts(evaluation: Evaluation, world: World) -> dict[str, Any]:
         "episodes": len(evaluation.returns),
         "returns": list(evaluation.returns),
     }
+    if evaluation.n_cut:
+        facts["cut_off"] = evaluation.n_cut
     maze, limit = world.maze, world.episode_limit
     if maze is not None:
         best = maze.best_return(limit)
@@ -47,6 +49,8 @@ def evaluation_line(evaluation: Evaluation, world: World) -> str:
     """The outcome of greedy episodes in one line."""
     n_episodes = len(evaluation.returns)
     outcome = f"mean return {evaluation.mean_return:.2f} over {n_episodes} episodes"
+    if evaluation.n_cut:
+        outcome += f", {evaluation.n_cut} of them cut off after {LONGEST} steps"
     maze = world.maze
     if maze is None:
         return outcome

@@ -120,6 +120,11 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         """The time limit of `gym.make`, in steps, if none is given."""
         return max(default_limit(maze) for maze in (self.maze, *(m for _, m in self._changes)))
 
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the observation noise, in cells."""
+        return self._noise
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float64], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from tgm.envs.maze import EAT, N_ACTIONS
 from tgm.envs.maze_env import DEFAULT_NOISE
 
 SOLVED_WITHIN = 0.5  # of the best return, in mean return
+LONGEST = 1000  # steps of a greedy episode in an environment without a time limit of its own
 
 
 class Policy(Protocol):
@@ -31,11 +33,15 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Some episodes: their returns, their lengths in steps, and whether they terminated."""
+    """Some episodes: their returns, their lengths in steps, and whether they terminated.
+
+    `n_cut` is how many of them had no end of their own.
+    """
 
     returns: tuple[float, ...]
     lengths: tuple[int, ...]
     terminated: tuple[bool, ...]
+    n_cut: int = 0
 
     @property
     def mean_return(self) -> float:
@@ -52,12 +58,17 @@ class Evaluation:
 
 
 def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int) -> Evaluation:
-    """Play greedy episodes, each from a seed of its own that follows from `seed`."""
-    returns, lengths, ends = [], [], []
+    """Play greedy episodes, each from a seed of its own that follows from `seed`.
+
+    Without a time limit of the environment one is cut off after LONGEST steps.
+    """
+    has_limit = env.spec is not None and (env.spec.max_episode_steps or 0) > 0
+    longest = math.inf if has_limit else LONGEST
+    returns, lengths, ends, n_cut = [], [], [], 0
     for sequence in np.random.SeedSequence(seed).spawn(n_episodes):
         observation, _ = env.reset(seed=int(sequence.generate_state(1)[0]))
         total, length, over, state = 0.0, 0, False, None
-        while not over:
+        while not over and length < longest:
             action, state = policy.predict(observation, state, deterministic=True)
             observation, reward, terminated, truncated, _ = env.step(action)
             total += float(reward)
@@ -66,7 +77,8 @@ def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int)
         returns.append(total)
         lengths.append(length)
         ends.append(bool(terminated))
-    return Evaluation(tuple(returns), tuple(lengths), tuple(ends))
+        n_cut += not over
+    return Evaluation(tuple(returns), tuple(lengths), tuple(ends), n_cut)
 
 
 @dataclass(frozen=True)

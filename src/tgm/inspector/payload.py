@@ -155,7 +155,8 @@ def world_name(world: object) -> str:
     maze = world.get("maze")
     if isinstance(maze, dict) and isinstance(maze.get("name"), str):
         return f"maze {text(maze['name'])}"
-    return text(world.get("id")) or "unknown"
+    module = text(world.get("module"))
+    return (f"{module}:" if module else "") + text(world.get("id")) or "unknown"
 
 
 def _world(run: Run) -> tuple[World, tuple[str, str] | None]:

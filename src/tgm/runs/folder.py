@@ -91,6 +91,7 @@ class RunFolder:
         steps: int,
         config: Mapping[str, Any],
         interface: Mapping[str, Any] | None = None,
+        packages: Mapping[str, str] | None = None,
     ) -> Self:
         """Begin a run in a directory that does not exist yet.
 
@@ -102,6 +103,7 @@ class RunFolder:
             steps: how many are planned.
             config: its settings, as JSON can hold them.
             interface: what it sees and does, for viewers.
+            packages: versions of the packages that the environment comes from.
         """
         facts = {
             "schema": SCHEMA,
@@ -111,7 +113,7 @@ class RunFolder:
             "steps": steps,
             "config": dict(config),
             "interface": dict(interface or {}),
-            "versions": versions(),
+            "versions": versions() | dict(packages or {}),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         _make_whole(path, facts)

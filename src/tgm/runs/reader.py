@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tgm.agent import TGMAgent
-from tgm.agent.model_file import read_arrays
+from tgm.agent.model_file import MODEL_FORMAT, read_arrays
 from tgm.errors import RunError, TGMError
 from tgm.runs.additions import with_all_frames
 from tgm.runs.chunk import Chunk, Frame
@@ -144,6 +145,23 @@ class Run:
     def checkpoints(self) -> list[tuple[int, Path]]:
         """(step, file) of the checkpoints, the oldest first."""
         return numbered(self.folder / CHECKPOINT_FOLDER)
+
+    def recorded_steps(self) -> int:
+        """The steps that are recorded: at the end, or else as far as the metrics tell.
+
+        A final model and checkpoints count too.
+        """
+        status = self.status()
+        told = status.result.get("steps", status.last.get("step"))
+        steps = [step for step, _ in self.checkpoints()]
+        if isinstance(told, int | float) and math.isfinite(told):
+            steps.append(int(told))
+        final = self.folder / MODEL_FILE
+        if is_own_file(final):
+            with contextlib.suppress(RunError):  # what cannot be read cannot be lost
+                known = read_arrays(final, MODEL_FORMAT)[1].get("n_steps")
+                steps += [known] if isinstance(known, int) else []
+        return max(steps, default=0)
 
     # --- how it was learned -----------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from tgm.agent.learner import Learner, Lesson, Notes
 from tgm.agent.model_file import write_atomically
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
+from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
@@ -25,38 +26,13 @@ from tgm.runs.folder import (
     numbered,
 )
 from tgm.runs.history import HistoryWriter
+from tgm.runs.timing import CHECKPOINT_SECONDS, CheckpointClock, next_line
 from tgm.runs.world import World
 
-LINE_GAPS = 20, 250, 1000  # steps between two lines of metrics: at first, usually, at most
-CHECKPOINT_SECONDS = 2.0
-CHECKPOINT_SHARE = 50.0  # a checkpoint takes at most one part in so many of the time
+STOP_SECONDS = 1.0  # to wait for an episode end when asked to stop
 KEPT_CHECKPOINTS = 2
 LIVE_SECONDS = 2.0  # the newest chunk is written at least so often, for those who watch
 RECENT_EPISODES = 20  # whose mean return is part of the result
-
-
-def next_line(step: int) -> int:
-    """The step at which another line of metrics is wanted after one at `step`.
-
-    The gaps grow with the run: a quarter of its steps at first, a fiftieth later.
-    """
-    least, usual, most = LINE_GAPS
-    gap = min(step // 4, usual) if step < 50 * usual else min(step // 50, most)
-    return step + max(least, gap)
-
-
-def check_is_new(agent: TGMAgent, path: Path) -> None:
-    """A run from its first step needs an agent that has begun nothing, not even an episode."""
-    if agent.n_steps:
-        raise RunError(
-            f"{path}: a new run begins with an agent that has lived 0 steps, "
-            f"and this one has lived {agent.n_steps}"
-        )
-    if agent.n_episodes:
-        raise RunError(
-            f"{path}: the first episode of the agent was broken off before its first step, which "
-            "a run cannot tell; make a new agent"
-        )
 
 
 class RunRecorder:
@@ -70,8 +46,8 @@ class RunRecorder:
         Args:
             folder: the open directory.
             agent: who will learn.
-            checkpoint_seconds: least time between two checkpoints, which are written between
-                episodes; 0 for one after each.
+            checkpoint_seconds: least time between two checkpoints, see `timing`; 0 for one after
+                each episode.
         """
         self.path = folder.path
         self._folder = folder
@@ -84,17 +60,18 @@ class RunRecorder:
         )
         self._notes = Notes(self._history.pack, self._history.observations.append, self._missed)
         self.observed = agent.learner.observer(self._notes)
-        self._checkpoint_seconds = checkpoint_seconds
-        self._checkpoint_at = time.monotonic() + checkpoint_seconds
+        self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
+        self.look_at = 0  # the step from which the clock is looked at within an episode
         self._began, self._began_at = time.monotonic(), agent.n_steps
         self._live_at = self._began + LIVE_SECONDS
         self._moves: list[dict[str, Any]] = []  # since the last line of metrics
         self._forgotten_before = agent.n_forgotten  # at the last line of metrics
         self.episodes: list[EpisodeInfo] = []  # since the last line of metrics
+        self._broken_off: list[dict[str, Any]] = []  # episodes, since the last line of metrics
         self._recorded_at = 0
         self.due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
-        self._stops = False
+        self._stops, self._stop_at = False, 0.0
         self._told: Lesson | None = None  # the one that is in the last line of metrics
         self._resumed: Lesson | None = None  # the one before all that the agent remembers
         self._all_told = False  # whether the history can be followed to this moment
@@ -120,14 +97,16 @@ class RunRecorder:
         """
         check_is_new(agent, path)
         assert agent.env is not None
+        world = World.of(agent.env) if world is None else world
         folder = RunFolder.create(
             path,
             agent="tgm-paper" if agent.config.structure == "mean_shift" else "tgm",
-            world=World.of(agent.env) if world is None else world,
+            world=world,
             seed=agent.seed,
             steps=n_steps,
             config=agent.config.to_dict(),
             interface=asdict(agent.interface),
+            packages=packages_of(agent.env, world.module),
         )
         return cls(folder, agent, checkpoint_seconds)
 
@@ -136,9 +115,15 @@ class RunRecorder:
         """Whether the agent was asked to stop."""
         return self._stops
 
-    def request_stop(self) -> None:
-        """Let the agent stop at the end of the episode, with a checkpoint."""
+    def request_stop(self, *, at_once: bool = False) -> None:
+        """Let the agent stop with a checkpoint, at the end of the episode if it is near.
+
+        After a second without an end, or `at_once`, the episode is broken off after the step that
+        is under way. May be called by a signal handler.
+        """
+        self._stop_at = time.monotonic() + (0.0 if at_once else STOP_SECONDS)
         self._stops = True
+        self.look_at = 0
 
     # --- what the agent tells -------------------------------------------------------------------
 
@@ -178,10 +163,12 @@ class RunRecorder:
         record["n_forgotten"], record["moves"] = self._n_forgotten, self._moves
         if self._terms:
             record["free_energy_terms"] = self._terms
+        if self._broken_off:
+            record["broken_off"] = self._broken_off
         del record["episodes"]  # they follow as they are
         episodes = self.episodes
         self._returns.extend([episode.total_reward for episode in episodes])
-        self._moves, self._terms, self.episodes = [], {}, []
+        self._moves, self._terms, self.episodes, self._broken_off = [], {}, [], []
         self._forgotten_before = self._agent.n_forgotten
         self._recorded_at, self._told = self._agent.n_steps, lesson
         # Last, because it may write and fail: then it is told already, and is not told again.
@@ -216,16 +203,32 @@ class RunRecorder:
 
     def episode_ended(self, agent: TGMAgent) -> bool:
         """Write a checkpoint if it is time; False if the agent shall stop."""
-        if self._stops or time.monotonic() >= self._checkpoint_at:
+        if self._stops or self._clock.is_due_between():
             self._checkpoint()
         return not self._stops
 
+    def within_episode(self, agent: TGMAgent) -> bool:
+        """Write a checkpoint if no episode end has come for long; False if the agent shall stop."""
+        must_stop = self._stops and time.monotonic() >= self._stop_at
+        if must_stop or self._clock.is_due_within():
+            self._checkpoint()
+        self.look_at = self._clock.next_look(agent.n_steps)
+        if self._stops:  # and perhaps just now
+            self.look_at = 0
+        return not must_stop
+
     def close(self, ending: Ending, reason: str = "") -> None:
         """Write what is left, the final model, and how it ended."""
-        if ending == "finished" and self._stops:
-            ending, reason = "interrupted", "stopped between two episodes"
         try:
-            if ending == "finished" and self._agent.is_between_episodes:
+            if ending == "finished" and self._stops:
+                if not self._checkpoint_file().is_file():
+                    self._checkpoint()  # it was asked to during its last steps
+                within = self._clock.newest_is_within
+                reason = f"stopped {'within an episode' if within else 'between two episodes'}"
+                ending = "interrupted"
+            # Where no episode ever ended, there may be no other checkpoint to go on from.
+            is_first = self._agent.n_episodes == 1
+            if ending == "finished" and (self._agent.is_between_episodes or is_first):
                 self._folder.flush(sync=True)
                 self._save()  # killed before its chunk is written, an earlier one counts
             if ending == "finished" and self._agent.n_states:
@@ -268,14 +271,15 @@ class RunRecorder:
     # --- checkpoints ------------------------------------------------------------------------------
 
     def _checkpoint(self) -> None:
-        """Everything that is needed to go on from here, to the bit."""
+        """Everything that is needed to go on from here: between two episodes to the bit.
+
+        Within one all that was learned; an environment cannot be saved, so a new one begins here.
+        """
         began = time.monotonic()
         self._folder.flush(sync=True)
         self._write_history(sync=True)
         self._save()
-        cost = time.monotonic() - began
-        wait = max(self._checkpoint_seconds, CHECKPOINT_SHARE * cost)
-        self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
+        self._clock.wrote(began, within=not self._agent.is_between_episodes)
 
     def _save(self) -> None:
         """The agent, and what is needed to go on with its files; older checkpoints make room."""
@@ -294,6 +298,11 @@ class RunRecorder:
             "all_told": self._all_told,
             "untold": None if untold is None else untold._replace(moves=())._asdict(),
         }
+        broken_off = self._broken_off
+        if not self._agent.is_between_episodes:
+            broken_off = [*broken_off, self._agent.episode().to_dict()]
+        if broken_off:
+            notes["broken_off"] = broken_off
         self._agent.save(self._checkpoint_file(), notes)
         files = numbered(self.path / CHECKPOINT_FOLDER)
         for _, old in files[:-KEPT_CHECKPOINTS]:
@@ -339,6 +348,7 @@ class RunRecorder:
             recorder._moves = list(notes["moves"])
             recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]
             recorder.episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
+            recorder._broken_off = list(notes.get("broken_off", []))
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])
         return recorder

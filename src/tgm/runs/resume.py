@@ -10,12 +10,22 @@ import gymnasium as gym
 from tgm.agent import EpisodeInfo, TGMAgent, TGMConfig
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
 from tgm.errors import RunError, TGMError
+from tgm.runs.admission import (
+    check_is_free,
+    check_is_new,
+    check_steps,
+    check_world,
+    other_versions,
+    setting_differences,
+)
 from tgm.runs.chunk import Chunk
-from tgm.runs.lock import is_locked
 from tgm.runs.reader import Run
-from tgm.runs.recorder import CHECKPOINT_SECONDS, RunRecorder, check_is_new
+from tgm.runs.recorder import RunRecorder
+from tgm.runs.timing import CHECKPOINT_SECONDS
+from tgm.runs.world import World
 
 OURS = ("tgm", "tgm-paper")
+NO_CHECKPOINT = "has no checkpoint that can be read; it begins again at step 0"
 
 
 def resume(
@@ -30,22 +40,24 @@ def resume(
         env: its environment; made as it was if not given.
 
     Returns:
-        the agent, and a line for each checkpoint that had to be passed over.
+        the agent, and a line for each thing to know: a checkpoint that had to be passed over or
+        lies within an episode, that there is none, other versions of packages.
     """
     run = Run.open(Path(folder))
     if run.facts["agent"] not in OURS:
         raise RunError(f"{folder}: a run of '{run.facts['agent']}' cannot be resumed")
-    if is_locked(run.folder):
-        raise RunError(f"{folder}: another process is writing this run")
+    check_is_free(run)
     env = run.world.make() if env is None else env
-    troubles: list[str] = []
+    troubles = check_world(run, World.of(env)) + other_versions(run, env)
     for _, path in reversed(run.checkpoints()):
         try:
             agent = TGMAgent.load(path, env=env)
-            _chunk_of(run, _notes(path, agent))
-            return agent, tuple(troubles)
+            notes = _notes(path, agent)
+            _chunk_of(run, notes)
+            return agent, (*troubles, *_broken_off(run, notes, agent))
         except TGMError as error:
             troubles.append(f"{error}; going on from an earlier checkpoint")
+    troubles.append(f"{folder}: {NO_CHECKPOINT}")
     try:
         config = TGMConfig.from_dict(run.facts["config"])
         return TGMAgent(env, config, seed=run.facts["seed"]), tuple(troubles)
@@ -66,7 +78,7 @@ def open_run(
     Args:
         agent: who will learn.
         folder: the run.
-        n_steps: how many steps are planned.
+        n_steps: how many steps are planned in all; not fewer than are recorded.
         checkpoint_seconds: least time between two checkpoints.
         may_begin_again: whether a finished run without a checkpoint, being too short for one, may
             be done again from its first step.
@@ -77,18 +89,25 @@ def open_run(
         run = Run.open(folder)
     except RunError:
         raise RunError(f"{folder}: exists already; choose another directory") from None
-    seed, config = run.facts.get("seed"), run.facts.get("config")
-    if seed != agent.seed or config != agent.config.to_dict():
-        raise RunError(f"{folder}: is the run of another agent; choose another directory")
+    check_is_free(run)
+    other = setting_differences(run, agent.seed, agent.config.to_dict())
+    if other:
+        raise RunError(
+            f"{folder}: is the run of another agent ({'; '.join(other)}); choose another directory"
+        )
+    if agent.env is not None:
+        check_world(run, World.of(agent.env))
     if agent.n_steps == 0 and not run.checkpoints():
         if run.status().state == "finished" and not may_begin_again:
             raise RunError(f"{folder}: exists already; choose another directory")
         check_is_new(agent, folder)
+        check_steps(run, n_steps)
         return RunRecorder.resume(agent, folder, None, None, checkpoint_seconds)
     for step, path in run.checkpoints():
         if step == agent.n_steps and agent.is_between_episodes:
             notes = _notes(path, agent)
             chunk = _chunk_of(run, notes)
+            check_steps(run, n_steps)
             for later, file in run.checkpoints():
                 if later > step:  # it was found unreadable, or it would not have been passed over
                     _remove(file)
@@ -138,6 +157,7 @@ def _notes(path: Path, agent: TGMAgent) -> dict[str, Any]:
         raise RunError(f"{path}: its note 'returns' holds more than numbers")
     try:
         _ = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
+        _ = [EpisodeInfo.from_dict(told) for told in notes.get("broken_off", [])]
     except TGMError as error:
         raise RunError(f"{path}: {error}") from None
     untold = notes["untold"]
@@ -152,6 +172,17 @@ def _check_kinds(path: Path, notes: dict[str, Any], wanted: dict[str, Any]) -> N
     for name, kind in wanted.items():
         if not isinstance(notes.get(name), kind):
             raise RunError(f"{path}: its note '{name}' is {notes.get(name)!r:.100}")
+
+
+def _broken_off(run: Run, notes: dict[str, Any], agent: TGMAgent) -> list[str]:
+    """A line if the checkpoint lies within an episode."""
+    episodes = [told["episode"] for told in notes.get("broken_off", [])]
+    if agent.n_episodes not in episodes:
+        return []
+    return [
+        f"{run.folder}: the checkpoint of step {agent.n_steps} lies within episode "
+        f"{agent.n_episodes}, and an environment cannot be saved: a new episode begins there"
+    ]
 
 
 def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:

@@ -66,7 +66,7 @@ def summary_of(folder: Path) -> RunSummary:
         state=status.state,
         reason=status.reason,
         agent=run.facts["agent"],
-        world=f"maze {world.maze.name}" if world.maze is not None else world.id or "-",
+        world=world.name,
         seed=run.facts["seed"],
         steps=_whole(result.get("steps", last.get("step", 0))),
         planned=run.facts["steps"],

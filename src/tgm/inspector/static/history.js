@@ -3,6 +3,8 @@
 
 const SNAPSHOT_EVERY = 100; // frames between two copies from which a rebuild may start
 
+export const BROKEN_OFF = 3; // an end that is in no file: beside 1 terminated, 2 truncated
+
 class Chunk {
   constructor(raw, nFeatures, nActions) {
     this.raw = raw;
@@ -260,7 +262,8 @@ export class History {
       reward: raw["obs.reward"][index],
       state: raw["obs.state"][index],
       logDensity: raw["obs.log_density"][index],
-      end: raw["obs.end"][index],
+      // Neither terminated nor truncated, and yet a reset follows: the run was resumed here.
+      end: raw["obs.end"][index] || (raw["obs.action"][index + 1] < 0 ? BROKEN_OFF : 0),
     };
   }
 

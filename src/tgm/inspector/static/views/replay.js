@@ -5,7 +5,9 @@ import { h, panel, s, set } from "../dom.js";
 import { Figure } from "../figure.js";
 import { actionColour, count, css, percent, sequential, short } from "../format.js";
 
-const END_WORDS = ["", "end", "time limit"];
+const END_WORDS = ["", "end", "time limit", "broken off"];
+const END_LINES = ["", "The episode has terminated.", "The time is up.",
+  "The run was stopped here; resumed, it began a new episode."];
 
 export class Replay {
   constructor(ctx) {
@@ -85,7 +87,7 @@ export class Replay {
     if (row.state >= 0 && belief.length && row.state !== belief[0].id) {
       lines.push(`While it lived, it took this for state ${row.state}.`);
     }
-    if (row.end) lines.push(row.end === 1 ? "The episode has terminated." : "The time is up.");
+    if (row.end) lines.push(END_LINES[row.end]);
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
     const likely = belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0));
     this.belief.replaceChildren(...likely.map(({ id, p }) => (

@@ -2,6 +2,7 @@
 
 import { h, s, set } from "../dom.js";
 import { count } from "../format.js";
+import { BROKEN_OFF } from "../history.js";
 
 const TICK = 70; // milliseconds between two pictures while playing
 const SPEEDS = [["1", "1 step"], ["5", "5 steps"], ["25", "25 steps"], ["100", "100 steps"]];
@@ -77,6 +78,7 @@ export class Timeline {
     parts.push(...here.slice(0, 3).map((move) => `${moveWords(move)}: ${move.cause}`));
     if (ctx.row?.end === 1) parts.push(ctx.summary.maze ? "goal" : "the episode terminates");
     if (ctx.row?.end === 2) parts.push("time limit");
+    if (ctx.row?.end === BROKEN_OFF) parts.push("broken off: a resumed run begins a new episode");
     if (ctx.frame && ctx.frame.step < ctx.step && !ctx.plansWithModel) {
       parts.push(`model of step ${ctx.frame.step}`);
     }

@@ -1,0 +1,337 @@
+"""Runs that stop within an episode, and what a resumed run refuses to change or to lose."""
+
+import shutil
+import sys
+
+import gymnasium as gym
+import pytest
+from campaigns.common.endless import RING
+from campaigns.common.lives import SETTINGS, Life, files_of
+from campaigns.resuming import check_history, killed_within, refusals, terminated
+
+import tgm
+from tgm.errors import ConfigError, DataError, RunError
+from tgm.runs import Run, RunRecorder, World, open_run, resume, timing
+from tgm.runs.admission import packages_of
+from tgm.runs.timing import CheckpointClock
+from tgm.runs.world import options_of
+
+
+def check(tally, tried: int) -> None:
+    assert tally.tried == tried
+    assert tally.lost == []
+
+
+def test_killed_within_an_endless_episode(tmp_path):
+    check(killed_within(4, 1, tmp_path), 4)
+
+
+def test_asked_to_stop_within_an_endless_episode(tmp_path):
+    # In the campaign within two seconds; here the machine may be busy. It would never end.
+    check(terminated(2, 1, tmp_path, seconds=60.0), 2)
+
+
+def test_nothing_recorded_is_changed_or_shortened(tmp_path):
+    check(refusals(tmp_path), 18)
+
+
+# --- checkpoints within an episode ----------------------------------------------------------------
+
+
+def begin(folder, settings: str = "default", n_steps: int = 400) -> tuple:
+    agent = tgm.TGMAgent(gym.make(RING), SETTINGS[settings], seed=3)
+    return agent, RunRecorder.begin(agent, folder, n_steps)
+
+
+def stopped(folder, settings: str = "default", at: int = 137) -> tgm.TGMAgent:
+    """An agent that was asked to stop at once, within its first episode."""
+    agent, recorder = begin(folder, settings)
+    observed = agent.env.step
+
+    def step(action):
+        if agent.n_steps + 1 == at:
+            recorder.request_stop(at_once=True)
+        return observed(action)
+
+    agent.env.step = step
+    agent.learn(400, run_dir=recorder)
+    agent.env.step = observed
+    return agent
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_checkpoint_within_an_episode_has_all_that_was_learned(settings, tmp_path):
+    """An agent goes on as the one does that was loaded from its checkpoint, to the bit."""
+    agent = stopped(tmp_path / "same", settings)
+    shutil.copytree(tmp_path / "same", tmp_path / "resumed")
+    assert agent.n_steps == 137
+    assert Run.open(tmp_path / "same").status().reason == "stopped within an episode"
+    agent.learn(300, run_dir=tmp_path / "same")
+    again, (told,) = resume(tmp_path / "resumed", gym.make(RING))
+    assert "step 137 lies within episode 1" in told
+    assert "a new episode begins there" in told
+    again.learn(300, run_dir=tmp_path / "resumed")
+    assert files_of(tmp_path / "same") == files_of(tmp_path / "resumed")
+    check_history(Run.open(tmp_path / "resumed"), 437)
+    broken = [line["broken_off"] for line in Run.open(tmp_path / "same").metrics()
+              if "broken_off" in line]  # fmt: skip
+    assert [[(told["episode"], told["step"], told["length"]) for told in one] for one in broken] \
+        == [[(1, 137, 137)]]  # fmt: skip
+
+
+def always_due(monkeypatch) -> None:
+    monkeypatch.setattr(CheckpointClock, "is_due_within", lambda self: True)
+    monkeypatch.setattr(timing, "LOOK_STEPS", 10)
+
+
+@pytest.mark.parametrize("settings", ["default", "paper", "auto"])
+def test_checkpoints_within_episodes_change_nothing_else(settings, tmp_path, monkeypatch):
+    life = Life(settings, n_steps=300)
+    life.agent().learn(300, run_dir=tmp_path / "without")
+    always_due(monkeypatch)
+    agent = life.agent()
+    agent.learn(300, run_dir=tmp_path / "with")
+    assert agent.n_steps - Run.open(tmp_path / "with").checkpoints()[0][0] < 40
+    without, found = (files_of(tmp_path / name) for name in ("without", "with"))
+    same = [name for name in without if not name.startswith("checkpoints")]
+    assert [name for name in same if found[name] != without[name]] == []
+
+
+def test_from_an_episode_end_a_run_is_exact_again(tmp_path, monkeypatch):
+    life = Life(n_steps=300)
+    life.live(tmp_path / "whole")
+    always_due(monkeypatch)
+    agent = life.agent()
+    recorder = RunRecorder.begin(agent, tmp_path / "run", 300)
+    ended, within = recorder.episode_ended, []
+
+    def episode_ended(agent) -> bool:
+        within.append(recorder._clock.newest_is_within)
+        assert ended(agent)
+        if agent.n_episodes == 3:
+            raise DataError("as if it were killed")
+        return True
+
+    recorder.episode_ended = episode_ended
+    with pytest.raises(DataError):
+        agent.learn(300, run_dir=recorder)
+    assert within == [True, True, True]  # checkpoints were within the episodes that had ended
+    again, told = resume(tmp_path / "run")
+    assert told == ()
+    assert again.n_steps == agent.n_steps
+    again.learn(300 - again.n_steps, run_dir=tmp_path / "run")
+    whole, found = (files_of(tmp_path / name) for name in ("whole", "run"))
+    same = [name for name in whole if not name.startswith("checkpoints")]
+    assert [name for name in same if found[name] != whole[name]] == []
+
+
+def test_a_regular_run_has_no_checkpoint_within_an_episode(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("tgm.runs.timing.time.monotonic", lambda: now[0])
+    clock = CheckpointClock(2.0, 0)
+    for _ in range(100):  # episodes of three seconds
+        for _ in range(3):
+            now[0] += 1.0
+            assert not clock.is_due_within()
+        assert clock.is_due_between()
+        clock.wrote(now[0], within=False)
+    now[0] += 10.5
+    assert clock.is_due_within()
+    clock.wrote(now[0], within=True)
+    now[0] += 1.5
+    assert not clock.is_due_within()
+    assert clock.is_due_between()  # an end is always better
+    now[0] += 1.0
+    assert clock.is_due_within()  # it is a long episode: as often as between episodes
+
+
+def test_a_slow_world_is_looked_at_after_every_step(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("tgm.runs.timing.time.monotonic", lambda: now[0])
+    clock = CheckpointClock(2.0, 0)
+    for step, seconds, wanted in ((1, 5.0, 2), (2, 5.0, 3), (1002, 0.1, 1103), (1012, 10.0, 1013)):
+        now[0] += seconds
+        assert clock.next_look(step) == wanted
+
+
+def test_the_first_ctrl_c_lets_an_episode_end_that_is_near(tmp_path, monkeypatch):
+    for seconds, where in ((60.0, "between two episodes"), (0.0, "within an episode")):
+        monkeypatch.setattr("tgm.runs.recorder.STOP_SECONDS", seconds)
+        agent = Life(maze="10").agent()  # its episodes take 50 steps
+        recorder = RunRecorder.begin(agent, tmp_path / where, 400)
+
+        def ask(info, recorder=recorder) -> None:
+            if info.step == 20:
+                recorder.request_stop()
+
+        agent.learn(400, callback=ask, run_dir=recorder)
+        assert Run.open(tmp_path / where).status().reason == f"stopped {where}"
+        assert agent.n_steps == (50 if seconds else 20)
+
+
+def test_asked_to_stop_at_the_last_step_it_keeps_that_too(tmp_path):
+    agent, recorder = begin(tmp_path / "run", n_steps=100)
+    agent.learn(100, callback=lambda info: recorder.request_stop(), run_dir=recorder)
+    assert Run.open(tmp_path / "run").status().reason == "stopped within an episode"
+    assert resume(tmp_path / "run", gym.make(RING))[0].n_steps == 100
+
+
+def test_a_finished_run_without_an_episode_end_is_made_longer(tmp_path):
+    agent, recorder = begin(tmp_path / "run")
+    agent.learn(400, run_dir=recorder)
+    again, (told,) = resume(tmp_path / "run", gym.make(RING))
+    assert again.n_steps == 400
+    assert "step 400 lies within episode 1" in told
+    again.learn(100, run_dir=tmp_path / "run")
+    check_history(Run.open(tmp_path / "run"), 500)
+
+
+def test_a_run_without_a_checkpoint_says_that_it_begins_again(tmp_path):
+    life = Life(n_steps=100)
+    agent, recorder = life.begin(tmp_path / "run")
+    agent.learn(100, run_dir=recorder)
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
+    again, (told,) = resume(tmp_path / "run")
+    assert again.n_steps == 0
+    assert "has no checkpoint" in told
+    assert "begins again at step 0" in told
+
+
+def test_what_a_killed_run_recorded_counts_too(tmp_path):
+    life = Life(n_steps=313)
+    agent, recorder = life.begin(tmp_path / "run")
+    agent.learn(313, run_dir=recorder)
+    assert not agent.is_between_episodes
+    run = Run.open(tmp_path / "run")
+    for name in ("result.json", "model.safetensors"):
+        (run.folder / name).unlink()  # as if it had been killed
+    assert run.status().last["step"] == 313
+    again, _ = resume(run.folder)
+    assert again.n_steps < 312
+    with pytest.raises(RunError, match=r"has 313 steps.* at least 313, not 312"):
+        open_run(again, run.folder, 312)
+    again.learn(313 - again.n_steps, run_dir=run.folder)
+    assert run.status().state == "finished"
+
+
+# --- the world ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    """A module of the user that registers an environment when it is imported."""
+    (tmp_path / "our_worlds.py").write_text(
+        "import gymnasium as gym\n"
+        "from campaigns.common.endless import Ring\n"
+        "__version__ = '4.5'\n"
+        "class Own(Ring):\n"
+        "    pass\n"
+        "gym.register('Own-v0', entry_point=Own)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "our_worlds"
+    forget_module()
+
+
+def forget_module() -> None:
+    """As in a new process."""
+    sys.modules.pop("our_worlds", None)
+    gym.registry.pop("Own-v0", None)
+
+
+def test_the_module_of_an_environment_is_recorded_and_not_imported(own_module, tmp_path):
+    named = World.of_environment("our_worlds:Own-v0", {"n_places": 5})
+    env = named.make()
+    world = World.of(env, named.module)
+    agent = tgm.TGMAgent(env, seed=0)
+    agent.learn(60, run_dir=RunRecorder.begin(agent, tmp_path / "run", 60, world))
+    forget_module()
+    run = Run.open(tmp_path / "run")
+    assert run.world == world
+    assert (run.world.module, run.world.options) == ("our_worlds", {"n_places": 5})
+    assert run.facts["versions"]["our_worlds"] == "4.5"
+    assert len(run.world.digest) == 64
+    for work in (run.world.make, lambda: resume(tmp_path / "run")):
+        with pytest.raises(RunError, match="--env our_worlds:Own-v0 --env-args n_places=5"):
+            work()
+    assert "our_worlds" not in sys.modules
+    again, _ = resume(
+        tmp_path / "run", World.of_environment("our_worlds:Own-v0", {"n_places": 5}).make()
+    )
+    assert again.n_steps == 60
+    # The module is there now; its options are still not used on a file's word.
+    with pytest.raises(RunError, match="made with options"):
+        run.world.make()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"module": "os; import x"}, "the module of the run's environment"),
+        ({"module": 3}, "the module of the run's environment"),
+        ({"settings": []}, "the settings of the run's environment"),
+        ({"digest": "0" * 64}, "the digest of the run's environment"),
+        ({"settings": {"max_episode_steps": 7}}, "the digest of the run's environment"),
+    ],
+)
+def test_a_world_that_does_not_fit_itself_is_refused(change, why):
+    values = World.of(gym.make("CartPole-v1")).to_dict()
+    assert World.from_dict(values).settings["max_episode_steps"] == 500
+    with pytest.raises(RunError, match=why):
+        World.from_dict(values | change)
+
+
+def test_the_digest_is_that_of_the_world():
+    def digest(**options) -> str:
+        return World.of(gym.make("tgm/Maze-v0", **options)).digest
+
+    assert digest(maze="8") == digest(maze="8", noise=0.15)
+    others = [
+        digest(maze="8", noise=0.3),
+        digest(maze="8", max_episode_steps=60),
+        digest(maze="10"),
+    ]
+    assert len({digest(maze="8"), *others}) == 4
+
+
+def test_registered_options_are_not_options_of_the_user():
+    env = gym.make("FrozenLake-v1")
+    world = World.from_dict(World.of(env).to_dict())
+    assert world.options == {}
+    assert world.make().spec.kwargs == env.spec.kwargs
+    other = World.of(gym.make("FrozenLake-v1", is_slippery=False))
+    assert world.differences(other) == ["is_slippery is false, not null"]
+
+
+def test_wrappers_and_versions_are_told(tmp_path, monkeypatch):
+    Life(n_steps=100).live(tmp_path / "run")
+    wrapped = gym.wrappers.RecordEpisodeStatistics(gym.make("tgm/Maze-v0", maze="8"))
+    assert (
+        "wrappers of the environment are RecordEpisodeStatistics, not none"
+        in (resume(tmp_path / "run", wrapped)[1][0])
+    )
+    monkeypatch.setattr("numpy.__version__", "99.0")
+    (told,) = resume(tmp_path / "run")[1]
+    assert "not exact to the bit: numpy 99.0 (was " in told
+
+
+def test_packages_of_an_environment_are_found():
+    assert packages_of(gym.make("CartPole-v1")) == {}
+    assert packages_of(gym.make("CartPole-v1"), "pytest.fixtures") == {"pytest": pytest.__version__}
+
+
+@pytest.mark.parametrize("word", ["n", "=3", "a b=3", "render_mode=human", "id=x"])
+def test_options_that_are_none_are_refused(word):
+    with pytest.raises(ConfigError, match="wanted NAME=VALUE"):
+        options_of((word,))
+
+
+def test_options_are_json_or_text():
+    words = ("n=8", "p=0.5", "slow=true", "fast=False", "map_name=8x8", "rows=[1, 2]", "x=NaN")
+    assert options_of(words) == {
+        "n": 8, "p": 0.5, "slow": True, "fast": False, "map_name": "8x8", "rows": [1, 2], "x": "NaN"
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match="'n=9' is not a new option"):
+        options_of(("n=8", "n=9"))
+    with pytest.raises(ConfigError, match=r"cannot be made: .*unexpected keyword"):
+        World.of_environment("CartPole-v1", {"colour": "red"}).make()
