@@ -360,7 +360,8 @@ class TGMAgent:
         """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
 
         An episode under way is not part of it: a loaded agent begins a new one. Saved between two
-        episodes and loaded, the agent goes on as if it had never stopped, to the bit.
+        episodes and loaded, the agent goes on as if it had never stopped, to the bit. The file is
+        loaded before it gets its name: a RunError says why it cannot be, and an older one stays.
 
         Args:
             path: the file; it is replaced, whole or not at all.
@@ -378,7 +379,7 @@ class TGMAgent:
             self._finished,
             notes or {},
         )
-        write_model(Path(path), self._learner.to_arrays(), facts.to_dict())
+        write_model(Path(path), self._learner.to_arrays(), facts.to_dict(), type(self).load)
 
     @classmethod
     def load(cls, path: str | Path, env: gym.Env[Any, Any] | None = None) -> Self:

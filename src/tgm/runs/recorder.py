@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections import deque
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
 from tgm.agent.learner import Learner, Lesson, Notes
-from tgm.agent.model_file import write_atomically
+from tgm.agent.model_file import link_or_copy, sync_folder
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
 from tgm.runs.chunk import Chunk
@@ -163,6 +162,7 @@ class RunRecorder:
         changes = None if step >= self._history.full_at else learner.changes()
         if changes is None:
             snapshot = learner.snapshot()
+            self._folder.check_place()
             self._history.begin_chunk(step, self._agent.n_episodes)
             self._history.add_full(step, snapshot)
             learner.all_is_told()
@@ -211,6 +211,7 @@ class RunRecorder:
         return None if newest is self._told else newest
 
     def _write_history(self, *, sync: bool = False) -> None:
+        self._folder.check_place()
         self._history.write(sync=sync)
         self._live_at = time.monotonic() + LIVE_SECONDS
 
@@ -225,36 +226,41 @@ class RunRecorder:
         if ending == "finished" and self._stops:
             ending, reason = "interrupted", "stopped between two episodes"
         try:
-            if ending == "finished" and self._agent.is_between_episodes:
-                self._folder.flush(sync=True)
-                self._save()  # killed before its chunk is written, an earlier one counts
-            if ending == "finished" and self._agent.n_states:
-                # For viewers: kept points, priors and evidence as they are at the end.
-                self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
-            untold = self._untold
-            if untold is not None:
-                self._record(untold)
-            self._history.write()
-            if ending == "finished":
-                self._write_model()
+            self._write_rest(is_finished=ending == "finished")
             self._folder.finish(ending, self._result(), reason)
-        except BaseException as error:
+        except RunError as error:
+            has_failed = ending == "failed"  # then the failure itself is what counts
+            with contextlib.suppress(RunError):
+                self._folder.finish("failed", self._result(), reason if has_failed else str(error))
+            if not has_failed:
+                raise
+        except BaseException:
             self._folder.release()
-            if ending != "failed" or not isinstance(error, RunError):
-                raise  # otherwise the failure itself is what counts
+            raise
+
+    def _write_rest(self, *, is_finished: bool) -> None:
+        """The last checkpoint, line of metrics and chunk, and the final model."""
+        if is_finished and self._agent.is_between_episodes:
+            self._folder.flush(sync=True)
+            self._save()  # killed before its chunk is written, an earlier one counts
+        if is_finished and self._agent.n_states:
+            # For viewers: kept points, priors and evidence as they are at the end.
+            self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
+        untold = self._untold
+        if untold is not None:
+            self._record(untold)
+        self._write_history(sync=True)
+        if is_finished:
+            self._write_model()
 
     def _write_model(self) -> None:
         """The final model: the newest checkpoint itself, if the run ended between two episodes."""
         model = self.path / MODEL_FILE
         checkpoint = self._checkpoint_file()
-        if not (self._agent.is_between_episodes and checkpoint.is_file()):
+        if self._agent.is_between_episodes and checkpoint.is_file():
+            link_or_copy(model, checkpoint)
+        else:
             self._agent.save(model)
-            return
-        try:
-            model.unlink(missing_ok=True)
-            os.link(checkpoint, model)
-        except OSError:  # a file system without links
-            write_atomically(model, checkpoint.read_bytes())
 
     def _result(self) -> dict[str, Any]:
         returns = self._returns
@@ -278,7 +284,12 @@ class RunRecorder:
         self._checkpoint_at = time.monotonic() + (wait if self._checkpoint_seconds > 0 else 0.0)
 
     def _save(self) -> None:
-        """The agent, and what is needed to go on with its files; older checkpoints make room."""
+        """The agent, and what is needed to go on with its files; older checkpoints make room.
+
+        They do so after the new one was loaded again (`TGMAgent.save`): one that cannot be ends the
+        run with a RunError, because nothing that is learned from there on could be kept.
+        """
+        self._folder.check_place()
         untold = self._untold
         notes = {
             "metrics_bytes": self._folder.metrics_bytes,
@@ -326,6 +337,8 @@ class RunRecorder:
             for step, file in numbered(path / HISTORY_FOLDER):
                 if notes is None or step > first:
                     file.unlink()
+            for changed in (path, path / HISTORY_FOLDER):
+                sync_folder(changed)
         except OSError as error:
             folder.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
