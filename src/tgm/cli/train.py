@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
+import secrets
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -19,6 +19,7 @@ import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
+from tgm.agent.progress import tell
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
@@ -27,7 +28,7 @@ from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
 from tgm.runs import Run, RunRecorder, World, open_run, resume
-from tgm.runs.folder import write_result
+from tgm.runs.folder import begin_in_free, write_result
 from tgm.runs.recorder import CHECKPOINT_SECONDS
 
 DEFAULT_MAZE = "27"
@@ -115,7 +116,7 @@ class Train:
                     writer.close()
         seconds = time.perf_counter() - began
         if recorder.stops:
-            print(f"tgm: interrupted; tgm train --resume {recorder.path}", file=sys.stderr)
+            tell(f"tgm: interrupted; tgm train --resume {recorder.path}")
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
@@ -125,12 +126,17 @@ class Train:
         world = self._world()
         agent = TGMAgent(world.make(), self.config, seed=self.seed)
         n_steps = DEFAULT_STEPS if self.steps is None else self.steps
-        folder = self._folder(world.maze)
-        recorder = RunRecorder.begin(
-            agent, folder, n_steps, world, checkpoint_seconds=self.checkpoint_seconds
+        begin = partial(
+            RunRecorder.begin,
+            agent,
+            n_steps=n_steps,
+            world=world,
+            checkpoint_seconds=self.checkpoint_seconds,
         )
-        if self.out is None:
-            _point_latest_at(folder)
+        if self.out is not None:
+            return agent, begin(self.out), n_steps
+        recorder = begin_in_free(self._folder(world.maze), begin)
+        _point_latest_at(recorder.path)
         return agent, recorder, n_steps
 
     def _go_on(self) -> tuple[TGMAgent, RunRecorder, int]:
@@ -142,7 +148,7 @@ class Train:
         folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
         agent, troubles = resume(folder)
         for trouble in troubles:
-            print(f"tgm: {trouble}", file=sys.stderr)
+            tell(f"tgm: {trouble}")
         planned = Run.open(folder).facts["steps"] if self.steps is None else self.steps
         if planned < agent.n_steps:
             raise ConfigError(f"{folder}: has {agent.n_steps} steps already; --steps is the total")
@@ -157,16 +163,10 @@ class Train:
         return World.of_maze(load_maze(DEFAULT_MAZE if self.maze is None else self.maze))
 
     def _folder(self, maze: Maze | None) -> Path:
-        if self.out is not None:
-            return self.out
+        """The directory of a new run, if it is free."""
         what = f"maze-{maze.name}" if maze is not None else str(self.env).replace("/", "-")
         name = f"{datetime.now():%Y%m%d-%H%M%S}-{Path(what).stem}-seed-{self.seed}"
-        folder = RUNS / name
-        suffix = 1
-        while folder.exists():
-            suffix += 1
-            folder = RUNS / f"{name}-{suffix}"
-        return folder
+        return RUNS / name
 
     def _tell(self, agent: TGMAgent, run: Run, n_new: int, seconds: float) -> None:
         """What came of the run, of which `n_new` steps took so long now."""
@@ -212,14 +212,15 @@ def _outcome(facts: dict[str, Any]) -> dict[str, Any]:
 def _point_latest_at(folder: Path) -> None:
     """Let runs/latest point at a run; where there are no links, there is none."""
     link = folder.parent / "latest"
-    temporary = folder.parent / f".latest.{os.getpid()}.tmp"
+    temporary = folder.parent / f".latest.{secrets.token_hex(4)}.tmp"
     if link.exists() and not link.is_symlink():
         return  # somebody's own
     try:
         temporary.symlink_to(folder.name)
         temporary.replace(link)
     except OSError:
-        return
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -154,9 +154,7 @@ def _remove_stale(folder: Path, guard: Guard) -> None:
         return
     except RunError as error:
         if guard == "file":
-            raise RunError(
-                f"{error}; if no process writes this run, remove the file"
-            ) from None
+            raise RunError(f"{error}; if no process writes this run, remove the file") from None
         other = None  # half of one: the lock, which is ours, was its guard
     if other is not None and (guard == "file" or other.guard == "file"):
         is_alive = other.is_alive()
