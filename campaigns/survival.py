@@ -135,7 +135,7 @@ def stops(n_runs: int, folder: Path, n_steps: int = 250) -> Tally:
             n_episodes = Run.open(folder / "whole").status().result["episodes"]
             for episode in range(1, n_episodes + 1):
                 with tally.trial(f"{life.name}, episode {episode}"):
-                    _stop_at(life, folder / "stopped", episode)
+                    stop_at(life, folder / "stopped", episode)
                     life.live(folder / "stopped")
                     check_same(folder / "stopped", whole)
                 shutil.rmtree(folder / "stopped", ignore_errors=True)
@@ -143,7 +143,7 @@ def stops(n_runs: int, folder: Path, n_steps: int = 250) -> Tally:
     return tally
 
 
-def _stop_at(life: Life, folder: Path, episode: int) -> None:
+def stop_at(life: Life, folder: Path, episode: int) -> None:
     agent, recorder = life.begin(folder)
     ended = recorder.episode_ended
 
@@ -308,7 +308,7 @@ def failing_resumes(folder: Path, n_steps: int = 120, every: int = 1) -> Tally:
     with quick():
         whole = whole_run(life, folder / "whole")
         n_episodes = Run.open(folder / "whole").status().result["episodes"]
-        _stop_at(life, folder / "stopped", max(1, n_episodes // 2))
+        stop_at(life, folder / "stopped", max(1, n_episodes // 2))
         faults = Faults(folder / "run")
         shutil.copytree(folder / "stopped", folder / "run")
         with faults.spread():
@@ -433,7 +433,7 @@ def on_disk(kind: str, disk: Path) -> None:
         whole = whole_run(life, Path(elsewhere) / "whole")
     with quick():
         if kind == "read-only":
-            _stop_at(life, path, 2)
+            stop_at(life, path, 2)
             _remount(disk, "ro")
         told = complaint(lambda: life.live(path))
         assert os.strerror(errno.EROFS if kind == "read-only" else errno.ENOSPC) in told, told
