@@ -145,10 +145,10 @@ class DiskRecorder(Faults):
 
     def _name(self, changes: dict[str, int | None]) -> None:
         """Names within one directory that come or go at once."""
-        parents = {os.path.dirname(path) for path in changes}
+        parents = {str(Path(path).parent) for path in changes}
         assert len(parents) == 1, "a change of two directories at once is not simulated"
         parent = self._tree[parents.pop()]
-        named = {os.path.basename(path): number for path, number in changes.items()}
+        named = {Path(path).name: number for path, number in changes.items()}
 
         def rename(disk: Disk) -> None:
             folder = disk.things[parent]

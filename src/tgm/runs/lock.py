@@ -50,15 +50,22 @@ class Lock:
         try:
             with contextlib.suppress(OSError, AttributeError):  # Windows, or not the owner's
                 os.fchmod(self._file, LOCK_MODE)
-            guard = self._lock()
-            self._identity = _claim(folder, guard)
+            problem = self._lock()
+            self._identity = _claim(folder, "file" if problem else "lock")
         except BaseException:
             os.close(self._file)
             raise
         _held.add(self)
+        if problem:
+            message = (
+                f"{folder}: this file system has no locks ({problem}); {WRITER_FILE} guards the "
+                "run instead. If this process is killed and the run is to go on from another "
+                "machine or after a restart, remove that file first"
+            )
+            warnings.warn(message, RunWarning, stacklevel=2)
 
-    def _lock(self) -> Guard:
-        """Take the system's lock; "file" where there is none."""
+    def _lock(self) -> str:
+        """Take the system's lock; why there is none, or nothing."""
         deadline = time.monotonic() + PATIENCE
         try:
             while not _try_lock(self._file):
@@ -66,14 +73,8 @@ class Lock:
                     raise RunError(f"{self._folder}: another process is writing this run")
                 time.sleep(0.01)
         except OSError as error:
-            message = (
-                f"{self._folder}: this file system has no locks ({error.strerror}); "
-                f"{WRITER_FILE} guards the run instead. If this process is killed and the run is "
-                "to go on from another machine or after a restart, remove that file first"
-            )
-            warnings.warn(message, RunWarning, stacklevel=2)
-            return "file"
-        return "lock"
+            return error.strerror or str(error)
+        return ""
 
     def release(self) -> None:
         """Let go."""
