@@ -174,6 +174,10 @@ class _File:
             self._faults.strike()
         return int(self._file.write(data))
 
+    def writelines(self, parts: Any) -> None:
+        for part in parts:
+            self.write(part)
+
     def __enter__(self) -> _File:
         return self
 

@@ -234,9 +234,8 @@ class RunRecorder:
                 self._folder.finish("failed", self._result(), reason if has_failed else str(error))
             if not has_failed:
                 raise
-        except BaseException:
+        finally:
             self._folder.release()
-            raise
 
     def _write_rest(self, *, is_finished: bool) -> None:
         """The last checkpoint, line of metrics and chunk, and the final model."""
@@ -246,8 +245,7 @@ class RunRecorder:
         if is_finished and self._agent.n_states:
             # For viewers: kept points, priors and evidence as they are at the end.
             self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
-        untold = self._untold
-        if untold is not None:
+        if (untold := self._untold) is not None:
             self._record(untold)
         self._write_history(sync=True)
         if is_finished:
@@ -255,8 +253,7 @@ class RunRecorder:
 
     def _write_model(self) -> None:
         """The final model: the newest checkpoint itself, if the run ended between two episodes."""
-        model = self.path / MODEL_FILE
-        checkpoint = self._checkpoint_file()
+        model, checkpoint = self.path / MODEL_FILE, self._checkpoint_file()
         if self._agent.is_between_episodes and checkpoint.is_file():
             link_or_copy(model, checkpoint)
         else:
@@ -286,8 +283,7 @@ class RunRecorder:
     def _save(self) -> None:
         """The agent, and what is needed to go on with its files; older checkpoints make room.
 
-        They do so after the new one was loaded again (`TGMAgent.save`): one that cannot be ends the
-        run with a RunError, because nothing that is learned from there on could be kept.
+        A checkpoint that cannot be loaded again (`TGMAgent.save`) ends the run with a RunError.
         """
         self._folder.check_place()
         untold = self._untold
@@ -306,8 +302,7 @@ class RunRecorder:
             "untold": None if untold is None else untold._replace(moves=())._asdict(),
         }
         self._agent.save(self._checkpoint_file(), notes)
-        files = numbered(self.path / CHECKPOINT_FOLDER)
-        for _, old in files[:-KEPT_CHECKPOINTS]:
+        for _, old in numbered(self.path / CHECKPOINT_FOLDER)[:-KEPT_CHECKPOINTS]:
             with contextlib.suppress(OSError):  # it is tried again at the next one
                 old.unlink(missing_ok=True)
 
