@@ -175,8 +175,7 @@ class _File:
         return int(self._file.write(data))
 
     def writelines(self, parts: Any) -> None:
-        for part in parts:
-            self.write(part)
+        self.write(b"".join(parts))
 
     def __enter__(self) -> _File:
         return self

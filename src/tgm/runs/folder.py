@@ -180,10 +180,11 @@ class RunFolder:
             self.release()
 
     def remove_unfinished(self) -> None:
-        """Remove files that a writer had begun when it was killed."""
+        """Remove files that a writer had begun when it was killed; no removed file comes back."""
         for folder in (self.path, self.path / HISTORY_FOLDER, self.path / CHECKPOINT_FOLDER):
             for file in folder.glob(".*.tmp"):
                 file.unlink()
+            sync_folder(folder)
 
     def release(self) -> None:
         """Let go of the directory as it is."""

@@ -224,7 +224,7 @@ class HistoryWriter:
 
     def _sync_older(self) -> None:
         try:
-            for path in self._unsynced:
+            for path in sorted(self._unsynced):
                 sync_file(path)
             if self._unsynced:
                 sync_folder(self._folder)

@@ -170,9 +170,10 @@ def _remove_stale(folder: Path, guard: Guard) -> None:
     aside = path.with_name(f".{WRITER_FILE}.{secrets.token_hex(4)}.tmp")
     try:
         path.rename(aside)
-        if not os.path.samestat(aside.lstat(), before):
-            os.link(aside, path)  # somebody was quicker, and this is the new one
-        aside.unlink()
+        if os.path.samestat(aside.lstat(), before):
+            aside.unlink()
+        else:
+            aside.rename(path)  # somebody was quicker, and this is the new one
     except FileNotFoundError:
         return
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
 from tgm.agent.learner import Learner, Lesson, Notes
-from tgm.agent.model_file import link_or_copy, sync_folder
+from tgm.agent.model_file import link_or_copy
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
 from tgm.runs.chunk import Chunk
@@ -229,11 +229,11 @@ class RunRecorder:
             self._write_rest(is_finished=ending == "finished")
             self._folder.finish(ending, self._result(), reason)
         except RunError as error:
-            has_failed = ending == "failed"  # then the failure itself is what counts
+            told = reason or str(error)
             with contextlib.suppress(RunError):
-                self._folder.finish("failed", self._result(), reason if has_failed else str(error))
-            if not has_failed:
-                raise
+                self._folder.finish(ending if reason else "failed", self._result(), told)
+            if ending != "failed":
+                raise  # otherwise the failure itself is what counts
         finally:
             self._folder.release()
 
@@ -327,13 +327,11 @@ class RunRecorder:
         recorder = cls(folder, agent, checkpoint_seconds)
         try:
             (path / RESULT_FILE).unlink(missing_ok=True)
-            folder.remove_unfinished()
             first = 0 if notes is None else notes["chunk"]
             for step, file in numbered(path / HISTORY_FOLDER):
                 if notes is None or step > first:
                     file.unlink()
-            for changed in (path, path / HISTORY_FOLDER):
-                sync_folder(changed)
+            folder.remove_unfinished()
         except OSError as error:
             folder.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
