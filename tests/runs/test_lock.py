@@ -158,6 +158,15 @@ def test_a_refused_writer_leaves_the_first_ones_name(tmp_path):
         assert not (tmp_path / "run" / "writer.json").exists()
 
 
+def test_a_warning_that_is_an_error_holds_no_lock(tmp_path):
+    begin(tmp_path / "run").release()
+    with no_locks(errno.ENOLCK), warnings.catch_warnings():
+        warnings.simplefilter("error", RunWarning)
+        with pytest.raises(RunWarning, match="no locks"):
+            RunFolder(tmp_path / "run")
+        assert is_locked(tmp_path / "run") is False
+
+
 def test_only_the_owner_may_open_the_lock(tmp_path):
     path = tmp_path / "run"
     begin(path).release()

@@ -21,6 +21,7 @@ from tgm.runs.writer import (
     WRITER_FILE,
     Guard,
     Writer,
+    is_same_file,
     name_writer,
     read_writer,
     remove_writer,
@@ -62,7 +63,11 @@ class Lock:
                 "run instead. If this process is killed and the run is to go on from another "
                 "machine or after a restart, remove that file first"
             )
-            warnings.warn(message, RunWarning, stacklevel=2)
+            try:
+                warnings.warn(message, RunWarning, stacklevel=2)
+            except RunWarning:  # where warnings are errors
+                self.release()
+                raise
 
     def _lock(self) -> str:
         """Take the system's lock; why there is none, or nothing."""
@@ -170,7 +175,7 @@ def _remove_stale(folder: Path, guard: Guard) -> None:
     aside = path.with_name(f".{WRITER_FILE}.{secrets.token_hex(4)}.tmp")
     try:
         path.rename(aside)
-        if os.path.samestat(aside.lstat(), before):
+        if is_same_file(aside.lstat(), before):
             aside.unlink()
         else:
             aside.rename(path)  # somebody was quicker, and this is the new one

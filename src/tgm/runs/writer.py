@@ -104,10 +104,15 @@ def remove_writer(folder: Path, identity: os.stat_result) -> None:
     """Remove the file of a writer, if it is still the same one and that is possible."""
     path = folder / WRITER_FILE
     try:
-        if os.path.samestat(path.lstat(), identity):
+        if is_same_file(path.lstat(), identity):
             path.unlink()
     except OSError:
         return  # whoever reads it will find that the process is gone
+
+
+def is_same_file(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether both are of one file; file systems give the number of a removed file to the next."""
+    return os.path.samestat(one, other) and one.st_mtime_ns == other.st_mtime_ns
 
 
 @functools.cache
