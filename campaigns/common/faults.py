@@ -174,6 +174,9 @@ class _File:
             self._faults.strike()
         return int(self._file.write(data))
 
+    def writelines(self, parts: Any) -> None:
+        self.write(b"".join(parts))
+
     def __enter__(self) -> _File:
         return self
 

@@ -40,6 +40,10 @@ class RunError(TGMError):
     """A run directory or a model file that cannot be used."""
 
 
+class RunExistsError(RunError):
+    """A directory for a new run that is there already."""
+
+
 class FailedRunError(TGMError):
     """A run that began well and failed: the command line exits with 1, not 2."""
 

@@ -70,9 +70,9 @@ def test_an_attack_that_succeeds_is_noticed(tmp_path, monkeypatch):
     def careless(path, env=None):
         return pickle.loads(path.read_bytes())
 
+    sound = sound_runs(tmp_path)[0]  # which are loaded again while they are written
     monkeypatch.setattr(tgm.TGMAgent, "load", careless)
     tally = Tally("attacks")
-    sound = sound_runs(tmp_path)[0]
     attempt(tally, "pickle", ATTACKS["a renamed pickle"], sound, tmp_path)
     assert len(tally.lost) == 1
 

@@ -6,10 +6,12 @@ from tests.oracles import random_covariance
 
 from tgm.distributions.small import (
     inverse,
+    is_positive_definite,
     log_det,
     second_order,
     square_as_product,
     squared_length,
+    well_conditioned,
 )
 
 
@@ -32,3 +34,57 @@ def test_a_determinant_too_small_for_the_closed_form_is_left_to_numpy():
     assert log_det(matrix) == -np.inf
     with pytest.raises(np.linalg.LinAlgError):
         inverse(matrix)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_a_sound_covariance_is_left_as_it_is(n_features):
+    rng = np.random.default_rng(n_features)
+    for _ in range(20):
+        units = 10.0 ** rng.uniform(-40, 40, n_features)
+        matrix = random_covariance(rng, n_features) * np.outer(units, units)
+        assert well_conditioned(matrix, np.eye(n_features)) is matrix
+        assert is_positive_definite(matrix)
+
+
+UNSOUND = [
+    [[-1.0]],
+    [[0.0]],
+    [[1.0, 1.0], [1.0, 1.0]],
+    [[1.0, 0.0], [0.0, -1e58]],
+    [[1e88, 1e44], [1e44, 0.5]],
+    [[-1.0, 7.0], [7.0, -1.0]],
+    [[1e60, 1e30, 0.0], [1e30, 1.0, 0.0], [0.0, 0.0, 2.0]],
+    [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 2.0]],
+]
+
+
+@pytest.mark.parametrize("matrix", UNSOUND)
+def test_an_unsound_covariance_is_mended(matrix):
+    matrix = np.array(matrix)
+    least = 0.1 * np.eye(len(matrix))
+    mended = well_conditioned(matrix, least, times=2.0)
+    assert not is_positive_definite(matrix) or len(matrix) > 1
+    assert is_positive_definite(mended)
+    np.testing.assert_array_equal(mended, mended.T)
+    assert np.isfinite(log_det(mended))
+    # It can be inverted, in units in which its variances are one.
+    unit = np.sqrt(mended.diagonal())
+    product = inverse(mended) * np.outer(unit, unit) @ (mended / np.outer(unit, unit))
+    np.testing.assert_allclose(product, np.eye(len(matrix)), atol=1e-4)
+    # Variances that were sound stay, the others are the least.
+    wanted = np.maximum(matrix.diagonal(), 0.2)
+    np.testing.assert_allclose(mended.diagonal(), wanted, rtol=1e-6)
+    assert well_conditioned(mended, least) is mended
+
+
+def test_positive_definite_does_not_depend_on_units():
+    sound = np.array([[1.0, 0.5], [0.5, 1.0]])
+    unit = np.array([1e-20, 1e20])
+    assert is_positive_definite(sound * np.outer(unit, unit))
+    unsound = np.array([[1.0, 1.5], [1.5, 1.0]])
+    assert not is_positive_definite(unsound * np.outer(unit, unit))
+    assert not is_positive_definite(np.array([sound, unsound]))
+    assert is_positive_definite(np.empty((0, 2, 2)))
+    singular = np.ones((2, 2))
+    assert is_positive_definite(singular, -1e-9)
+    assert not is_positive_definite(singular, 1e-9)

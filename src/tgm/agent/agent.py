@@ -401,7 +401,8 @@ class TGMAgent:
 
         What was learned in an episode under way is part of it; its place in the environment cannot
         be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes
-        on as if it had never stopped, to the bit.
+        on as if it had never stopped, to the bit. The file is loaded before it gets its name: a
+        RunError says why it cannot be, and an older one stays.
 
         Args:
             path: the file; it is replaced, whole or not at all.
@@ -419,7 +420,7 @@ class TGMAgent:
             self._finished,
             notes or {},
         )
-        write_model(Path(path), self._learner.to_arrays(), facts.to_dict())
+        write_model(Path(path), self._learner.to_arrays(), facts.to_dict(), type(self).load)
 
     @classmethod
     def load(cls, path: str | Path, env: gym.Env[Any, Any] | None = None) -> Self:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,13 +20,20 @@ from tgm.errors import RunError
 MODEL_FORMAT = "tgm-model"
 SCHEMA = 2
 BUFFER_BYTES = 1 << 16  # of a file while it is written: few calls, and no room to be made
+# What file systems answer that sync files only; they keep the order of names by themselves or not.
+NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF, errno.ENOSYS)
 
 _DTYPES = {np.float64: "F64", np.int64: "I64", np.bool_: "BOOL"}  # as the format calls them
 
 
-def write_model(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
-    """Write a model file, whole or not at all."""
-    write_arrays(path, arrays, MODEL_FORMAT, facts)
+def write_model(
+    path: Path,
+    arrays: Arrays,
+    facts: dict[str, Any],
+    check: Callable[[Path], object] | None = None,
+) -> None:
+    """Write a model file, whole or not at all; `check` reads it back first (`write_parts`)."""
+    write_arrays(path, arrays, MODEL_FORMAT, facts, check=check)
 
 
 def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
@@ -33,7 +42,13 @@ def read_model(path: Path) -> tuple[Arrays, dict[str, Any]]:
 
 
 def write_arrays(
-    path: Path, arrays: Arrays, format_name: str, facts: dict[str, Any], *, sync: bool = True
+    path: Path,
+    arrays: Arrays,
+    format_name: str,
+    facts: dict[str, Any],
+    *,
+    sync: bool = True,
+    check: Callable[[Path], object] | None = None,
 ) -> None:
     """Write arrays and JSON facts to `path`, whole or not at all.
 
@@ -46,6 +61,7 @@ def write_arrays(
         format_name: what kind of file it is.
         facts: anything that JSON can hold.
         sync: wait until it is on the disk.
+        check: see `write_parts`.
     """
     # Single bytes come last, so that all numbers are aligned.
     names = sorted(arrays, key=lambda name: (arrays[name].itemsize == 1, name))
@@ -55,7 +71,7 @@ def write_arrays(
     header = _header(arrays, {format_name: json.dumps(content)})
     # One by one, in the same room: new room for all of them takes longer than writing them.
     parts = (np.ascontiguousarray(array).data for array in arrays.values())
-    write_parts(path, chain([header], parts), sync=sync)
+    write_parts(path, chain([header], parts), sync=sync, check=check)
 
 
 def _header(arrays: Arrays, metadata: dict[str, str]) -> bytes:
@@ -79,8 +95,22 @@ def write_atomically(path: Path, data: bytes) -> None:
     write_parts(path, [data])
 
 
-def write_parts(path: Path, parts: Iterable[bytes | memoryview], *, sync: bool = True) -> None:
-    """Put parts one after the other at `path`, whole or not at all; `sync` waits for the disk."""
+def write_parts(
+    path: Path,
+    parts: Iterable[bytes | memoryview],
+    *,
+    sync: bool = True,
+    check: Callable[[Path], object] | None = None,
+) -> None:
+    """Put parts one after the other at `path`, whole or not at all.
+
+    Args:
+        path: the file.
+        parts: its content.
+        sync: wait until content and name are on the disk, in this order. Without it a power cut can
+            leave the new name with a part of the content.
+        check: reads the file back before it gets its name; a RunError of it keeps the old file.
+    """
     if not path.name:
         raise RunError(f"'{path}' is not the name of a file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -92,10 +122,54 @@ def write_parts(path: Path, parts: Iterable[bytes | memoryview], *, sync: bool =
             file.flush()
             if sync:
                 os.fsync(file.fileno())
+        if check is not None:
+            check(temporary)
         temporary.replace(path)
+        if sync:
+            sync_folder(path.parent)
     except OSError as error:
         _remove(temporary)
         raise RunError(f"{path}: cannot be written ({error.strerror or error})") from error
+    except RunError as error:
+        _remove(temporary)
+        reason = str(error).removeprefix(f"{temporary}: ")
+        raise RunError(
+            f"{path}: was written but cannot be loaded ({reason}); it was removed, and what was "
+            "saved before is kept"
+        ) from error
+
+
+def link_or_copy(path: Path, source: Path) -> None:
+    """Put a file that never changes at another `path` too, and wait until the name is on disk."""
+    try:
+        path.unlink(missing_ok=True)
+        os.link(source, path)
+        sync_folder(path.parent)
+    except OSError:  # a file system without links
+        write_atomically(path, source.read_bytes())
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
+    file = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a directory are on the disk, where the system can say so."""
+    if sys.platform == "win32":
+        return  # it cannot open directories
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in NO_FOLDER_SYNC:
+            raise
+    finally:
+        os.close(file)
 
 
 def read_arrays(path: Path, format_name: str) -> tuple[Arrays, dict[str, Any]]:

@@ -12,7 +12,7 @@ import numpy as np
 from tgm.agent.config import TGMConfig
 from tgm.agent.inference import Explainer, Inference
 from tgm.agent.limits import most_states
-from tgm.agent.online_checks import check_kept_points, check_names
+from tgm.agent.online_checks import check_names
 from tgm.agent.scale import Scale, pooled_covariance
 from tgm.agent.structure_search import StructureSearch
 from tgm.agent.trust import trust_in_rows
@@ -432,7 +432,6 @@ class OnlineModel:
         self.memory.restore(saved.part("memory"), n_features, self.n_actions, n_slots)
         self.structure.restore(saved.part("structure"), n_slots)
         check_names(components, self.model, self.memory)
-        check_kept_points(components, self.memory)
         self.log_evidence = saved.number("log_evidence")
         self.n_steps = saved.count("n_steps")
         self.born = saved.floats("born", n_slots)

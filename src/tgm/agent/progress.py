@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import IO, Protocol, cast
 
 
 class HasStates(Protocol):
@@ -21,12 +21,57 @@ Advance = Callable[[HasStates], None]
 PLAIN_LINES = 10  # lines in all where there is no terminal
 
 
+class QuietStderr:
+    """Standard error for news that nobody may get: what cannot be written is left out.
+
+    It may be closed, on a full disk, a pipe that nobody reads, None, or anything that a program put
+    there; none of this is a reason to stop learning.
+    """
+
+    def __init__(self) -> None:
+        """The standard error of this moment; rich puts another there while its bar is shown."""
+        self._stream = sys.stderr
+
+    def write(self, text: str) -> int:
+        """Write, if possible."""
+        with contextlib.suppress(Exception):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, if possible."""
+        with contextlib.suppress(Exception):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        with contextlib.suppress(Exception):
+            return bool(self._stream.isatty())
+        return False
+
+    @property
+    def encoding(self) -> str:
+        """That of the stream."""
+        return getattr(self._stream, "encoding", None) or "utf-8"
+
+    def as_file(self) -> IO[str]:
+        """The same, for functions that want a file and use no more of it than this."""
+        return cast("IO[str]", self)
+
+
+def tell(line: str) -> None:
+    """Write a line to standard error, if possible."""
+    stream = QuietStderr()
+    stream.write(f"{line}\n")
+    stream.flush()
+
+
 @contextlib.contextmanager
 def progress(n_steps: int, wanted: bool) -> Iterator[Advance]:
     """Yields a function to call after every step with the agent."""
     if not wanted:
         yield lambda agent: None
-    elif sys.stderr.isatty():
+    elif QuietStderr().isatty():
         with _bar(n_steps) as advance:
             yield advance
     else:
@@ -53,7 +98,7 @@ def _bar(n_steps: int) -> Iterator[Advance]:
         TimeRemainingColumn(),
     )
     refresh_every = max(1, n_steps // 200)
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=Console(file=QuietStderr().as_file())) as bar:
         task = bar.add_task("learn", total=n_steps, states=0)
         done = 0
 
@@ -74,6 +119,6 @@ def _plain(n_steps: int) -> Advance:
         nonlocal done
         done += 1
         if done % every == 0:
-            print(f"learning: step {done} of {n_steps}, {agent.n_states} states", file=sys.stderr)
+            tell(f"learning: step {done} of {n_steps}, {agent.n_states} states")
 
     return advance

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.small import well_conditioned
 from tgm.perception.online_components import OnlineComponents
 
 RADIUS = 3.0  # standard deviations to the edge of a state
@@ -53,4 +54,5 @@ def pooled_covariance(components: OnlineComponents, first: FloatArray) -> FloatA
     half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
     chosen = order[:half]
     weight = FIRST_WEIGHT + float(freedom[chosen].sum())
-    return np.asarray((FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / weight)
+    pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / weight
+    return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / weight)

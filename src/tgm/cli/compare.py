@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,8 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from tgm.agent.progress import QuietStderr, tell
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import print_json, print_lines
+from tgm.cli.streams import OutputError, OutText
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
@@ -97,9 +98,13 @@ class Compare:
                 on_outcome=advance,
                 work=partial(run_trial, record=runs),
             )
-        self._tell(comparison)
         for failure in comparison.failures:
-            print(f"tgm: {failure.trial.name} failed: {failure.error}", file=sys.stderr)
+            tell(f"tgm: {failure.trial.name} failed: {failure.error}")
+        try:
+            self._tell(comparison)
+        except OutputError:
+            if not comparison.failures:
+                raise  # otherwise there is something worse to tell
         return 1 if comparison.failures else 0
 
     def _check(self) -> None:
@@ -204,14 +209,14 @@ def _number(value: float | None, form: str, without: str = "-") -> str:
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     """Drawn on a terminal, columns of plain text elsewhere."""
-    console = Console()
+    out = OutText()
+    console = Console(file=out)
     if console.is_terminal:
         table = Table(*heads)
         for row in rows:
             table.add_row(*map(Text, row))  # not markup: "[never, never]" would be a tag
-        with console.capture() as capture:
-            console.print(table)
-        return capture.get().rstrip("\n").split("\n")
+        console.print(table)
+        return out.getvalue().rstrip("\n").split("\n")
     widths = [max(map(len, parts)) for parts in zip(heads, *rows, strict=True)]
     return [
         "  ".join(part.rjust(width) for part, width in zip(row, widths, strict=True))
@@ -232,7 +237,8 @@ def _identity(outcome: Outcome) -> dict[str, Any]:
 @contextlib.contextmanager
 def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
     """Yields a function to call with each outcome: a bar on a terminal, else lines now and then."""
-    if not sys.stderr.isatty():
+    stderr = QuietStderr()
+    if not stderr.isatty():
         yield _plain_progress(n_trials)
         return
     columns = (
@@ -241,7 +247,7 @@ def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=Console(file=stderr.as_file())) as bar:
         task = bar.add_task("comparing", total=n_trials)
         yield lambda outcome: bar.update(task, advance=1, description=outcome.trial.name)
 
@@ -255,6 +261,6 @@ def _plain_progress(n_trials: int) -> Callable[[Outcome], None]:
         done += 1
         if done % every == 0:
             what = "failed" if outcome.result is None else "done"
-            print(f"{done} of {n_trials} trials: {outcome.trial.name} {what}", file=sys.stderr)
+            tell(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
 
     return advance

@@ -6,7 +6,6 @@ import contextlib
 import html
 import ipaddress
 import os
-import sys
 import tempfile
 import webbrowser
 from collections.abc import Iterator
@@ -16,7 +15,9 @@ from typing import Annotated
 
 import tyro
 
+from tgm.agent.progress import tell
 from tgm.cli.output import print_json, print_lines
+from tgm.cli.streams import flush_out
 from tgm.inspector.assets import need_extra
 from tgm.inspector.catalogue import Catalogue
 
@@ -57,13 +58,13 @@ class Inspect:
         url = f"http://{shown}:{port}/#token={token}"
         if not ipaddress.ip_address(address).is_loopback:
             warning = "tgm: other machines can reach this server; whoever has the token sees the"
-            print(f"{warning} runs, and the connection is not encrypted", file=sys.stderr)
+            tell(f"{warning} runs, and the connection is not encrypted")
         if self.json:
             print_json({"url": url, "runs": len(catalogue.folders())})
         else:
             n_runs = len(catalogue.folders())
             print_lines(f"{n_runs} run{'s' * (n_runs != 1)} at {url}", "Ctrl-C ends it.")
-        sys.stdout.flush()
+        flush_out()
         with contextlib.nullcontext() if self.no_browser else _shown(url):
             _serve(make_app(catalogue, hosts, token), listening)
         return 0

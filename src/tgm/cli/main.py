@@ -1,6 +1,9 @@
 """`tgm`: finds the command, reads its flags, and turns errors into one line and an exit code.
 
-Exit codes: 0 done, 2 bad input, 1 a run that failed, 130 interrupted.
+Exit codes: 0 done, 2 bad input, 1 a run that failed, 130 interrupted, 74 done but the result could
+not be written to standard output (a full disk, or it is closed; a pipe that nobody reads any more
+counts as done). Standard error never changes what is done nor the exit code: progress and messages
+that cannot be written are left out.
 """
 
 from __future__ import annotations
@@ -9,15 +12,24 @@ import contextlib
 import difflib
 import importlib
 import io
-import os
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import tyro
 
 from tgm import __version__
+from tgm.agent.progress import tell
+from tgm.cli.streams import (
+    OutputError,
+    OutText,
+    drop_what_is_left,
+    flush_out,
+    take_closed_streams,
+    write_out,
+)
 from tgm.errors import ConfigError, FailedRunError, TGMError
 
 # Command -> (module, class, one line of help). A module is imported when its command is called.
@@ -33,6 +45,8 @@ COMMANDS = {
     "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
 }
 
+OUTPUT_LOST = 74  # EX_IOERR of sysexits.h
+
 
 class Command(Protocol):
     """A frozen dataclass whose fields are the command's flags."""
@@ -46,40 +60,84 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    take_closed_streams()
     try:
-        code = _run(arguments)
-        sys.stdout.flush()  # a closed pipe shows here, not at the interpreter's end
-        return code
+        with _warnings_in_one_line():
+            return _run_and_flush(arguments)
     except TGMError as error:
         if debug:
             raise
-        print(f"tgm: {_in_one_line(str(error))}", file=sys.stderr)
+        tell(f"tgm: {_in_one_line(str(error))}")
         return 1 if isinstance(error, FailedRunError) else 2
     except KeyboardInterrupt:
         if debug:
             raise
-        print("tgm: interrupted", file=sys.stderr)
+        tell("tgm: interrupted")
         return 130
-    except BrokenPipeError:
-        # The reader went away (`tgm mazes | head`): there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OutputError as error:
+        if error.is_closed_pipe:
+            return 0  # nobody is left to be told
+        if debug:
+            raise
+        tell(f"tgm: {error}; the command itself is done")
+        return OUTPUT_LOST
     except Exception as error:
         if debug:
             raise
         message = _in_one_line(f"{type(error).__name__}: {error}")
-        print(f"tgm: {message} (--debug shows where)", file=sys.stderr)
+        tell(f"tgm: {message} (--debug shows where)")
         return 1
+    finally:
+        drop_what_is_left()
+
+
+def _run_and_flush(arguments: list[str]) -> int:
+    """Run a command; a standard output that is closed or full shows here, not at the end."""
+    try:
+        code = _run(arguments)
+    except SystemExit as stop:  # tyro printed its help
+        if stop.code not in (0, None):
+            raise
+        code = 0
+    try:
+        flush_out()
+    except OutputError:
+        if code == 0:
+            raise  # otherwise there is something worse to tell
+    return code
 
 
 def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_overview())
+        write_out(f"{_overview()}\n")
         return 0
     if arguments[0] == "--version":
-        print(f"tgm {__version__}")
+        write_out(f"tgm {__version__}\n")
         return 0
     return _parse(arguments[0], arguments[1:]).run()
+
+
+@contextlib.contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Show our own warnings as one line, without the place in the code."""
+    as_usual = warnings.formatwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        if not category.__module__.startswith("tgm."):
+            return as_usual(message, category, filename, lineno, line)
+        return f"tgm: warning: {_in_one_line(str(message))}\n"
+
+    warnings.formatwarning = show
+    try:
+        yield
+    finally:
+        warnings.formatwarning = as_usual
 
 
 def _overview() -> str:
@@ -98,9 +156,9 @@ def _parse(name: str, arguments: list[str]) -> Command:
     module, class_name, _ = COMMANDS[name]
     command_class = getattr(importlib.import_module(module), class_name)
     start = {"default": command_class.defaults(arguments)} if name == "train" else {}
-    complaint = io.StringIO()
+    complaint, help_text = io.StringIO(), OutText()
     try:
-        with contextlib.redirect_stderr(complaint):
+        with contextlib.redirect_stderr(complaint), contextlib.redirect_stdout(help_text):
             command: Command = tyro.cli(
                 command_class,
                 args=arguments,
@@ -111,6 +169,7 @@ def _parse(name: str, arguments: list[str]) -> Command:
         return command
     except SystemExit as stop:
         if stop.code in (0, None):
+            write_out(help_text.getvalue())
             raise
         raise ConfigError(_without_box(complaint.getvalue())) from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from tgm.agent.progress import tell
+from tgm.cli.streams import OutText, write_out
 from tgm.envs import (
     Maze,
     MazeKind,
@@ -80,7 +81,7 @@ class Mazes:
         self._print(facts, lambda: f"{path}: ok, {_summary(maze)}\n")
 
     def _print(self, facts: dict[str, Any], text: Callable[[], str]) -> None:
-        sys.stdout.write(json.dumps(facts) + "\n" if self.json else text())
+        write_out(json.dumps(facts) + "\n" if self.json else text())
 
 
 def _load(name_or_path: str | Path) -> tuple[Maze, list[str]]:
@@ -90,7 +91,7 @@ def _load(name_or_path: str | Path) -> tuple[Maze, list[str]]:
         maze = load_maze(name_or_path)
     cautions = [str(caution.message) for caution in caught]
     for caution in cautions:
-        print(f"tgm: warning: {caution}", file=sys.stderr)
+        tell(f"tgm: warning: {caution}")
     return maze, cautions
 
 
@@ -119,7 +120,7 @@ def _summary(maze: Maze) -> str:
 
 def _drawing(maze: Maze) -> str:
     """A picture on a terminal that can show its signs, the text of a maze file elsewhere."""
-    console = Console()
+    console = Console(file=OutText())
     if not console.is_terminal or console.options.ascii_only:
         return maze.to_text()
     legend = "M mouse   ◆ cheese   · shortest path"
@@ -140,7 +141,8 @@ def _listing(mazes: list[Maze]) -> str:
         )
         for maze in mazes
     ]
-    console = Console()
+    out = OutText()
+    console = Console(file=out)
     if not console.is_terminal:
         return "".join("  ".join(f"{part:>13}" for part in row) + "\n" for row in (heads, *rows))
     table = Table(*heads)
@@ -148,6 +150,5 @@ def _listing(mazes: list[Maze]) -> str:
         column.justify = "right"
     for row in rows:
         table.add_row(*row)
-    with console.capture() as capture:
-        console.print(table)
-    return capture.get()
+    console.print(table)
+    return out.getvalue()

@@ -10,8 +10,9 @@ from typing import Annotated
 import tyro
 
 from tgm.agent.model_file import write_atomically
+from tgm.agent.progress import tell
 from tgm.cli.output import print_json, print_lines
-from tgm.errors import ConfigError
+from tgm.errors import ConfigError, TGMError
 from tgm.inspector.assets import has_extra, need_extra
 from tgm.runs import Run
 
@@ -54,9 +55,17 @@ def write_report(runs: Sequence[Run], path: Path) -> None:
 
 
 def report_within(run: Run) -> Path | None:
-    """A report in the run's own directory; None if the inspector is not installed."""
+    """A report in a run's own directory; None if the inspector is not installed.
+
+    The run is done: a report that fails, whatever the reason, costs one line and not the run.
+    """
     if not has_extra():
         return None
     path = run.folder / REPORT_FILE
-    write_report([run], path)
+    try:
+        write_report([run], path)
+    except Exception as error:
+        reason = str(error) if isinstance(error, TGMError) else f"{type(error).__name__}: {error}"
+        tell(f"tgm: no report: {' '.join(reason.split())}; tgm report {run.folder} tries again")
+        return None
     return path

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
+import secrets
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -19,6 +19,7 @@ import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
+from tgm.agent.progress import tell
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import report_within
@@ -30,7 +31,7 @@ from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
 from tgm.runs import Run, RunRecorder, World, open_run, resume
 from tgm.runs.admission import check_steps, check_world, setting_differences
-from tgm.runs.folder import write_result
+from tgm.runs.folder import begin_in_free, write_result
 from tgm.runs.timing import CHECKPOINT_SECONDS
 from tgm.runs.world import options_of
 
@@ -142,7 +143,7 @@ class Train:
         if recorder.stops:
             world = Run.open(recorder.path).world
             how = f"{recorder.path} {world.flags}" if world.must_be_named else recorder.path
-            print(f"tgm: interrupted; tgm train --resume {how}", file=sys.stderr)
+            tell(f"tgm: interrupted; tgm train --resume {how}")
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
@@ -156,12 +157,17 @@ class Train:
         world = World.of(env, world.module)
         agent = TGMAgent(env, self.config, seed=self.seed)
         n_steps = DEFAULT_STEPS if self.steps is None else self.steps
-        folder = self._folder(world)
-        recorder = RunRecorder.begin(
-            agent, folder, n_steps, world, checkpoint_seconds=self.checkpoint_seconds
+        begin = partial(
+            RunRecorder.begin,
+            agent,
+            n_steps=n_steps,
+            world=world,
+            checkpoint_seconds=self.checkpoint_seconds,
         )
-        if self.out is None:
-            _point_latest_at(folder)
+        if self.out is not None:
+            return agent, begin(self.out), n_steps
+        recorder = begin_in_free(self._folder(world), begin)
+        _point_latest_at(recorder.path)
         return agent, recorder, n_steps
 
     def _go_on(self) -> tuple[TGMAgent, RunRecorder, int]:
@@ -176,7 +182,7 @@ class Train:
         env = environment_of(run, "tgm train --resume", self.env, self.env_args)
         agent, troubles = resume(folder, env)
         for trouble in troubles:
-            print(f"tgm: {trouble}", file=sys.stderr)
+            tell(f"tgm: {trouble}")
         recorder = open_run(agent, folder, planned, self.checkpoint_seconds, may_begin_again=True)
         return agent, recorder, planned - agent.n_steps
 
@@ -209,17 +215,10 @@ class Train:
         return World.of_maze(maze, **options)
 
     def _folder(self, world: World) -> Path:
-        if self.out is not None:
-            return self.out
+        """The directory of a new run, if it is free."""
         maze = world.maze
         what = f"maze-{Path(maze.name).stem}" if maze else world.id.replace("/", "-")
-        name = f"{datetime.now():%Y%m%d-%H%M%S}-{what}-seed-{self.seed}"
-        folder = RUNS / name
-        suffix = 1
-        while folder.exists():
-            suffix += 1
-            folder = RUNS / f"{name}-{suffix}"
-        return folder
+        return RUNS / f"{datetime.now():%Y%m%d-%H%M%S}-{what}-seed-{self.seed}"
 
     def _tell(self, agent: TGMAgent, run: Run, n_new: int, seconds: float) -> None:
         """What came of the run, of which `n_new` steps took so long now."""
@@ -269,14 +268,15 @@ def _outcome(facts: dict[str, Any]) -> dict[str, Any]:
 def _point_latest_at(folder: Path) -> None:
     """Let runs/latest point at a run; where there are no links, there is none."""
     link = folder.parent / "latest"
-    temporary = folder.parent / f".latest.{os.getpid()}.tmp"
+    temporary = folder.parent / f".latest.{secrets.token_hex(4)}.tmp"
     if link.exists() and not link.is_symlink():
         return  # somebody's own
     try:
         temporary.symlink_to(folder.name)
         temporary.replace(link)
     except OSError:
-        return
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

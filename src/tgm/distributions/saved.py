@@ -18,6 +18,7 @@ LARGEST_POINT = 2 * LARGEST  # of the difference between two observations
 LARGEST_SUM = 1e90  # of rewards, added up over a life or over a discounted future
 LARGEST_SQUARE = 1e150  # of a scatter, a covariance or a precision: its own square is a number
 LARGEST_PRODUCT = 1e300  # of a precision with two observations
+ROUNDING = 1e-9  # of a correlation
 ANY = -1  # in a wanted shape: any length
 
 
@@ -111,7 +112,7 @@ class Saved:
         """
         matrices = self._symmetric(name, *shape)
         if beside is not None:
-            if not is_positive_definite(matrices + beside):
+            if not is_positive_definite(matrices + beside, -ROUNDING):
                 raise DataError(f"array '{self._prefix}{name}' leaves no covariance above zero")
             return matrices
         lowest = float(np.linalg.eigvalsh(matrices).min(initial=0.0))

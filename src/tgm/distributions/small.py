@@ -38,11 +38,12 @@ def inverse(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
-def well_conditioned(covariance: FloatArray) -> FloatArray:
-    """The covariance (n, n) itself, or the nearest that rounding has not made singular.
+def well_conditioned(covariance: FloatArray, least: FloatArray, times: float = 1.0) -> FloatArray:
+    """The covariance (n, n) itself, or a near one if rounding has made it singular or worse.
 
-    What is judged is the part of each feature's variance that the features before it leave
-    unexplained; the units of the features do not matter.
+    No variance is then below `times` those of the covariance `least` (n, n). What is judged is the
+    part of each feature's variance that the features before it leave unexplained, so that their
+    units do not matter.
     """
     if len(covariance) == 2:
         (a, b), (c, d) = covariance.tolist()
@@ -53,30 +54,28 @@ def well_conditioned(covariance: FloatArray) -> FloatArray:
             left = np.linalg.cholesky(covariance).diagonal() ** 2
         except np.linalg.LinAlgError:
             left = np.zeros(len(covariance))
-        if (left > LEAST_UNEXPLAINED * covariance.diagonal()).all():
+        if (left > LEAST_UNEXPLAINED * np.abs(covariance.diagonal())).all():
             return covariance
-    return _mended(covariance)
-
-
-def _mended(covariance: FloatArray) -> FloatArray:
-    """The correlations with eigenvalues that are clearly above zero, times the old deviations."""
-    variance = covariance.diagonal()
-    least = max(float(variance.max()) * LEAST_UNEXPLAINED, math.ulp(0.0))
-    deviation = np.sqrt(np.maximum(variance, least))
-    correlation = np.asarray(covariance / np.outer(deviation, deviation))
+    deviation = np.sqrt(np.maximum(covariance.diagonal(), times * least.diagonal()))
+    correlation = np.clip(covariance / deviation[:, None] / deviation, -1.0, 1.0)
+    np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
     mended = (vectors * np.maximum(values, len(values) * MENDED)) @ vectors.T
-    return np.asarray(mended * np.outer(deviation, deviation))
+    mended = mended * deviation[:, None] * deviation
+    return np.asarray((mended + mended.T) / 2)
 
 
-def is_positive_definite(matrices: FloatArray) -> bool:
-    """Whether symmetric matrices (..., n, n) are all positive definite, whatever their units."""
+def is_positive_definite(matrices: FloatArray, least: float = 0.0) -> bool:
+    """Whether symmetric matrices (..., n, n) are all positive definite, whatever their units.
+
+    The eigenvalues of the correlations are above `least`: a little below 0 allows for rounding.
+    """
     variance = np.diagonal(matrices, axis1=-2, axis2=-1)
     if not (variance > 0).all():
         return False
     deviation = np.sqrt(variance)
     correlation = matrices / deviation[..., :, None] / deviation[..., None, :]
-    return bool((np.linalg.eigvalsh(correlation) > 0).all()) if matrices.size else True
+    return bool((np.linalg.eigvalsh(correlation) > least).all()) if matrices.size else True
 
 
 def squared_length(offset: FloatArray, precision: FloatArray) -> float:

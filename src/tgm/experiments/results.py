@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tgm.agent.model_file import write_atomically
+from tgm.agent.progress import tell
 from tgm.envs import load_maze, maze_names
 from tgm.experiments.baselines import AGENTS, check_extras
 from tgm.experiments.comparison import compare, make_trials
@@ -60,18 +61,15 @@ def run_campaign(
     began, load = time.perf_counter(), os.getloadavg()[0]
     done = 0
 
-    def tell(outcome: Outcome) -> None:
+    def follow(outcome: Outcome) -> None:
         nonlocal done
         done += 1
         if outcome.error or done % 20 == 0:
             minutes = (time.perf_counter() - began) / 60.0
             what = outcome.error or "done"
-            print(
-                f"{done} of {len(trials)}, {minutes:.1f} min: {outcome.trial.name} {what}",
-                file=sys.stderr,
-            )
+            tell(f"{done} of {len(trials)}, {minutes:.1f} min: {outcome.trial.name} {what}")
 
-    comparison = compare(trials, store, jobs=jobs, dask=dask, on_outcome=tell)
+    comparison = compare(trials, store, jobs=jobs, dask=dask, on_outcome=follow)
     if comparison.failures:
         sys.exit(f"{len(comparison.failures)} trials failed; call again to redo them")
     minutes = (time.perf_counter() - began) / 60.0

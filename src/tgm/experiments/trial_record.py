@@ -15,7 +15,7 @@ from tgm.experiments.baselines.deep import DeepAgent
 from tgm.experiments.baselines.recording import EpisodeRecorder
 from tgm.experiments.baselines.student import InPieces
 from tgm.runs import Run, RunFolder, RunRecorder, World
-from tgm.runs.folder import write_result
+from tgm.runs.folder import begin_in_free, write_result
 
 
 class TrialRecord(Protocol):
@@ -98,26 +98,17 @@ def begin_record(
     steps: int,
 ) -> TrialRecord:
     """Begin a run directory under `folder`; an interrupted one of that name stays as it is."""
-    path = _free(folder / name)
     if isinstance(student, InPieces) and isinstance(student.agent, TGMAgent):
-        recorder = LastingRecorder.begin(student.agent, path, steps, world)
-        assert isinstance(recorder, LastingRecorder)
+        begin = partial(LastingRecorder.begin, student.agent, n_steps=steps, world=world)
+        recorder = begin_in_free(folder / name, begin)
         student.learn_piece = partial(student.agent.learn, run_dir=recorder)
         return AgentRecord(recorder)
-    run = RunFolder.create(
-        path,
+    create = partial(
+        RunFolder.create,
         agent=agent,
         world=world,
         seed=seed,
         steps=steps,
         config=asdict(student.config) if isinstance(student, DeepAgent) else {},
     )
-    return EpisodesRecord(run, episodes)
-
-
-def _free(path: Path) -> Path:
-    free, number = path, 1
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.name}-{number}")
-    return free
+    return EpisodesRecord(begin_in_free(folder / name, create), episodes)

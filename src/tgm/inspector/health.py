@@ -101,6 +101,8 @@ def _state_of_run(status: RunStatus, steps: tuple[int, int]) -> Finding:
         return Finding("good", "The run is finished", f"{done} were taken.")
     if status.state == "live":
         return Finding("note", "The run is live", f"{done} so far; this page follows it.")
+    if status.state == "unknown":
+        return Finding("note", "The run is live or was killed", f"{done} so far.{because}")
     if status.state == "interrupted":
         return Finding("warning", "The run was interrupted", f"{done} were taken.{because}")
     title = "The run failed" if status.state == "failed" else "The run is broken"

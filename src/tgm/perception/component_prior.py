@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.distributions.small import inverse, log_det, squared_length
+from tgm.distributions.small import inverse, log_det, squared_length, well_conditioned
 
 LOG_PI = math.log(math.pi)
 
@@ -74,13 +74,14 @@ class ComponentPrior:
         if weight < 1.0:
             return weight * self.log_state_density
         n_features, after = self.n_features, self.dof + weight - 1.0
+        total = self.inverse_scale + scatter
         return (
             self.log_state_density
             - 0.5 * n_features * math.log(weight)
             - 0.5 * (weight - 1.0) * n_features * LOG_PI
             + _log_multigamma(after / 2, n_features)
             + self._log_normaliser
-            - 0.5 * after * log_det(self.inverse_scale + scatter)
+            - 0.5 * after * log_det(well_conditioned(total, self.inverse_scale))
         )
 
     def squared_distance(self, offset: FloatArray) -> float:

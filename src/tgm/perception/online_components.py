@@ -207,9 +207,10 @@ class OnlineComponents:
         """Bring the column of theta up to date with the statistics."""
         weight, mean = float(self.weight[slot]), self.mean[slot]
         covariance = self.prior.predictive_covariance(weight, self.scatter[slot])
-        sound = well_conditioned(covariance)
+        factor = self.prior.predictive_factor(weight)
+        sound = well_conditioned(covariance, self.prior.inverse_scale, factor)
         if sound is not covariance:  # points that were taken back left rounding behind
-            self.scatter[slot] += (sound - covariance) / self.prior.predictive_factor(weight)
+            self.scatter[slot] = sound / factor - self.prior.inverse_scale
             covariance = sound
         peak = -0.5 * (len(mean) * LOG_2PI + log_det(covariance))
         square = square_as_product(inverse(covariance), mean)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
+import itertools
 import json
 import math
 import os
@@ -11,20 +14,20 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import gymnasium as gym
 import numpy as np
 import scipy
 
 from tgm.agent import EpisodeInfo
-from tgm.agent.model_file import write_atomically
+from tgm.agent.model_file import sync_folder, write_atomically
 from tgm.agent.recording import Ending
-from tgm.errors import RunError
+from tgm.errors import RunError, RunExistsError
 from tgm.runs.lock import OPEN_FLAGS, Lock
 from tgm.runs.world import World
 
@@ -33,7 +36,10 @@ RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"
 MODEL_FILE = "model.safetensors"
 HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
 NUMBER = re.compile(r"[0-9]{10,18}")  # the step that a file is named by
+TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # why a directory cannot have a name
 FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
+
+Begun = TypeVar("Begun")
 
 
 class _Lines(NamedTuple):
@@ -59,12 +65,14 @@ class RunFolder:
                 raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
+        self._identity: dict[Path, tuple[int, int]] = {}
         self._lines = _Lines(metrics_bytes, [])
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
             for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
                 (path / name).mkdir(exist_ok=True)  # empty ones get lost where runs are copied
+            self._identity = _identities(path)
             self._metrics = os.open(path / METRICS_FILE, OPEN_FLAGS, 0o644)
             size = os.fstat(self._metrics).st_size
             if size < metrics_bytes:
@@ -73,6 +81,7 @@ class RunFolder:
                     "checkpoint counts on; the run cannot go on from there"
                 )
             os.ftruncate(self._metrics, metrics_bytes)
+            sync_folder(path)
         except OSError as error:
             self.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
@@ -124,6 +133,18 @@ class RunFolder:
         """The length of the metrics' file, as far as it was written."""
         return self._lines.n_bytes
 
+    def check_place(self) -> None:
+        """Raise a RunError if another directory is where the run was: nothing is written there."""
+        try:
+            is_ours = _identities(self.path) == self._identity
+        except OSError:
+            is_ours = False
+        if not is_ours:
+            raise RunError(
+                f"{self.path}: is no longer the directory of this run, which was moved or replaced "
+                "while it was written; nothing was written to the new one"
+            )
+
     def append(self, record: Mapping[str, Any], episodes: Sequence[EpisodeInfo]) -> None:
         """Add a line to the metrics; it reaches the file within half a second or at `flush`.
 
@@ -138,6 +159,7 @@ class RunFolder:
     def flush(self, *, sync: bool = False) -> None:
         """Write what was appended; `sync` waits until it is on the disk."""
         self._flushed_at = time.monotonic()
+        self.check_place()
         n_bytes, new = self._lines
         data = "".join([_line(record, episodes) for record, episodes in new]).encode()
         try:
@@ -160,10 +182,11 @@ class RunFolder:
             self.release()
 
     def remove_unfinished(self) -> None:
-        """Remove files that a writer had begun when it was killed."""
+        """Remove files that a writer had begun when it was killed; no removed file comes back."""
         for folder in (self.path, self.path / HISTORY_FOLDER, self.path / CHECKPOINT_FOLDER):
             for file in folder.glob(".*.tmp"):
                 file.unlink()
+            sync_folder(folder)
 
     def release(self) -> None:
         """Let go of the directory as it is."""
@@ -171,6 +194,13 @@ class RunFolder:
             os.close(self._metrics)
             self._metrics = -1
         self._lock.release()
+
+
+def _identities(path: Path) -> dict[Path, tuple[int, int]]:
+    """What tells the directories of a run from others that have their names."""
+    found = {path: path.stat()}
+    found |= {path / name: (path / name).lstat() for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER)}
+    return {folder: (status.st_dev, status.st_ino) for folder, status in found.items()}
 
 
 def is_own_file(path: Path) -> bool:
@@ -215,24 +245,67 @@ def _own_version() -> str:
     return metadata.version("temporal-gaussian-mixture")
 
 
+def begin_in_free(path: Path, begin: Callable[[Path], Begun]) -> Begun:
+    """Begin a run in `path`, or if that is there already, in `path`-2 and so on.
+
+    Several processes may look for a name at once: whoever comes second takes the next.
+
+    Args:
+        path: the directory that is wanted.
+        begin: makes the run in a directory, or raises a RunExistsError.
+    """
+    for number in itertools.count(1):
+        free = path if number == 1 else path.with_name(f"{path.name}-{number}")
+        if not os.path.lexists(free):
+            with contextlib.suppress(RunExistsError):
+                return begin(free)
+    raise AssertionError  # there are numbers enough
+
+
 def _make_whole(path: Path, facts: dict[str, Any]) -> None:
     """Make a run directory under another name and rename it: it is a run, or it is not there."""
     if os.path.lexists(path):
-        raise RunError(f"{path}: exists already; choose another directory")
+        raise _exists(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folders(path.parent)
         unfinished.mkdir()
         for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
             (unfinished / name).mkdir()
         write_json(unfinished / RUN_FILE, facts)
-        unfinished.rename(path)
+        _rename_to_free(unfinished, path)
+        sync_folder(path.parent)
     except OSError as error:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise RunError(f"{path}: cannot be made ({error.strerror})") from None
     except RunError:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def _rename_to_free(unfinished: Path, path: Path) -> None:
+    """Give a run its name, unless another got it since: that one's directory is not empty.
+
+    An empty directory that somebody made in this very moment is replaced, which loses nothing.
+    """
+    try:
+        unfinished.rename(path)
+    except OSError as error:
+        if error.errno in TAKEN:
+            raise _exists(path) from None
+        raise
+
+
+def _exists(path: Path) -> RunExistsError:
+    return RunExistsError(f"{path}: exists already; choose another directory")
+
+
+def _make_folders(path: Path) -> None:
+    """Make a directory and those above it, and wait until they are on the disk."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in reversed(missing):
+        sync_folder(folder.parent)
 
 
 def _line(record: Mapping[str, Any], episodes: Sequence[EpisodeInfo]) -> str:

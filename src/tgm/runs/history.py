@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tgm.agent.model_file import write_arrays
+from tgm.agent.model_file import read_arrays, sync_file, sync_folder, write_arrays
 from tgm.agent.recording import NO_ACTION
 from tgm.agent.snapshot import Changes, Snapshot
 from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays
+from tgm.errors import RunError, TGMError
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk
@@ -96,6 +97,7 @@ class HistoryWriter:
         """action, reward, end, state, log_density, share, weight and the bytes of the point."""
         self._component_width = sum(self._width(name) for name in TABLES["component"])
         self.full_at = 0  # the step from which the next frame must be a full one
+        self._unsynced: set[Path] = set()  # chunks that may not be on the disk yet
         self._begin(0, n_episodes)
         self._is_whole = True
 
@@ -113,7 +115,13 @@ class HistoryWriter:
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
         self._n_written = -1
+        self._is_relied_on = False  # whether a checkpoint counts on the chunk's file
         self._prior_dof = 0.0
+
+    @property
+    def path(self) -> Path:
+        """The file of the newest chunk."""
+        return self._folder / f"{self.first_step:010d}.safetensors"
 
     @property
     def n_observations(self) -> int:
@@ -187,12 +195,42 @@ class HistoryWriter:
 
         Where Ctrl-C came in the middle of a frame, the file that is there is the better one: the
         checkpoints count on it.
+
+        Args:
+            sync: wait until all chunks are on the disk, because a checkpoint will count on them.
         """
+        is_relied_on = sync or self._is_relied_on
         size = self.n_observations + self.n_frames
-        if self._is_whole and size != self._n_written:
-            path = self._folder / f"{self.first_step:010d}.safetensors"
-            write_arrays(path, self._arrays(), FORMAT, {"first_step": self.first_step}, sync=sync)
+        is_new = size != self._n_written or is_relied_on != self._is_relied_on
+        if self._is_whole and is_new:
+            # Where a checkpoint counts on the file, content that cannot be read or is not on the
+            # disk must not replace it: after a power cut both would be lost.
+            check = self._read_back if is_relied_on else None
+            facts = {"first_step": self.first_step}
+            write_arrays(self.path, self._arrays(), FORMAT, facts, sync=is_relied_on, check=check)
             self._n_written = size
+            (self._unsynced.discard if is_relied_on else self._unsynced.add)(self.path)
+        if sync:
+            self._sync_older()
+            self._is_relied_on = True
+
+    def _read_back(self, path: Path) -> None:
+        """Read a chunk that was just written, or raise a RunError."""
+        arrays, _ = read_arrays(path, FORMAT)
+        try:
+            Chunk.of(self.first_step, arrays, self._lengths["d"], self._lengths["A"])
+        except TGMError as error:
+            raise RunError(f"{path}: {error}") from None
+
+    def _sync_older(self) -> None:
+        try:
+            for path in sorted(self._unsynced):
+                sync_file(path)
+            if self._unsynced:
+                sync_folder(self._folder)
+        except OSError as error:
+            raise RunError(f"{self._folder}: cannot be written ({error.strerror})") from error
+        self._unsynced.clear()
 
     def _arrays(self) -> Arrays:
         """The columns of all tables."""
@@ -243,4 +281,5 @@ class HistoryWriter:
         self.full_at = next_full(int(full[-1])) if len(full) else 0
         entries = arrays["frame.n_components"] + arrays["frame.n_rows"]
         self._n_first, self._n_more = int(entries[:1].sum()), int(entries[1:].sum())
+        self._is_relied_on = True
         self._is_whole = True

@@ -31,7 +31,7 @@ from tgm.runs.history import FORMAT
 from tgm.runs.lock import is_locked
 from tgm.runs.world import World
 
-State = Literal["live", "finished", "interrupted", "failed", "broken"]
+State = Literal["live", "unknown", "finished", "interrupted", "failed", "broken"]
 
 LARGEST_JSON = 10_000_000  # bytes of run.json or result.json
 LONGEST_LINE = 10_000_000  # bytes of a line of metrics
@@ -43,7 +43,8 @@ class RunStatus:
     """How a run stands.
 
     Attributes:
-        state: live while somebody writes it; interrupted if it was stopped or killed.
+        state: live while somebody writes it; interrupted if it was stopped or killed; unknown if
+            it is one of the two, and nobody can tell which from here.
         reason: why, where there is something to say.
         result: what result.json says, if it is there.
         last: the last whole line of the metrics, if there is one.
@@ -100,11 +101,17 @@ class Run:
 
     def status(self) -> RunStatus:
         """How it stands; looks at the ends of its files only."""
-        if is_locked(self.folder):
+        locked = is_locked(self.folder)
+        if locked:
             return RunStatus("live", last=self._last_line(strict=False))
+        path = self.folder / RESULT_FILE
+        if locked is None and not is_own_file(path):  # whoever writes a run removes its result
+            reason = (
+                "live or killed: its lock cannot be asked, and its writer is on another machine"
+            )
+            return RunStatus("unknown", reason, last=self._last_line(strict=False))
         try:
             last = self._last_line(strict=True)
-            path = self.folder / RESULT_FILE
             if not is_own_file(path):
                 return RunStatus("interrupted", "it was killed", last=last)
             result = _read_json(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections import deque
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
 from tgm.agent.learner import Learner, Lesson, Notes
-from tgm.agent.model_file import write_atomically
+from tgm.agent.model_file import link_or_copy
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
 from tgm.runs.admission import check_is_new, packages_of
@@ -148,6 +147,7 @@ class RunRecorder:
         changes = None if step >= self._history.full_at else learner.changes()
         if changes is None:
             snapshot = learner.snapshot()
+            self._folder.check_place()
             self._history.begin_chunk(step, self._agent.n_episodes)
             self._history.add_full(step, snapshot)
             learner.all_is_told()
@@ -198,6 +198,7 @@ class RunRecorder:
         return None if newest is self._told else newest
 
     def _write_history(self, *, sync: bool = False) -> None:
+        self._folder.check_place()
         self._history.write(sync=sync)
         self._live_at = time.monotonic() + LIVE_SECONDS
 
@@ -226,38 +227,40 @@ class RunRecorder:
                 within = self._clock.newest_is_within
                 reason = f"stopped {'within an episode' if within else 'between two episodes'}"
                 ending = "interrupted"
-            # Where no episode ever ended, there may be no other checkpoint to go on from.
-            is_first = self._agent.n_episodes == 1
-            if ending == "finished" and (self._agent.is_between_episodes or is_first):
-                self._folder.flush(sync=True)
-                self._save()  # killed before its chunk is written, an earlier one counts
-            if ending == "finished" and self._agent.n_states:
-                # For viewers: kept points, priors and evidence as they are at the end.
-                self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
-            untold = self._untold
-            if untold is not None:
-                self._record(untold)
-            self._history.write()
-            if ending == "finished":
-                self._write_model()
+            self._write_rest(is_finished=ending == "finished")
             self._folder.finish(ending, self._result(), reason)
-        except BaseException as error:
-            self._folder.release()
-            if ending != "failed" or not isinstance(error, RunError):
+        except RunError as error:
+            told = reason or str(error)
+            with contextlib.suppress(RunError):
+                self._folder.finish(ending if reason else "failed", self._result(), told)
+            if ending != "failed":
                 raise  # otherwise the failure itself is what counts
+        finally:
+            self._folder.release()
+
+    def _write_rest(self, *, is_finished: bool) -> None:
+        """The last checkpoint, line of metrics and chunk, and the final model."""
+        # Where no episode ever ended, there may be no other checkpoint to go on from.
+        is_first = self._agent.n_episodes == 1
+        if is_finished and (self._agent.is_between_episodes or is_first):
+            self._folder.flush(sync=True)
+            self._save()  # killed before its chunk is written, an earlier one counts
+        if is_finished and self._agent.n_states:
+            # For viewers: kept points, priors and evidence as they are at the end.
+            self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
+        if (untold := self._untold) is not None:
+            self._record(untold)
+        self._write_history(sync=True)
+        if is_finished:
+            self._write_model()
 
     def _write_model(self) -> None:
         """The final model: the newest checkpoint itself, if the run ended between two episodes."""
-        model = self.path / MODEL_FILE
-        checkpoint = self._checkpoint_file()
-        if not (self._agent.is_between_episodes and checkpoint.is_file()):
+        model, checkpoint = self.path / MODEL_FILE, self._checkpoint_file()
+        if self._agent.is_between_episodes and checkpoint.is_file():
+            link_or_copy(model, checkpoint)
+        else:
             self._agent.save(model)
-            return
-        try:
-            model.unlink(missing_ok=True)
-            os.link(checkpoint, model)
-        except OSError:  # a file system without links
-            write_atomically(model, checkpoint.read_bytes())
 
     def _result(self) -> dict[str, Any]:
         returns = self._returns
@@ -282,7 +285,11 @@ class RunRecorder:
         self._clock.wrote(began, within=not self._agent.is_between_episodes)
 
     def _save(self) -> None:
-        """The agent, and what is needed to go on with its files; older checkpoints make room."""
+        """The agent, and what is needed to go on with its files; older checkpoints make room.
+
+        A checkpoint that cannot be loaded again (`TGMAgent.save`) ends the run with a RunError.
+        """
+        self._folder.check_place()
         untold = self._untold
         notes = {
             "metrics_bytes": self._folder.metrics_bytes,
@@ -304,8 +311,7 @@ class RunRecorder:
         if broken_off:
             notes["broken_off"] = broken_off
         self._agent.save(self._checkpoint_file(), notes)
-        files = numbered(self.path / CHECKPOINT_FOLDER)
-        for _, old in files[:-KEPT_CHECKPOINTS]:
+        for _, old in numbered(self.path / CHECKPOINT_FOLDER)[:-KEPT_CHECKPOINTS]:
             with contextlib.suppress(OSError):  # it is tried again at the next one
                 old.unlink(missing_ok=True)
 
@@ -330,11 +336,11 @@ class RunRecorder:
         recorder = cls(folder, agent, checkpoint_seconds)
         try:
             (path / RESULT_FILE).unlink(missing_ok=True)
-            folder.remove_unfinished()
             first = 0 if notes is None else notes["chunk"]
             for step, file in numbered(path / HISTORY_FOLDER):
                 if notes is None or step > first:
                     file.unlink()
+            folder.remove_unfinished()
         except OSError as error:
             folder.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None

@@ -18,7 +18,7 @@ class RunSummary:
 
     Attributes:
         name: the directory's.
-        state: live, finished, interrupted, failed or broken.
+        state: live, unknown, finished, interrupted, failed or broken.
         reason: why, where there is something to say.
         agent: what learned.
         world: the maze or the environment.

@@ -14,6 +14,7 @@ from tgm.distributions.small import (
     shift_moments,
     square_as_product,
     squared_length,
+    well_conditioned,
 )
 
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
@@ -196,6 +197,7 @@ class Displacements:
 
     def _set_broad(self, broad: FloatArray) -> None:
         n_features = len(broad)
+        broad = well_conditioned(broad, self._floor)
         self._broad = broad
         self._broad_precision = inverse(broad)
         log_volume = log_det(broad)
@@ -214,6 +216,7 @@ class Displacements:
         weight = self.weight[action]
         spread = (PRIOR_WEIGHT * self._broad + self.scatter[action]) / (PRIOR_WEIGHT + weight)
         covariance = spread * (1.0 + 1.0 / (PRIOR_WEIGHT + weight)) + self._floor
+        covariance = well_conditioned(covariance, self._floor)
         self._own_precision[action] = inverse(covariance)
         self._own_log_peak[action] = -0.5 * log_det(2 * math.pi * covariance)
         self._refresh_at[action] = REFRESH_GROWTH * weight
