@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -33,6 +34,7 @@ RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"
 MODEL_FILE = "model.safetensors"
 HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
 NUMBER = re.compile(r"[0-9]{10,18}")  # the step that a file is named by
+MOST_FILES = 100_000  # checkpoints or pieces of history of a run
 FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
 
 
@@ -178,7 +180,11 @@ def is_own_file(path: Path) -> bool:
 
 def numbered(folder: Path) -> list[tuple[int, Path]]:
     """(step, file) of the checkpoints or chunks in a folder of a run, in their order."""
-    files = folder.glob("*.safetensors") if folder.is_dir() and not folder.is_symlink() else ()
+    files: list[Path] = []
+    if folder.is_dir() and not folder.is_symlink():
+        files = list(islice(folder.glob("*.safetensors"), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise RunError(f"{folder}: holds more than {MOST_FILES} files")
     return sorted(
         (int(path.stem), path)
         for path in files

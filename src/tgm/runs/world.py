@@ -13,6 +13,7 @@ from tgm.envs import Maze, MazeEnv
 from tgm.errors import ConfigError, RunError
 
 MAZE_ID = "tgm/Maze-v0"
+MOST_OPTION = 1e15  # steps, or noise
 MAZE_OPTIONS: dict[str, tuple[type, ...]] = {"noise": (int, float), "max_episode_steps": (int,)}
 
 
@@ -116,8 +117,9 @@ def _maze_of(maze: object) -> Maze:
 
 def _maze_options(options: dict[str, Any]) -> dict[str, Any]:
     for name, value in options.items():
-        if name not in MAZE_OPTIONS or not isinstance(value, MAZE_OPTIONS[name]):
-            raise RunError(f"the run's maze was made with {name} = {value!r}")
+        least = 1 if name == "max_episode_steps" else 0
+        if type(value) not in MAZE_OPTIONS.get(name, ()) or not least <= value <= MOST_OPTION:
+            raise RunError(f"the run's maze was made with {name} = {value!r:.100}")
     return options
 
 
