@@ -46,6 +46,7 @@ class Inspect:
     def run(self) -> int:
         """Serve until interrupted, and return the exit code."""
         need_extra()
+        from tgm.inspector import serving
         from tgm.inspector.server import allowed_hosts, listen, make_app, new_token
 
         catalogue = Catalogue(self.runs or (RUNS,))
@@ -65,23 +66,8 @@ class Inspect:
             print_lines(f"{n_runs} run{'s' * (n_runs != 1)} at {url}", "Ctrl-C ends it.")
         sys.stdout.flush()
         with contextlib.nullcontext() if self.no_browser else _shown(url):
-            _serve(make_app(catalogue, hosts, token), listening)
+            serving.serve(make_app(catalogue, hosts, token), listening)
         return 0
-
-
-def _serve(app: object, listening: object) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
-        log_level="error",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        lifespan="off",
-    )
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])  # type: ignore[list-item]
 
 
 @contextlib.contextmanager

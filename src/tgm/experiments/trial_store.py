@@ -18,8 +18,8 @@ from tgm import __version__
 from tgm.agent.model_file import write_atomically
 from tgm.envs import Maze
 from tgm.errors import ConfigError, RunError, TGMError
-from tgm.files import parse_json, read_bytes
 from tgm.experiments.trial import SCHEMA, Trial, TrialResult, as_folder
+from tgm.files import parse_json, read_bytes
 
 TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
 

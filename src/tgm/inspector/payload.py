@@ -16,13 +16,13 @@ from tgm.errors import RunError, TGMError
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
-from tgm.inspector.plain import number, numbers, tame, text
+from tgm.inspector.plain import array_bytes, number, numbers, tame, text, to_bytes
 from tgm.runs import Chunk, Frame, Run
 from tgm.runs.additions import with_all_frames
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
 
 MOST_CHUNKS = 20_000
-MOST_NUMBERS = 30_000_000  # of a piece of history: what a hostile file could make of itself
+MOST_NUMBERS = 3_500_000  # of a piece of history that is sent: 5,000 steps with 24 features
 MOST_CELLS = 20_000  # of a maze that is drawn
 OUTLINE_EPISODES = 1_500
 LONGEST_LOOK = 5_000  # observations from which the axes are laid
@@ -116,10 +116,17 @@ def outline(run: Run) -> dict[str, Any]:
 
 def chunk(run: Run, first_step: int) -> dict[str, Any]:
     """One piece of the history: each array flat under its name."""
-    if first_step not in run.chunk_steps():
-        raise RunError(f"{run.name}: no history begins at step {first_step}")
-    arrays = _chunk(run, first_step).arrays
+    arrays = _named_chunk(run, first_step).arrays
     return {"first_step": first_step} | {name: numbers(array) for name, array in arrays.items()}
+
+
+def chunk_bytes(run: Run, first_step: int) -> bytes:
+    """The same as JSON, made without a list of all its numbers."""
+    parts = [
+        to_bytes(name) + b":" + array_bytes(array)
+        for name, array in _named_chunk(run, first_step).arrays.items()
+    ]
+    return b",".join([b'{"first_step":%d' % first_step, *parts]) + b"}"
 
 
 def pulse(run: Run) -> dict[str, Any]:
@@ -206,6 +213,13 @@ def _end_of_history(
     except BROKEN as error:
         return None, [], ("The history cannot be read", told(run, error))
     return frame, tail, None
+
+
+def _named_chunk(run: Run, first_step: int) -> Chunk:
+    """A chunk that somebody asks for by its step."""
+    if first_step not in run.chunk_steps():
+        raise RunError(f"{run.name}: no history begins at step {first_step}")
+    return _chunk(run, first_step)
 
 
 def _chunk(run: Run, first_step: int) -> Chunk:
