@@ -12,7 +12,7 @@ import re
 import secrets
 import socket
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 TOKEN_HEADER = "x-tgm-token"
 MOST_LISTED = 500
 KEPT_BYTES = 64 * 2**20  # of pieces of history, as they are sent
+PIECE = 65_536  # bytes of an answer that are sent at once
 LONGEST_STEP = 18  # digits
 HTTP_PORT = 80
 WAITING = 64  # connections that the system keeps until they are taken
@@ -115,7 +116,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 mine = [(key.encode(), value.encode()) for key, value in SECURITY_HEADERS.items()]
                 message["headers"] = [*message.get("headers", []), *mine]
-            await send(message)
+            for piece in _pieces(message):
+                await send(piece)
 
         refusal = self._refusal(scope)
         answer = self._app if refusal is None else refusal
@@ -135,6 +137,17 @@ class Guard:
             if len(given) != 1 or not secrets.compare_digest(given[0], self._token):
                 return _error(403, "open the address that `tgm inspect` printed: it has the token")
         return None
+
+
+def _pieces(message: Any) -> Iterator[Any]:
+    """A long body in pieces: the next is not copied before the client has taken the last."""
+    body = message.get("body", b"")
+    if len(body) <= PIECE:
+        yield message
+        return
+    for start in range(0, len(body), PIECE):
+        more = start + PIECE < len(body) or message.get("more_body", False)
+        yield message | {"body": body[start : start + PIECE], "more_body": more}
 
 
 def _routes(catalogue: Catalogue) -> Starlette:
