@@ -12,10 +12,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
 
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import one_line, plain, print_json, print_lines, print_table
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
@@ -91,7 +89,8 @@ class Compare:
             )
         self._tell(comparison)
         for failure in comparison.failures:
-            print(f"tgm: {failure.trial.name} failed: {failure.error}", file=sys.stderr)
+            words = one_line(f"{failure.trial.name} failed: {failure.error}")
+            print(f"tgm: {words}", file=sys.stderr)
         return 1 if comparison.failures else 0
 
     def _check(self) -> None:
@@ -129,9 +128,10 @@ class Compare:
         if not table:
             print_lines("no trial was finished")
             return
-        lines = _table(_MAZE_HEADS, [_maze_cells(row) for row in table])
-        lines += ["", *_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])]
-        print_lines(*lines, "", *_NOTES)
+        print_table(_MAZE_HEADS, [_maze_cells(row) for row in table])
+        print_lines("")
+        print_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])
+        print_lines("", *_NOTES)
         before = f", {comparison.n_before} of them from before" if comparison.n_before else ""
         print_lines(f"{len(comparison.rows)} trials{before}: {self.out / RESULTS_FILE}")
 
@@ -194,23 +194,6 @@ def _number(value: float | None, form: str, without: str = "-") -> str:
     return without if value is None else format(value, form)
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Drawn on a terminal, columns of plain text elsewhere."""
-    console = Console()
-    if console.is_terminal:
-        table = Table(*heads)
-        for row in rows:
-            table.add_row(*map(Text, row))  # not markup: "[never, never]" would be a tag
-        with console.capture() as capture:
-            console.print(table)
-        return capture.get().rstrip("\n").split("\n")
-    widths = [max(map(len, parts)) for parts in zip(heads, *rows, strict=True)]
-    return [
-        "  ".join(part.rjust(width) for part, width in zip(row, widths, strict=True))
-        for row in (heads, *rows)
-    ]
-
-
 def _identity(outcome: Outcome) -> dict[str, Any]:
     trial = outcome.trial
     return {
@@ -228,14 +211,14 @@ def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
         yield _plain_progress(n_trials)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("comparing", total=n_trials)
-        yield lambda outcome: bar.update(task, advance=1, description=outcome.trial.name)
+        yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
 
 
 def _plain_progress(n_trials: int) -> Callable[[Outcome], None]:
@@ -247,6 +230,7 @@ def _plain_progress(n_trials: int) -> Callable[[Outcome], None]:
         done += 1
         if done % every == 0:
             what = "failed" if outcome.result is None else "done"
-            print(f"{done} of {n_trials} trials: {outcome.trial.name} {what}", file=sys.stderr)
+            words = one_line(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
+            print(words, file=sys.stderr)
 
     return advance

@@ -18,6 +18,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
+from tgm.cli.output import one_line, speak_plainly
 from tgm.errors import ConfigError, FailedRunError, TGMError
 
 # Command -> (module, class, one line of help). A module is imported when its command is called.
@@ -46,6 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    speak_plainly(debug=debug)
     try:
         code = _run(arguments)
         sys.stdout.flush()  # a closed pipe shows here, not at the interpreter's end
@@ -53,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TGMError as error:
         if debug:
             raise
-        print(f"tgm: {_in_one_line(str(error))}", file=sys.stderr)
+        print(f"tgm: {one_line(str(error))}", file=sys.stderr)
         return 1 if isinstance(error, FailedRunError) else 2
     except KeyboardInterrupt:
         if debug:
@@ -67,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
-        message = _in_one_line(f"{type(error).__name__}: {error}")
+        message = one_line(f"{type(error).__name__}: {error}")
         print(f"tgm: {message} (--debug shows where)", file=sys.stderr)
         return 1
 
@@ -123,10 +125,6 @@ def _without_box(text: str) -> str:
     what = what.removeprefix("Error parsing config: ")  # the message names the setting
     hints = [part for part in rest if part.startswith(("Perhaps you meant", "For full helptext"))]
     return "; ".join([what, *hints])
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 if __name__ == "__main__":

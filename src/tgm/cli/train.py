@@ -19,7 +19,7 @@ import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import one_line, print_json, print_lines
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.envs import Maze, load_maze
@@ -115,7 +115,8 @@ class Train:
                     writer.close()
         seconds = time.perf_counter() - began
         if recorder.stops:
-            print(f"tgm: interrupted; tgm train --resume {recorder.path}", file=sys.stderr)
+            path = one_line(str(recorder.path))
+            print(f"tgm: interrupted; tgm train --resume {path}", file=sys.stderr)
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
@@ -142,7 +143,7 @@ class Train:
         folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
         agent, troubles = resume(folder)
         for trouble in troubles:
-            print(f"tgm: {trouble}", file=sys.stderr)
+            print(f"tgm: {one_line(trouble)}", file=sys.stderr)
         planned = Run.open(folder).facts["steps"] if self.steps is None else self.steps
         if planned < agent.n_steps:
             raise ConfigError(f"{folder}: has {agent.n_steps} steps already; --steps is the total")

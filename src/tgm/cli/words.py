@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tgm.agent import TGMAgent
 from tgm.cli.drawing import LEGEND, draw_learned
+from tgm.cli.output import one_line
 from tgm.envs import Maze
 from tgm.experiments.evaluation import Evaluation
 from tgm.experiments.structure import StructureReport
@@ -20,7 +21,7 @@ def newest_agent(run: Run) -> TGMAgent:
     """The newest agent of a run that can be read; what could not is told on standard error."""
     agent, troubles = run.agent_and_troubles()
     for trouble in troubles:
-        print(f"tgm: {trouble}; taking an earlier one", file=sys.stderr)
+        print(f"tgm: {one_line(trouble)}; taking an earlier one", file=sys.stderr)
     return agent
 
 
