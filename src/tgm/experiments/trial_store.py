@@ -143,10 +143,13 @@ def write_csv(path: Path, heads: Iterable[str], rows: Iterable[Row]) -> None:
 
 def read_csv(path: Path) -> list[Row]:
     """The rows of a table that `write_csv` wrote, with numbers as numbers."""
-    return [
-        {name: _value(name, text) for name, text in row.items()}
-        for row in csv.DictReader(open_table(path))
-    ]
+    try:
+        return [
+            {name: _value(name, text) for name, text in row.items()}
+            for row in csv.DictReader(open_table(path))
+        ]
+    except (csv.Error, ValueError, TypeError) as error:
+        raise RunError(f"{path}: not a table of results ({error!s:.200})") from None
 
 
 def open_table(path: Path) -> io.StringIO:

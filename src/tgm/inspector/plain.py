@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 DIGITS = 7  # a screen shows fewer; the files keep them all
 PIECE = 65_536  # numbers that are written at once
-LEAST_USUAL, MOST_USUAL = 1e-12, 1e20  # numbers that are rounded all at once
-_POWERS = 10.0 ** np.arange(DIGITS + 13.0)  # all of them exact, so that quotients have few digits
 MOST_CHARACTERS = 300  # of a text in somebody's run
 MOST_DEPTH = 6
 MOST_ITEMS = 200
@@ -37,24 +35,24 @@ def numbers(values: NDArray[Any]) -> list[Any]:
     """All values of an array in one flat list: bools as 0 and 1, floats rounded."""
     flat = np.asarray(values).ravel()
     if flat.dtype == np.bool_:
-        return list(flat.astype(int).tolist())
+        return [int(value) for value in flat.tolist()]
     if np.issubdtype(flat.dtype, np.integer):
         return list(flat.tolist())
-    size = np.abs(flat)
-    is_usual = (size >= LEAST_USUAL) & (size < MOST_USUAL)
-    places = DIGITS - 1 - np.floor(np.log10(np.where(is_usual, size, 1.0))).astype(int)
-    up, down = _POWERS[np.maximum(places, 0)], _POWERS[np.maximum(-places, 0)]
-    quick = (np.round(np.where(is_usual, flat, 0.0) * up / down) / up * down).tolist()
-    for index in np.flatnonzero(~is_usual & (size != 0)).tolist():
-        quick[index] = rounded(float(flat[index]))
-    return list(quick)
+    return [rounded(value) for value in flat.tolist()]
 
 
 def array_bytes(values: NDArray[Any]) -> bytes:
-    """Compact JSON of `numbers`, made in pieces: a list of numbers takes four times the array."""
+    """`numbers` as compact JSON, made in pieces: a list of numbers takes four times the array."""
     flat = np.asarray(values).ravel()
     pieces = (flat[start : start + PIECE] for start in range(0, len(flat), PIECE))
-    return b"[" + b",".join(to_bytes(numbers(piece))[1:-1] for piece in pieces) + b"]"
+    return b"[" + b",".join(_piece_bytes(piece) for piece in pieces) + b"]"
+
+
+def _piece_bytes(piece: NDArray[Any]) -> bytes:
+    if piece.dtype != np.float64 or not np.isfinite(piece).all():
+        return to_bytes(numbers(piece))[1:-1]
+    # One template for all: three times as quick as rounding and writing each.
+    return ((f"%.{DIGITS}g," * len(piece)) % tuple(piece.tolist()))[:-1].encode("ascii")
 
 
 def text(value: object) -> str:
