@@ -61,12 +61,17 @@ def parse_json(text: bytes | str, where: object, most_values: int) -> Any:
     An empty list takes two bytes in a text and fifty in memory, so values are counted first.
     """
     data = text.encode("utf-8", errors="replace") if isinstance(text, str) else text
-    if sum(data.count(sign) for sign in _SIGNS) > most_values:
+    if n_json_values(data) > most_values:
         raise RunError(f"{where}: holds more than {most_values} values")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise RunError(f"{where}: cannot be read ({' '.join(str(error).split())})") from None
+
+
+def n_json_values(data: bytes) -> int:
+    """A bound on the values in a JSON text, without reading it."""
+    return sum(data.count(sign) for sign in _SIGNS)
 
 
 def _n_hole_bytes(file: int, facts: os.stat_result) -> int:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tgm.errors import RunError
-from tgm.files import opened, parse_json
+from tgm.files import n_json_values, opened, parse_json
 from tgm.inspector.log_lines import all_lines, is_short, sampled_lines
 from tgm.inspector.plain import number, text
 
 MOST_IN_LINE = 200_000  # values
+MOST_VALUES = 2_000_000  # in all lines: twice of what eight honest megabytes hold
 MOST_ITEMS = 120_000  # moves and episodes that are looked at: more than such a log has room for
 MOST_POINTS = 3_000  # of a curve
 MOST_EPISODES = 12_000
@@ -109,7 +110,13 @@ class _Columns:
     accepted: _Ends = field(default_factory=_Ends)
     problems: list[str] = field(default_factory=list)
     n_forgotten: float = 0.0
+    n_values: int = 0
     n_left: int = MOST_ITEMS
+
+    @property
+    def is_full(self) -> bool:
+        """Whether something was left out."""
+        return self.n_left == 0 or self.n_values > MOST_VALUES
 
     def complain(self, words: str) -> None:
         if len(self.problems) < MOST_PROBLEMS and words not in self.problems:
@@ -140,6 +147,10 @@ def read_log(path: Path) -> Log:
 
 def _take(columns: _Columns, place: str, line: bytes) -> None:
     """Add what one line says; each value is checked, since the file may be anybody's."""
+    columns.n_values += n_json_values(line)
+    if columns.n_values > MOST_VALUES:
+        columns.complain(f"the log holds more than {MOST_VALUES} values; the rest is left out")
+        return
     try:
         record = parse_json(line, place, MOST_IN_LINE)
         step = number(record.get("step")) if isinstance(record, dict) else None
@@ -204,7 +215,7 @@ def _columns(columns: _Columns, is_whole: bool) -> Log:
         paths=[[step, [number(value) for value in path]] for step, path in columns.paths.items()],
         episodes={name: [row[index] for row in episodes] for index, name in enumerate(fields)},
         moves=moves.items(),
-        is_whole=is_whole and not is_cut and columns.n_left > 0,
+        is_whole=is_whole and not is_cut and not columns.is_full,
         problems=columns.problems,
     )
 
