@@ -123,23 +123,26 @@ def test_a_result_beyond_all_numbers_is_none(copied):
 
 
 CUT = """
-import os, sys, threading
+import os, random, signal, sys, time
 from pathlib import Path
 from tgm.agent.model_file import read_arrays
 from tgm.errors import RunError
 path = Path(sys.argv[1])
 data = path.read_bytes()
-def cut():
-    for _ in range(4000):
-        os.truncate(path, 8)
-        with path.open("r+b") as file:
-            file.write(data)
-threading.Thread(target=cut, daemon=True).start()
-for _ in range(400):
-    try:
-        read_arrays(path, "tgm-model")
-    except RunError:
-        pass
+child = os.fork()
+while child == 0:
+    os.truncate(path, 4096)
+    with path.open("r+b") as file:
+        file.write(data)
+    time.sleep(random.uniform(0, 0.004))
+try:
+    for _ in range(200):
+        try:
+            read_arrays(path, "tgm-model")
+        except RunError:
+            pass
+finally:
+    os.kill(child, signal.SIGKILL)
 """
 
 
