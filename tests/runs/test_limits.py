@@ -141,7 +141,6 @@ def test_a_file_that_is_cut_while_it_is_read_kills_nobody(tmp_path, monkeypatch)
 
 def test_a_header_with_a_type_that_is_not_ours_is_named(tmp_path):
     import numpy as np
-    from safetensors.numpy import save_file
 
     path = tmp_path / "file.safetensors"
     safetensors.numpy.save_file({"a": np.ones(3, np.float32)}, path, {MODEL_FORMAT: "{}"})
