@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 READ_WHOLE = 8_000_000  # bytes: some 20,000 lines, a fifth of a second
-MOST_LINES = 40_000  # of a log that is read whole
+MOST_LINES = 30_000  # of a log that is read whole
 ENDS = 1_500_000  # bytes read without a gap at both ends of a longer log
-END_LINES = 10_000  # and at most so many lines at each
+END_LINES = 6_000  # and at most so many lines at each
 SAMPLES = 2_500  # single lines between them
 SAMPLED = 8_000_000  # bytes of them, with the rests of lines that are entered in their middle
 LONGEST_LINE = 1_000_000  # bytes

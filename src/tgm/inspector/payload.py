@@ -230,23 +230,16 @@ def _chunk(run: Run, first_step: int) -> Chunk:
 def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
     """A chunk; `changed` is another when a file was written, and then it is read again."""
     stored = Run.open(folder).chunk_file(first_step)
-    if _most_numbers(stored) > MOST_NUMBERS:
+    whole = None if _n_added(stored) > MOST_NUMBERS else with_all_frames(stored)
+    if whole is None or sum(array.size for array in whole.arrays.values()) > MOST_NUMBERS:
         raise RunError(f"{folder.name}: the history at step {first_step} is too large to be drawn")
-    return with_all_frames(stored)
+    return whole
 
 
-def _most_numbers(stored: Chunk) -> int:
-    """A bound on the numbers of a chunk with all its frames, before they are put in.
-
-    Each observation may add a component, and a row with as many successors as there are states.
-    """
-    arrays = stored.arrays
-    n_features = int(arrays["obs.point"].shape[1])
-    n_added = int((arrays["obs.share"] > 0).sum())
-    n_states = len(np.unique(arrays["component.id"])) + 1
-    return sum(int(array.size) for array in arrays.values()) + n_added * (
-        n_features * (n_features + 1) + 2 * min(n_states, n_added)
-    )
+def _n_added(stored: Chunk) -> int:
+    """The means and covariances of the frames that are not in the file, in numbers."""
+    n_features = int(stored.arrays["obs.point"].shape[1])
+    return int((stored.arrays["obs.share"] > 0).sum()) * n_features * (n_features + 1)
 
 
 def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:

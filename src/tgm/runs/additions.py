@@ -18,7 +18,7 @@ from tgm.runs.chunk import COLUMNS, Chunk
 
 UNKNOWN = -1
 MOST_GROWTH = 10  # successors in the rows that are put in, for each number of the file
-MOST_NUMBERS = 20_000_000  # of means and covariances that are put in
+MOST_NUMBERS = 20_000_000  # that are put in: of means and covariances, and of rows
 
 
 @dataclass
@@ -123,7 +123,8 @@ class _Replay:
         self._dof = self._a["prior.dof"][0]
         self._components: dict[int, _Component] = {}
         self._rows: dict[tuple[int, int], _Row] = {}
-        self._room = MOST_GROWTH * sum(values.size for values in chunk.arrays.values())
+        size = sum(values.size for values in chunk.arrays.values())
+        self._room = min(MOST_GROWTH * size, MOST_NUMBERS // 2)
         self._place = {"component": 0, "removed": 0, "row": 0, "next": 0}
         self.writer = _Writer()
         self.frame_of: list[int] = []  # the new place of each frame
