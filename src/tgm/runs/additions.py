@@ -85,8 +85,8 @@ class _Writer:
 
     def row(self, key: tuple[int, int], row: _Row) -> None:
         self._append("row", (*key, row.visits, row.reward, row.end, len(row.next)))
-        for after, count in row.next.items():
-            self._append("next", (after, count))
+        self.columns["next.state"].extend(row.next.keys())
+        self.columns["next.count"].extend(row.next.values())
 
     def _append(self, table: str, values: tuple[object, ...]) -> None:
         names = _TABLE_COLUMNS[table]
