@@ -154,6 +154,8 @@ def _routes(catalogue: Catalogue) -> Starlette:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
+    # Read now, so that the files of the page wait for no thread that reads a run.
+    page_files(), plotly_script()
     chunks = _Chunks()
     routes = [
         Route("/", _index),
@@ -173,11 +175,11 @@ def _routes(catalogue: Catalogue) -> Starlette:
     return app
 
 
-def _index(request: Request) -> Response:
+async def _index(request: Request) -> Response:
     return _file("index.html")
 
 
-def _static(request: Request) -> Response:
+async def _static(request: Request) -> Response:
     return _file(request.path_params["name"])
 
 
