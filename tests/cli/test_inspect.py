@@ -85,12 +85,11 @@ def test_a_missing_extra_is_named(command, folder, capsys, monkeypatch):
 def test_another_address_is_warned_of(folder, capsys, monkeypatch):
     from tests.inspector.test_server import Listening
 
-    from tgm.cli import inspect
-    from tgm.inspector import server
+    from tgm.inspector import server, serving
 
     served = []
     monkeypatch.setattr(server, "listen", lambda host, port: Listening(host, 5000))
-    monkeypatch.setattr(inspect, "_serve", lambda app, listening: served.append(app))
+    monkeypatch.setattr(serving, "serve", lambda app, listening: served.append(app))
     for host, is_warned in (("127.0.0.1", False), ("192.0.2.7", True)):
         assert main(["inspect", str(folder), "--host", host, "--no-browser"]) == 0
         captured = capsys.readouterr()

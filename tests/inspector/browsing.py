@@ -49,14 +49,12 @@ def open_browser() -> Iterator[Any]:
 @contextlib.contextmanager
 def serve(*places: Path) -> Iterator[str]:
     """A server of the runs in `places`, as `tgm inspect` starts it; gives its address."""
-    import uvicorn
-
     from tgm.inspector.catalogue import Catalogue
     from tgm.inspector.server import allowed_hosts, listen, make_app, new_token
+    from tgm.inspector.serving import make_server
 
     listening, token = listen("127.0.0.1", 0), new_token()
-    app = make_app(Catalogue(places), allowed_hosts(listening), token)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
+    server = make_server(make_app(Catalogue(places), allowed_hosts(listening), token))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

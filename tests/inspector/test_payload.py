@@ -2,10 +2,12 @@
 
 import json
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+import tgm
 from tgm.agent.model_file import write_arrays
 from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
@@ -60,6 +62,19 @@ def test_a_chunk_that_would_grow_beyond_measure_is_refused(run, tmp_path):
     assert path.stat().st_size < 10_000_000
     with pytest.raises(RunError, match="too large to be drawn"):
         payload.chunk(Run.open(folder), 0)
+
+
+def test_a_chunk_of_many_states_is_sent(tmp_path):
+    """What is counted are the numbers that are there, not those that there might be."""
+    folder = tmp_path / "large"
+    env = gym.make("tgm/Maze-v0", maze=random_maze("open", 16, 16, 0), max_episode_steps=300)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=0).learn(4000, run_dir=folder)
+    assert agent.n_states > 200
+    run = Run.open(folder)
+    for step in run.chunk_steps():
+        sent = json.loads(payload.chunk_bytes(run, step))
+        assert sent == payload.chunk(run, step)
+        assert sum(map(len, list(sent.values())[1:])) < payload.MOST_NUMBERS / 5
 
 
 def test_a_chunk_that_is_not_there_is_refused(run):

@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from tgm.inspector.plain import number, numbers, tame, text, to_bytes
+from tgm.inspector import plain
+from tgm.inspector.plain import array_bytes, number, numbers, tame, text, to_bytes
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "1", None, True, [1], 10**400])
@@ -20,6 +21,18 @@ def test_numbers_keep_seven_digits():
     assert numbers(np.array([True, False])) == [1, 0]
     assert numbers(np.array([2**40])) == [2**40]
     assert numbers(np.array([np.nan, 1.0])) == [None, 1.0]
+
+
+def test_arrays_are_written_as_their_numbers(monkeypatch):
+    monkeypatch.setattr(plain, "PIECE", 3)
+    for array in (
+        np.array([1 / 3, -2e30, 0.0, -0.0, 5.0, 1e-30 / 3, 123456789.0]),
+        np.array([[np.nan, 1.0], [np.inf, 2.5]]),
+        np.array([True, False]),
+        np.array([2**40, -1, 0, 7]),
+        np.zeros((0, 2)),
+    ):
+        assert json.loads(array_bytes(array)) == numbers(array)
 
 
 def test_texts_are_cut_and_can_be_sent():

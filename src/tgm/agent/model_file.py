@@ -16,9 +16,13 @@ import numpy as np
 
 from tgm.distributions.saved import Arrays
 from tgm.errors import RunError
+from tgm.files import parse_json, read_bytes
 
 MODEL_FORMAT = "tgm-model"
 SCHEMA = 2
+MOST_BYTES = 2 * 2**30  # of a model, a checkpoint or a piece of history
+MOST_HEADER_BYTES = 8 * 2**20
+MOST_HEADER_VALUES = 200_000
 BUFFER_BYTES = 1 << 16  # of a file while it is written: few calls, and no room to be made
 # What file systems answer that sync files only; they keep the order of names by themselves or not.
 NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF, errno.ENOSYS)
@@ -174,50 +178,57 @@ def sync_folder(folder: Path) -> None:
 
 def read_arrays(path: Path, format_name: str) -> tuple[Arrays, dict[str, Any]]:
     """The arrays and facts of a file of this kind, or a RunError that names what is wrong."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
 
     if not path.is_file():
         raise RunError(f"{path}: there is no such file")
+    data = read_bytes(path, MOST_BYTES)
+    content = _content(path, _header_of(path, data, format_name), format_name)
     try:
-        with safe_open(path, framework="numpy") as file:
-            content = _read_header(path, file.metadata() or {}, format_name)
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError, TypeError, AttributeError, MemoryError) as error:
+        arrays: Arrays = load(data)
+    except (SafetensorError, ValueError, TypeError, AttributeError, MemoryError) as error:
         reason = " ".join(str(error).split())
         raise RunError(f"{path}: not a readable {format_name} file ({reason})") from None
     for name, array in arrays.items():
-        if array.dtype.type not in _DTYPES:
-            raise RunError(f"{path}: array '{name}' has type {array.dtype}")
         if not np.isfinite(array).all():
             raise RunError(f"{path}: array '{name}' holds a value that is not finite")
     if content.get("checksum") != _checksum(arrays, content["facts"]):
         raise RunError(f"{path}: damaged: its checksum does not fit its content")
-    return arrays, _facts(path, content["facts"])
+    facts = parse_json(content["facts"], f"{path}: its facts", MOST_HEADER_VALUES)
+    if not isinstance(facts, dict):
+        raise RunError(f"{path}: its facts are not a JSON object")
+    return arrays, facts
 
 
-def _read_header(path: Path, header: dict[str, str], format_name: str) -> dict[str, Any]:
-    if format_name not in header:
+def _header_of(path: Path, data: bytes, format_name: str) -> dict[str, Any]:
+    """What a safetensors file says of itself and of its arrays, whose types are checked."""
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or length > len(data) - 8:
+        raise RunError(f"{path}: not a readable {format_name} file (its header is cut short)")
+    if length > MOST_HEADER_BYTES:
+        raise RunError(f"{path}: a header of over {MOST_HEADER_BYTES} bytes")
+    header = parse_json(data[8 : 8 + length], f"{path}: its header", MOST_HEADER_VALUES)
+    if not isinstance(header, dict) or not all(isinstance(one, dict) for one in header.values()):
+        raise RunError(f"{path}: not a readable {format_name} file (its header is no table)")
+    for name, entry in header.items():
+        if name != "__metadata__" and entry.get("dtype") not in _DTYPES.values():
+            raise RunError(f"{path}: array '{name}' has type {entry.get('dtype')}")
+    return header
+
+
+def _content(path: Path, header: dict[str, Any], format_name: str) -> dict[str, Any]:
+    """Schema, facts and checksum, as `write_arrays` put them into the header."""
+    text = header.get("__metadata__", {}).get(format_name)
+    if not isinstance(text, str):
         raise RunError(f"{path}: not a {format_name} file")
-    try:
-        content = json.loads(header[format_name])
-    except (ValueError, RecursionError):
-        raise RunError(f"{path}: its header is not JSON") from None
+    content = parse_json(text, f"{path}: its header", MOST_HEADER_VALUES)
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         schema = content.get("schema") if isinstance(content, dict) else None
         raise RunError(f"{path}: written with schema {schema}; this version reads {SCHEMA}")
     if not isinstance(content.get("facts"), str):
         raise RunError(f"{path}: its facts are not JSON")
     return content
-
-
-def _facts(path: Path, text: str) -> dict[str, Any]:
-    try:
-        facts = json.loads(text)
-    except (ValueError, RecursionError):
-        raise RunError(f"{path}: its facts are not JSON") from None
-    if not isinstance(facts, dict):
-        raise RunError(f"{path}: its facts are not a JSON object")
-    return facts
 
 
 def _checksum(arrays: Arrays, facts: str) -> int:

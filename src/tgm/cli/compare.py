@@ -12,13 +12,11 @@ from typing import Annotated, Any
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
-from rich.text import Text
 
-from tgm.agent.progress import QuietStderr, tell
+from tgm.agent.progress import QuietStderr
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
-from tgm.cli.output import print_json, print_lines
-from tgm.cli.streams import OutputError, OutText
+from tgm.cli.output import plain, print_json, print_lines, print_table, say
+from tgm.cli.streams import OutputError
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
@@ -99,7 +97,7 @@ class Compare:
                 work=partial(run_trial, record=runs),
             )
         for failure in comparison.failures:
-            tell(f"tgm: {failure.trial.name} failed: {failure.error}")
+            say(f"tgm: {failure.trial.name} failed: {failure.error}")
         try:
             self._tell(comparison)
         except OutputError:
@@ -142,9 +140,10 @@ class Compare:
         if not table:
             print_lines("no trial was finished")
             return
-        lines = _table(_MAZE_HEADS, [_maze_cells(row) for row in table])
-        lines += ["", *_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])]
-        print_lines(*lines, "", *_NOTES)
+        print_table(_MAZE_HEADS, [_maze_cells(row) for row in table])
+        print_lines("")
+        print_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])
+        print_lines("", *_NOTES)
         before = f", {comparison.n_before} of them from before" if comparison.n_before else ""
         print_lines(f"{len(comparison.rows)} trials{before}: {self.out / RESULTS_FILE}")
 
@@ -207,23 +206,6 @@ def _number(value: float | None, form: str, without: str = "-") -> str:
     return without if value is None else format(value, form)
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Drawn on a terminal, columns of plain text elsewhere."""
-    out = OutText()
-    console = Console(file=out)
-    if console.is_terminal:
-        table = Table(*heads)
-        for row in rows:
-            table.add_row(*map(Text, row))  # not markup: "[never, never]" would be a tag
-        console.print(table)
-        return out.getvalue().rstrip("\n").split("\n")
-    widths = [max(map(len, parts)) for parts in zip(heads, *rows, strict=True)]
-    return [
-        "  ".join(part.rjust(width) for part, width in zip(row, widths, strict=True))
-        for row in (heads, *rows)
-    ]
-
-
 def _identity(outcome: Outcome) -> dict[str, Any]:
     trial = outcome.trial
     return {
@@ -242,14 +224,14 @@ def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
         yield _plain_progress(n_trials)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(file=stderr.as_file())) as bar:
         task = bar.add_task("comparing", total=n_trials)
-        yield lambda outcome: bar.update(task, advance=1, description=outcome.trial.name)
+        yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
 
 
 def _plain_progress(n_trials: int) -> Callable[[Outcome], None]:
@@ -261,6 +243,6 @@ def _plain_progress(n_trials: int) -> Callable[[Outcome], None]:
         done += 1
         if done % every == 0:
             what = "failed" if outcome.result is None else "done"
-            tell(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
+            say(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
 
     return advance

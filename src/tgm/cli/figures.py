@@ -6,8 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-from tgm.agent.progress import tell
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError
 from tgm.experiments.figures.drawing import Settings
 
@@ -55,7 +54,7 @@ class Figures:
             self.out,
             self.only or tuple(FIGURES),
             Settings(self.seed, self.quick, self.results),
-            progress=lambda number, title: tell(f"figure {number}: {title}"),
+            progress=lambda number, title: say(f"figure {number}: {title}"),
         )
         page = write_page(self.out, entries)
         if self.json:

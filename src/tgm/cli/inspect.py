@@ -15,8 +15,7 @@ from typing import Annotated
 
 import tyro
 
-from tgm.agent.progress import tell
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import print_json, print_lines, say
 from tgm.cli.streams import flush_out
 from tgm.inspector.assets import need_extra
 from tgm.inspector.catalogue import Catalogue
@@ -47,6 +46,7 @@ class Inspect:
     def run(self) -> int:
         """Serve until interrupted, and return the exit code."""
         need_extra()
+        from tgm.inspector import serving
         from tgm.inspector.server import allowed_hosts, listen, make_app, new_token
 
         catalogue = Catalogue(self.runs or (RUNS,))
@@ -58,7 +58,7 @@ class Inspect:
         url = f"http://{shown}:{port}/#token={token}"
         if not ipaddress.ip_address(address).is_loopback:
             warning = "tgm: other machines can reach this server; whoever has the token sees the"
-            tell(f"{warning} runs, and the connection is not encrypted")
+            say(f"{warning} runs, and the connection is not encrypted")
         if self.json:
             print_json({"url": url, "runs": len(catalogue.folders())})
         else:
@@ -66,23 +66,8 @@ class Inspect:
             print_lines(f"{n_runs} run{'s' * (n_runs != 1)} at {url}", "Ctrl-C ends it.")
         flush_out()
         with contextlib.nullcontext() if self.no_browser else _shown(url):
-            _serve(make_app(catalogue, hosts, token), listening)
+            serving.serve(make_app(catalogue, hosts, token), listening)
         return 0
-
-
-def _serve(app: object, listening: object) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(
-        app,  # type: ignore[arg-type]
-        log_level="error",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        lifespan="off",
-    )
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])  # type: ignore[list-item]
 
 
 @contextlib.contextmanager

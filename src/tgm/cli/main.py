@@ -14,14 +14,13 @@ import importlib
 import io
 import re
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import tyro
 
 from tgm import __version__
-from tgm.agent.progress import tell
+from tgm.cli.output import one_line, say, speak_plainly
 from tgm.cli.streams import (
     OutputError,
     OutText,
@@ -61,31 +60,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     take_closed_streams()
+    speak_plainly(debug=debug)
     try:
-        with _warnings_in_one_line():
-            return _run_and_flush(arguments)
+        return _run_and_flush(arguments)
     except TGMError as error:
         if debug:
             raise
-        tell(f"tgm: {_in_one_line(str(error))}")
+        say(f"tgm: {error}")
         return 1 if isinstance(error, FailedRunError) else 2
     except KeyboardInterrupt:
         if debug:
             raise
-        tell("tgm: interrupted")
+        say("tgm: interrupted")
         return 130
     except OutputError as error:
         if error.is_closed_pipe:
             return 0  # nobody is left to be told
         if debug:
             raise
-        tell(f"tgm: {error}; the command itself is done")
+        say(f"tgm: {error}; the command itself is done")
         return OUTPUT_LOST
     except Exception as error:
         if debug:
             raise
-        message = _in_one_line(f"{type(error).__name__}: {error}")
-        tell(f"tgm: {message} (--debug shows where)")
+        message = one_line(f"{type(error).__name__}: {error}")
+        say(f"tgm: {message} (--debug shows where)")
         return 1
     finally:
         drop_what_is_left()
@@ -115,29 +114,6 @@ def _run(arguments: list[str]) -> int:
         write_out(f"tgm {__version__}\n")
         return 0
     return _parse(arguments[0], arguments[1:]).run()
-
-
-@contextlib.contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
-    """Show our own warnings as one line, without the place in the code."""
-    as_usual = warnings.formatwarning
-
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        line: str | None = None,
-    ) -> str:
-        if not category.__module__.startswith("tgm."):
-            return as_usual(message, category, filename, lineno, line)
-        return f"tgm: warning: {_in_one_line(str(message))}\n"
-
-    warnings.formatwarning = show
-    try:
-        yield
-    finally:
-        warnings.formatwarning = as_usual
 
 
 def _overview() -> str:
@@ -182,10 +158,6 @@ def _without_box(text: str) -> str:
     what = what.removeprefix("Error parsing config: ")  # the message names the setting
     hints = [part for part in rest if part.startswith(("Perhaps you meant", "For full helptext"))]
     return "; ".join([what, *hints])
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tgm.agent.progress import tell
+from tgm.cli.output import say
 from tgm.envs import Maze
 from tgm.envs.maze_env import MOST_NOISE
 from tgm.envs.time_limit import MOST_EPISODE_STEPS
@@ -38,4 +38,4 @@ class MazeFlags:
 def warn_of_limit(maze: Maze, limit: int | None) -> None:
     """Say on standard error if the goal is further away than an episode is long."""
     if maze.shortest_path and not maze.can_be_solved(limit):
-        tell(f"tgm: warning: maze {maze.name}: {maze.why_unsolvable(limit)}")
+        say(f"tgm: warning: maze {maze.name}: {maze.why_unsolvable(limit)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Callable
@@ -12,10 +11,9 @@ from typing import Annotated, Any, cast
 
 import tyro
 from rich.console import Console
-from rich.table import Table
 
-from tgm.agent.progress import tell
-from tgm.cli.streams import OutText, write_out
+from tgm.cli.output import print_json, print_lines, print_table, say
+from tgm.cli.streams import OutText
 from tgm.envs import (
     Maze,
     MazeKind,
@@ -64,24 +62,28 @@ class Mazes:
         elif self.generate is not None:
             kind, rows, columns = self.generate
             maze = random_maze(cast(MazeKind, kind), rows, columns, self.seed)
-            self._print(_describe(maze) | {"text": maze.to_text()}, maze.to_text)
+            facts = _describe(maze) | {"text": maze.to_text()}
+            self._print(facts, lambda: _print_rows(maze.to_text()))
         elif self.name is not None:
             maze, cautions = _load(self.name)
             facts = _describe(maze) | {"text": maze.to_text(), "warnings": cautions}
-            self._print(facts, lambda: _drawing(maze))
+            self._print(facts, lambda: _draw(maze))
         else:
             mazes = [load_maze(name) for name in maze_names()]
             facts = {"mazes": [_describe(maze) for maze in mazes]}
-            self._print(facts, lambda: _listing(mazes))
+            self._print(facts, lambda: print_table(_HEADS, [_cells(maze) for maze in mazes]))
         return 0
 
     def _check(self, path: Path) -> None:
         maze, cautions = _load(path)
         facts = {"file": str(path), "ok": True, **_describe(maze), "warnings": cautions}
-        self._print(facts, lambda: f"{path}: ok, {_summary(maze)}\n")
+        self._print(facts, lambda: print_lines(f"{path}: ok, {_summary(maze)}"))
 
-    def _print(self, facts: dict[str, Any], text: Callable[[], str]) -> None:
-        write_out(json.dumps(facts) + "\n" if self.json else text())
+    def _print(self, facts: dict[str, Any], tell: Callable[[], None]) -> None:
+        if self.json:
+            print_json(facts)
+        else:
+            tell()
 
 
 def _load(name_or_path: str | Path) -> tuple[Maze, list[str]]:
@@ -91,7 +93,7 @@ def _load(name_or_path: str | Path) -> tuple[Maze, list[str]]:
         maze = load_maze(name_or_path)
     cautions = [str(caution.message) for caution in caught]
     for caution in cautions:
-        tell(f"tgm: warning: {caution}")
+        say(f"tgm: warning: {caution}")
     return maze, cautions
 
 
@@ -118,37 +120,29 @@ def _summary(maze: Maze) -> str:
     return f"{size}, {best}, {default_limit(maze)} steps an episode"
 
 
-def _drawing(maze: Maze) -> str:
+def _draw(maze: Maze) -> None:
     """A picture on a terminal that can show its signs, the text of a maze file elsewhere."""
     console = Console(file=OutText())
     if not console.is_terminal or console.options.ascii_only:
-        return maze.to_text()
-    legend = "M mouse   ◆ cheese   · shortest path"
-    picture = draw_text(maze, maze.start, maze.shortest_path)
-    return f"{picture}{legend}\n{maze.name}: {_summary(maze)}\n"
+        _print_rows(maze.to_text())
+        return
+    _print_rows(draw_text(maze, maze.start, maze.shortest_path))
+    print_lines("M mouse   ◆ cheese   · shortest path", f"{maze.name}: {_summary(maze)}")
 
 
-def _listing(mazes: list[Maze]) -> str:
-    """A table: drawn on a terminal, columns of plain text elsewhere."""
-    heads = ("name", "size", "cells", "shortest path", "best return")
-    rows = [
-        (
-            maze.name,
-            f"{maze.width} x {maze.height}",
-            str(len(maze.cells)),
-            str(len(maze.shortest_path) - 1),
-            f"{maze.optimal_return:g}",
-        )
-        for maze in mazes
-    ]
-    out = OutText()
-    console = Console(file=out)
-    if not console.is_terminal:
-        return "".join("  ".join(f"{part:>13}" for part in row) + "\n" for row in (heads, *rows))
-    table = Table(*heads)
-    for column in table.columns:
-        column.justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-    return out.getvalue()
+def _print_rows(picture: str) -> None:
+    """The rows of a maze, each with its line break."""
+    print_lines(*picture.splitlines())
+
+
+_HEADS = ("name", "size", "cells", "shortest path", "best return")
+
+
+def _cells(maze: Maze) -> tuple[str, ...]:
+    return (
+        maze.name,
+        f"{maze.width} x {maze.height}",
+        str(len(maze.cells)),
+        str(len(maze.shortest_path) - 1),
+        f"{maze.optimal_return:g}",
+    )

@@ -10,8 +10,7 @@ from typing import Annotated
 import tyro
 
 from tgm.agent.model_file import write_atomically
-from tgm.agent.progress import tell
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError, TGMError
 from tgm.inspector.assets import has_extra, need_extra
 from tgm.runs import Run
@@ -66,6 +65,6 @@ def report_within(run: Run) -> Path | None:
         write_report([run], path)
     except Exception as error:
         reason = str(error) if isinstance(error, TGMError) else f"{type(error).__name__}: {error}"
-        tell(f"tgm: no report: {' '.join(reason.split())}; tgm report {run.folder} tries again")
+        say(f"tgm: no report: {' '.join(reason.split())}; tgm report {run.folder} tries again")
         return None
     return path

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import columns, print_json, print_lines
 from tgm.errors import RunError
 from tgm.runs.summary import RunSummary, summaries
 
@@ -35,7 +35,7 @@ class Runs:
         elif not found:
             print_lines(f"no runs under {self.root}; `tgm train` makes one")
         else:
-            print_lines(*_table([HEADS, *(_cells(summary) for summary in found)]))
+            print_lines(*columns([HEADS, *(_cells(summary) for summary in found)]))
         return 0
 
 
@@ -53,11 +53,3 @@ def _cells(summary: RunSummary) -> tuple[str, ...]:
         *(text(value) for value in (*numbers, solved, summary.mean_return)),
         summary.reason,
     )
-
-
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]

@@ -19,9 +19,8 @@ import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.agent.config import Preset
-from tgm.agent.progress import tell
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import print_json, print_lines, say
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.cli.worlds import environment_of
@@ -143,7 +142,7 @@ class Train:
         if recorder.stops:
             world = Run.open(recorder.path).world
             how = f"{recorder.path} {world.flags}" if world.must_be_named else recorder.path
-            tell(f"tgm: interrupted; tgm train --resume {how}")
+            say(f"tgm: interrupted; tgm train --resume {how}")
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
@@ -182,7 +181,7 @@ class Train:
         env = environment_of(run, "tgm train --resume", self.env, self.env_args)
         agent, troubles = resume(folder, env)
         for trouble in troubles:
-            tell(f"tgm: {trouble}")
+            say(f"tgm: {trouble}")
         recorder = open_run(agent, folder, planned, self.checkpoint_seconds, may_begin_again=True)
         return agent, recorder, planned - agent.n_steps
 

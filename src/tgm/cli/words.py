@@ -8,8 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from tgm.agent import TGMAgent
-from tgm.agent.progress import tell
 from tgm.cli.drawing import LEGEND, draw_learned
+from tgm.cli.output import say
 from tgm.envs import Maze
 from tgm.experiments.evaluation import LONGEST, Evaluation
 from tgm.experiments.structure import StructureReport
@@ -20,7 +20,7 @@ def newest_agent(run: Run) -> TGMAgent:
     """The newest agent of a run that can be read; what could not is told on standard error."""
     agent, troubles = run.agent_and_troubles()
     for trouble in troubles:
-        tell(f"tgm: {trouble}; taking an earlier one")
+        say(f"tgm: {trouble}; taking an earlier one")
     return agent
 
 

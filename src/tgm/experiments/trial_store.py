@@ -20,6 +20,7 @@ from tgm.agent.model_file import write_atomically
 from tgm.envs import Maze
 from tgm.errors import ConfigError, RunError, TGMError
 from tgm.experiments.trial import SCHEMA, Trial, TrialResult, as_folder
+from tgm.files import parse_json, read_bytes
 
 TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
 
@@ -37,6 +38,11 @@ MEASURES = (
     "seconds",
 )
 LOOKS = ("step", "greedy_return", "recent_reward")
+
+LARGEST_TRIAL = 10_000_000  # bytes of the file of a trial: over 100,000 checks
+MOST_IN_TRIAL = 1_000_000  # values in it
+LARGEST_TABLE = 32_000_000  # bytes of a CSV file
+MOST_ROWS, MOST_FIELDS = 300_000, 2_000_000  # in it
 
 Row = dict[str, Any]
 
@@ -140,13 +146,24 @@ def write_csv(path: Path, heads: Iterable[str], rows: Iterable[Row]) -> None:
 def read_csv(path: Path) -> list[Row]:
     """The rows of a table that `write_csv` wrote, with numbers as numbers."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return [
-                {name: _value(name, text) for name, text in row.items()}
-                for row in csv.DictReader(file)
-            ]
-    except OSError as error:
-        raise RunError(f"{path}: cannot be read ({error.strerror})") from None
+        return [
+            {name: _value(name, text) for name, text in row.items()}
+            for row in csv.DictReader(open_table(path))
+        ]
+    except (csv.Error, ValueError, TypeError) as error:
+        raise RunError(f"{path}: not a table of results ({error!s:.200})") from None
+
+
+def open_table(path: Path) -> io.StringIO:
+    """The text of a CSV file that is small enough to be read; a RunError if it is not."""
+    data = read_bytes(path, LARGEST_TABLE)
+    n_rows = data.count(b"\n") + data.count(b"\r")
+    if n_rows > MOST_ROWS or n_rows + data.count(b",") > MOST_FIELDS:
+        raise RunError(f"{path}: has more than {MOST_ROWS} rows or {MOST_FIELDS} fields")
+    try:
+        return io.StringIO(data.decode("utf-8"), newline="")
+    except UnicodeDecodeError as error:
+        raise RunError(f"{path}: is not UTF-8 (byte {error.start})") from None
 
 
 def _value(name: str, text: str) -> Any:
@@ -179,7 +196,7 @@ def maze_order(name: str) -> tuple[int, str]:
 
 def _read(path: Path) -> tuple[Trial, TrialResult]:
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = parse_json(read_bytes(path, LARGEST_TRIAL), path, MOST_IN_TRIAL)
         if facts["schema"] != SCHEMA:
             raise RunError(f"schema {facts['schema']!r}; this version reads {SCHEMA}")
         asked = dict(facts["trial"])

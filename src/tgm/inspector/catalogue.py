@@ -11,10 +11,11 @@ from pathlib import Path
 
 from tgm.errors import ConfigError, RunError
 from tgm.runs import Run, find_runs
-from tgm.runs.folder import HISTORY_FOLDER, RESULT_FILE, RUN_FILE
+from tgm.runs.folder import HISTORY_FOLDER, MOST_FILES, RESULT_FILE, RUN_FILE
+from tgm.runs.reader import LARGEST_JSON
 
 LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder's are a hundredth of it
-LARGEST_FACTS = {RUN_FILE: 8 * 2**20, RESULT_FILE: 8 * 2**20}  # bytes
+LARGEST_FACTS = {RUN_FILE: LARGEST_JSON, RESULT_FILE: LARGEST_JSON}
 
 
 class Catalogue:
@@ -66,7 +67,9 @@ def check_files(folder: Path) -> None:
             if not directory.is_dir():
                 continue
             with os.scandir(directory) as entries:
-                for entry in entries:
+                for number, entry in enumerate(entries):
+                    if number == MOST_FILES:
+                        raise RunError(f"{folder.name}: holds more than {MOST_FILES} files")
                     _check_entry(folder, entry)
     except OSError as error:
         raise RunError(f"{folder.name}: cannot be read ({error.strerror})") from None

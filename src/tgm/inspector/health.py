@@ -22,7 +22,10 @@ TRIED = 0.3  # expected tries that make an action known to the greedy policy
 MOST_NAMED = 8
 FEW_PAIRS = 3  # overlaps that are told one by one
 RECENT = 20  # episodes
-MOST_PAIRED = 1500  # states: their pairs are looked at all at once
+MOST_PAIRED = 1500  # states whose pairs are looked at
+MOST_WORK = 200_000_000  # pairs times the cube of features: a second
+MOST_CELLS = 10_000_000  # of the transition matrices that are compared with a maze
+BLOCK = 2_000_000  # numbers of the covariances that are averaged at once
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ def findings(
         found += _without_data(frame)
         found += _never_left(frame)
         found += _untried(frame)
-        if maze is not None and frame.mean.shape[1] == 2 and len(frame.ids) <= MOST_PAIRED:
+        n_cells = frame.n_actions * len(frame.ids) ** 2
+        if maze is not None and frame.mean.shape[1] == 2 and n_cells <= MOST_CELLS:
             found += _against_the_maze(frame, maze)
         if not any(finding.level in ("warning", "problem") for finding in found):
             text = f"{len(frame.ids)} states: none overlap, none is too wide, each has data."
@@ -146,8 +150,10 @@ def _ends(log: Log, world: World) -> list[Finding]:
 
 def _overlapping(frame: Frame) -> list[Finding]:
     """Pairs of components of which each point could be either's."""
-    if len(frame.ids) > MOST_PAIRED:
-        return []
+    n_states, n_features = frame.mean.shape
+    if n_states > MOST_PAIRED or n_states**2 * n_features**3 > MOST_WORK:
+        text = f"{n_states} states of {n_features} features are too many to compare each two."
+        return [Finding("note", "Overlaps were not looked for", text)]
     distance = separations(frame.mean, frame.covariance)
     pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
     pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
@@ -178,10 +184,16 @@ def _overlapping(frame: Frame) -> list[Finding]:
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:
     """(n, n) distance between each two means, in standard deviations of their average law."""
-    difference = mean[:, None] - mean[None]
-    average = 0.5 * (covariance[:, None] + covariance[None])
-    solved = np.linalg.solve(average, difference[..., None])[..., 0]
-    return np.asarray(np.sqrt(np.maximum(np.einsum("ijk,ijk->ij", difference, solved), 0.0)))
+    n_states, n_features = mean.shape
+    rows = max(1, BLOCK // max(1, n_states * n_features**2))
+    blocks = [np.zeros((0, n_states))]
+    for start in range(0, n_states, rows):
+        some = slice(start, start + rows)
+        difference = mean[some, None] - mean[None]
+        average = 0.5 * (covariance[some, None] + covariance[None])
+        solved = np.linalg.solve(average, difference[..., None])[..., 0]
+        blocks.append(np.sqrt(np.maximum(np.einsum("ijk,ijk->ij", difference, solved), 0.0)))
+    return np.concatenate(blocks)
 
 
 def _wide(frame: Frame) -> list[Finding]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from tgm.errors import RunError
+from tgm.files import n_json_values, opened, parse_json
+from tgm.inspector.log_lines import all_lines, is_short, sampled_lines
 from tgm.inspector.plain import number, text
 
-READ_WHOLE = 8_000_000  # bytes: some 20,000 lines, a fifth of a second
-ENDS = 1_500_000  # bytes read without a gap at both ends of a longer log
-SAMPLES = 2_500  # single lines between them
-LONGEST_LINE = 1_000_000  # bytes
+MOST_IN_LINE = 200_000  # values
+MOST_VALUES = 2_000_000  # in all lines: twice of what eight honest megabytes hold
+MOST_ITEMS = 120_000  # moves and episodes that are looked at: more than such a log has room for
 MOST_POINTS = 3_000  # of a curve
 MOST_EPISODES = 12_000
 MOST_MOVES = 6_000
@@ -54,94 +56,137 @@ class Log:
         return int(self.series["step"][-1]) if self.series["step"] else 0
 
 
+class _Thinning:
+    """Items at even distances, of as many as may come: every second one goes when there are many.
+
+    The first item is always among them, and so is the last.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._every = 1
+        self._kept: list[Any] = []
+        self._last: Any = None
+        self.n_seen = 0
+
+    def add(self, item: Any) -> None:
+        self._last = item
+        if self.n_seen % self._every == 0:
+            self._kept.append(item)
+            if len(self._kept) >= 4 * self._most:
+                self._kept = self._kept[::2]
+                self._every *= 2
+        self.n_seen += 1
+
+    def items(self) -> list[Any]:
+        is_last = self.n_seen == 0 or (self.n_seen - 1) % self._every == 0
+        return thinned(self._kept if is_last else [*self._kept, self._last], self._most)
+
+
+class _Ends:
+    """The first items and the last, half of MOST_MOVES each; all of them if there are fewer."""
+
+    def __init__(self) -> None:
+        self._first: list[Any] = []
+        self._last: deque[Any] = deque(maxlen=MOST_MOVES // 2)
+        self.n_seen = 0
+
+    def add(self, item: Any) -> None:
+        (self._first if self.n_seen < MOST_MOVES // 2 else self._last).append(item)
+        self.n_seen += 1
+
+    def items(self) -> list[Any]:
+        return [*self._first, *self._last]
+
+
 @dataclass
 class _Columns:
-    records: list[dict[str, Any]] = field(default_factory=list)
-    episodes: list[list[Any]] = field(default_factory=list)
-    moves: list[dict[str, Any]] = field(default_factory=list)
+    """What the lines say, kept in bounded room while they are gone through."""
+
+    records: _Thinning = field(default_factory=lambda: _Thinning(MOST_POINTS))
+    paths: _Thinning = field(default_factory=lambda: _Thinning(MOST_PATHS))
+    episodes: _Thinning = field(default_factory=lambda: _Thinning(MOST_EPISODES))
+    moves: _Ends = field(default_factory=_Ends)
+    accepted: _Ends = field(default_factory=_Ends)
     problems: list[str] = field(default_factory=list)
+    n_forgotten: float = 0.0
+    n_values: int = 0
+    n_left: int = MOST_ITEMS
+
+    @property
+    def is_full(self) -> bool:
+        """Whether something was left out."""
+        return self.n_left == 0 or self.n_values > MOST_VALUES
+
+    def complain(self, words: str) -> None:
+        if len(self.problems) < MOST_PROBLEMS and words not in self.problems:
+            self.problems.append(words)
+
+    def looked_at(self, items: object) -> Iterator[dict[str, Any]]:
+        """Moves or episodes of a line, as long as there are not too many in all."""
+        for item in items if isinstance(items, list) else ():
+            if self.n_left == 0:
+                self.complain(f"the log lists more than {MOST_ITEMS} moves and episodes")
+                return
+            self.n_left -= 1
+            if isinstance(item, dict):
+                yield item
 
 
 def read_log(path: Path) -> Log:
     """The log at `path`; a missing one is empty, unreadable lines are named and left out."""
     columns = _Columns()
     is_whole = True
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            is_whole = size <= READ_WHOLE
-            places = _whole(file) if is_whole else _sampled(file, size)
-            for place, line in places:
+    if path.exists():
+        with opened(path) as (file, size):
+            is_whole = is_short(file, size)
+            for place, line in all_lines(file) if is_whole else sampled_lines(file, size):
                 _take(columns, place, line)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise RunError(f"{path.name}: cannot be read ({error.strerror})") from None
     return _columns(columns, is_whole)
-
-
-def _whole(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    number_ = 0
-    while line := file.readline(LONGEST_LINE):
-        number_ += 1
-        if line.endswith(b"\n"):
-            yield f"line {number_}", line
-        elif len(line) == LONGEST_LINE:
-            yield f"line {number_}", b"?"  # named as unreadable; its rest is passed over
-            _pass_over(file)
-
-
-def _pass_over(file: BinaryIO) -> None:
-    while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-        pass
-
-
-def _sampled(file: BinaryIO, size: int) -> Iterator[tuple[str, bytes]]:
-    """Both ends without a gap, and single lines at even distances between them."""
-    while file.tell() < ENDS and (line := file.readline(LONGEST_LINE)):
-        yield f"byte {file.tell() - len(line)}", line
-    begin = file.tell()
-    gap = (size - ENDS - begin) / SAMPLES
-    for index in range(SAMPLES):
-        file.seek(max(begin + int(index * gap), file.tell()))
-        file.readline(LONGEST_LINE)  # the rest of a line that was entered in its middle
-        if file.tell() >= size - ENDS:
-            break
-        yield f"byte {file.tell()}", file.readline(LONGEST_LINE)
-    file.seek(max(size - ENDS, file.tell()))
-    file.readline(LONGEST_LINE)
-    while line := file.readline(LONGEST_LINE):
-        if line.endswith(b"\n"):
-            yield f"byte {file.tell() - len(line)}", line
 
 
 def _take(columns: _Columns, place: str, line: bytes) -> None:
     """Add what one line says; each value is checked, since the file may be anybody's."""
+    columns.n_values += n_json_values(line)
+    if columns.n_values > MOST_VALUES:
+        columns.complain(f"the log holds more than {MOST_VALUES} values; the rest is left out")
+        return
     try:
-        record = json.loads(line)
-        step = number(record["step"]) if isinstance(record, dict) else None
-    except (ValueError, KeyError, RecursionError):
+        record = parse_json(line, place, MOST_IN_LINE)
+        step = number(record.get("step")) if isinstance(record, dict) else None
+    except RunError:
         record, step = {}, None
     if step is None or step < 0:
-        if len(columns.problems) < MOST_PROBLEMS:
-            columns.problems.append(f"the log cannot be read at {place}")
+        columns.complain(f"the log cannot be read at {place}")
         return
     step = int(step)
-    columns.records.append(
-        {"step": step, "terms": record.get("free_energy_terms")}
-        | {"path": record.get("free_energy_path")}
-        | {name: number(record.get(name)) for name in SERIES}
+    values = {name: number(record.get(name)) for name in SERIES}
+    columns.n_forgotten += values["n_forgotten"] or 0
+    columns.records.add(
+        values
+        | {"step": step, "n_forgotten_total": columns.n_forgotten}
+        | {"terms": _first_terms(record.get("free_energy_terms"))}
     )
-    columns.episodes += [
-        [number(item.get(name)) for name in ("episode", "step", "total_reward", "length")]
-        + [1 if item.get("terminated") is True else 0]
-        for item in _dicts(record.get("episodes"))
-    ]
-    columns.moves += [_move(step, item) for item in _dicts(record.get("moves"))]
+    path = record.get("free_energy_path")
+    if isinstance(path, list) and path:
+        columns.paths.add((step, path[:LONGEST_PATH]))
+    for item in columns.looked_at(record.get("episodes")):
+        if None not in (row := _episode(item)):
+            columns.episodes.add(row)
+    for item in columns.looked_at(record.get("moves")):
+        move = _move(step, item)
+        columns.moves.add(move)
+        if move["accepted"]:
+            columns.accepted.add(move)
 
 
-def _dicts(items: object) -> list[dict[str, Any]]:
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+def _first_terms(terms: object) -> dict[str, Any]:
+    return dict(islice(terms.items(), MOST_TERMS)) if isinstance(terms, dict) else {}
+
+
+def _episode(item: dict[str, Any]) -> list[Any]:
+    values = [number(item.get(name)) for name in ("episode", "step", "total_reward", "length")]
+    return [*values, 1 if item.get("terminated") is True else 0]
 
 
 def _move(step: int, item: dict[str, Any]) -> dict[str, Any]:
@@ -159,26 +204,18 @@ def _move(step: int, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _columns(columns: _Columns, is_whole: bool) -> Log:
-    forgotten = 0.0
-    for record in columns.records:
-        forgotten += record["n_forgotten"] or 0
-        record["n_forgotten_total"] = forgotten
-    records = thinned(columns.records, MOST_POINTS)
+    records, episodes = columns.records.items(), columns.episodes.items()
     names = ("step", *SERIES, "n_forgotten_total")
-    episodes = [row for row in columns.episodes if None not in row]
-    rows = thinned(episodes, MOST_EPISODES)
     fields = ("episode", "step", "total_reward", "length", "terminated")
-    moves = columns.moves
-    if len(moves) > MOST_MOVES:
-        moves = [move for move in moves if move["accepted"]]
-    is_cut = len(episodes) > MOST_EPISODES or len(moves) > MOST_MOVES
+    moves = columns.moves if columns.moves.n_seen <= MOST_MOVES else columns.accepted
+    is_cut = columns.episodes.n_seen > MOST_EPISODES or moves.n_seen > MOST_MOVES
     return Log(
         series={name: [record[name] for record in records] for name in names},
         terms=_terms(records),
-        paths=_paths(columns.records),
-        episodes={name: [row[index] for row in rows] for index, name in enumerate(fields)},
-        moves=moves[: MOST_MOVES // 2] + moves[MOST_MOVES // 2 :][-(MOST_MOVES // 2) :],
-        is_whole=is_whole and not is_cut,
+        paths=[[step, [number(value) for value in path]] for step, path in columns.paths.items()],
+        episodes={name: [row[index] for row in episodes] for index, name in enumerate(fields)},
+        moves=moves.items(),
+        is_whole=is_whole and not is_cut and not columns.is_full,
         problems=columns.problems,
     )
 
@@ -195,21 +232,8 @@ def thinned(items: list[Any], most: int) -> list[Any]:
 def _terms(records: list[dict[str, Any]]) -> dict[str, list[Any]]:
     names: dict[str, None] = {}
     for record in records:
-        if isinstance(record["terms"], dict):
-            names |= dict.fromkeys(list(record["terms"])[:MOST_TERMS])
+        names |= dict.fromkeys(record["terms"])
     return {
-        text(name): [
-            number(record["terms"].get(name)) if isinstance(record["terms"], dict) else None
-            for record in records
-        ]
+        text(name): [number(record["terms"].get(name)) for record in records]
         for name in list(names)[:MOST_TERMS]
     }
-
-
-def _paths(records: list[dict[str, Any]]) -> list[list[Any]]:
-    paths = [
-        [record["step"], [number(value) for value in record["path"][:LONGEST_PATH]]]
-        for record in records
-        if isinstance(record["path"], list) and record["path"]
-    ]
-    return thinned(paths, MOST_PATHS)

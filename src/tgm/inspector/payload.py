@@ -16,14 +16,14 @@ from tgm.errors import RunError, TGMError
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
-from tgm.inspector.plain import number, numbers, tame, text
+from tgm.inspector.plain import array_bytes, number, numbers, tame, text, to_bytes
 from tgm.runs import Chunk, Frame, Run, World
 from tgm.runs.additions import with_all_frames
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
 from tgm.runs.summary import solved_of
 
 MOST_CHUNKS = 20_000
-MOST_NUMBERS = 30_000_000  # of a piece of history: what a hostile file could make of itself
+MOST_NUMBERS = 3_500_000  # of a piece of history that is sent: 5,000 steps with 24 features
 MOST_CELLS = 20_000  # of a maze that is drawn
 OUTLINE_EPISODES = 1_500
 LONGEST_LOOK = 5_000  # observations from which the axes are laid
@@ -119,10 +119,17 @@ def outline(run: Run) -> dict[str, Any]:
 
 def chunk(run: Run, first_step: int) -> dict[str, Any]:
     """One piece of the history: each array flat under its name."""
-    if first_step not in run.chunk_steps():
-        raise RunError(f"{run.name}: no history begins at step {first_step}")
-    arrays = _chunk(run, first_step).arrays
+    arrays = _named_chunk(run, first_step).arrays
     return {"first_step": first_step} | {name: numbers(array) for name, array in arrays.items()}
+
+
+def chunk_bytes(run: Run, first_step: int) -> bytes:
+    """The same as JSON, made without a list of all its numbers."""
+    parts = [
+        to_bytes(name) + b":" + array_bytes(array)
+        for name, array in _named_chunk(run, first_step).arrays.items()
+    ]
+    return b",".join([b'{"first_step":%d' % first_step, *parts]) + b"}"
 
 
 def pulse(run: Run) -> dict[str, Any]:
@@ -215,6 +222,13 @@ def _end_of_history(
     return frame, tail, None
 
 
+def _named_chunk(run: Run, first_step: int) -> Chunk:
+    """A chunk that somebody asks for by its step."""
+    if first_step not in run.chunk_steps():
+        raise RunError(f"{run.name}: no history begins at step {first_step}")
+    return _chunk(run, first_step)
+
+
 def _chunk(run: Run, first_step: int) -> Chunk:
     return _decoded(run.folder, first_step, _changed(run.folder / HISTORY_FOLDER))
 
@@ -223,23 +237,16 @@ def _chunk(run: Run, first_step: int) -> Chunk:
 def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
     """A chunk; `changed` is another when a file was written, and then it is read again."""
     stored = Run.open(folder).chunk_file(first_step)
-    if _most_numbers(stored) > MOST_NUMBERS:
+    whole = None if _n_added(stored) > MOST_NUMBERS else with_all_frames(stored)
+    if whole is None or sum(array.size for array in whole.arrays.values()) > MOST_NUMBERS:
         raise RunError(f"{folder.name}: the history at step {first_step} is too large to be drawn")
-    return with_all_frames(stored)
+    return whole
 
 
-def _most_numbers(stored: Chunk) -> int:
-    """A bound on the numbers of a chunk with all its frames, before they are put in.
-
-    Each observation may add a component, and a row with as many successors as there are states.
-    """
-    arrays = stored.arrays
-    n_features = int(arrays["obs.point"].shape[1])
-    n_added = int((arrays["obs.share"] > 0).sum())
-    n_states = len(np.unique(arrays["component.id"])) + 1
-    return sum(int(array.size) for array in arrays.values()) + n_added * (
-        n_features * (n_features + 1) + 2 * min(n_states, n_added)
-    )
+def _n_added(stored: Chunk) -> int:
+    """The means and covariances of the frames that are not in the file, in numbers."""
+    n_features = int(stored.arrays["obs.point"].shape[1])
+    return int((stored.arrays["obs.share"] > 0).sum()) * n_features * (n_features + 1)
 
 
 def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:

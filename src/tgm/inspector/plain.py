@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIGITS = 7  # a screen shows fewer; the files keep them all
+PIECE = 65_536  # numbers that are written at once
 MOST_CHARACTERS = 300  # of a text in somebody's run
 MOST_DEPTH = 6
 MOST_ITEMS = 200
@@ -38,6 +39,20 @@ def numbers(values: NDArray[Any]) -> list[Any]:
     if np.issubdtype(flat.dtype, np.integer):
         return list(flat.tolist())
     return [rounded(value) for value in flat.tolist()]
+
+
+def array_bytes(values: NDArray[Any]) -> bytes:
+    """`numbers` as compact JSON, made in pieces: a list of numbers takes four times the array."""
+    flat = np.asarray(values).ravel()
+    pieces = (flat[start : start + PIECE] for start in range(0, len(flat), PIECE))
+    return b"[" + b",".join(_piece_bytes(piece) for piece in pieces) + b"]"
+
+
+def _piece_bytes(piece: NDArray[Any]) -> bytes:
+    if piece.dtype != np.float64 or not np.isfinite(piece).all():
+        return to_bytes(numbers(piece))[1:-1]
+    # One template for all: three times as quick as rounding and writing each.
+    return ((f"%.{DIGITS}g," * len(piece)) % tuple(piece.tolist()))[:-1].encode("ascii")
 
 
 def text(value: object) -> str:

@@ -8,14 +8,15 @@ token of this start, and takes ids for runs, never paths.
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 import socket
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from tgm.errors import ConfigError, TGMError
+from tgm.errors import ConfigError, RunError, TGMError
 from tgm.inspector import payload
 from tgm.inspector.assets import MEDIA_TYPES, PLOTLY, page_files, plotly_script
 from tgm.inspector.catalogue import Catalogue, check_files
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
 
 TOKEN_HEADER = "x-tgm-token"
 MOST_LISTED = 500
-KEPT_CHUNKS = 32
+KEPT_BYTES = 64 * 2**20  # of pieces of history, as they are sent
+PIECE = 65_536  # bytes of an answer that are sent at once
+LONGEST_STEP = 18  # digits
 HTTP_PORT = 80
+WAITING = 64  # connections that the system keeps until they are taken
 
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -63,7 +67,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((str(address), port))
-        listening.listen(64)
+        listening.listen(WAITING)
     except (OSError, OverflowError) as error:
         listening.close()
         raise ConfigError(f"cannot listen on {host}, port {port} ({error})") from None
@@ -112,7 +116,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 mine = [(key.encode(), value.encode()) for key, value in SECURITY_HEADERS.items()]
                 message["headers"] = [*message.get("headers", []), *mine]
-            await send(message)
+            for piece in _pieces(message):
+                await send(piece)
 
         refusal = self._refusal(scope)
         answer = self._app if refusal is None else refusal
@@ -134,10 +139,23 @@ class Guard:
         return None
 
 
+def _pieces(message: Any) -> Iterator[Any]:
+    """A long body in pieces: the next is not copied before the client has taken the last."""
+    body = message.get("body", b"")
+    if len(body) <= PIECE:
+        yield message
+        return
+    for start in range(0, len(body), PIECE):
+        more = start + PIECE < len(body) or message.get("more_body", False)
+        yield message | {"body": body[start : start + PIECE], "more_body": more}
+
+
 def _routes(catalogue: Catalogue) -> Starlette:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
+    # Read now, so that the files of the page wait for no thread that reads a run.
+    page_files(), plotly_script()
     chunks = _Chunks()
     routes = [
         Route("/", _index),
@@ -148,7 +166,7 @@ def _routes(catalogue: Catalogue) -> Starlette:
         ("", lambda run, request: payload.summary(run)),
         ("/outline", lambda run, request: payload.outline(run)),
         ("/pulse", lambda run, request: payload.pulse(run)),
-        ("/chunks/{step:int}", lambda run, request: chunks.get(run, request.path_params["step"])),
+        ("/chunks/{step}", lambda run, request: chunks.get(run, _step(request))),
     ):
         routes.append(Route("/api/runs/{id}" + path, _of_run(catalogue, make)))
     handlers: dict[Any, Any] = {404: lambda request, error: _error(404, "there is no such page")}
@@ -157,11 +175,11 @@ def _routes(catalogue: Catalogue) -> Starlette:
     return app
 
 
-def _index(request: Request) -> Response:
+async def _index(request: Request) -> Response:
     return _file("index.html")
 
 
-def _static(request: Request) -> Response:
+async def _static(request: Request) -> Response:
     return _file(request.path_params["name"])
 
 
@@ -188,6 +206,18 @@ def _of_run(
         return _answer(lambda: make(run, request))
 
     return endpoint
+
+
+def _step(request: Request) -> int:
+    """The step that the address of a piece of history names."""
+    from starlette.exceptions import HTTPException
+
+    words = request.path_params["step"]
+    if not re.fullmatch(r"[0-9]+", words):
+        raise HTTPException(404)
+    if len(words) > LONGEST_STEP:
+        raise RunError(f"no history begins at step {words}")
+    return int(words)
 
 
 def _answer(make: Callable[[], Any]) -> Response:
@@ -231,19 +261,21 @@ class _Chunks:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
+        self._n_bytes = 0
         self._lock = Lock()
 
     def get(self, run: Run, first_step: int) -> bytes:
-        """The piece that begins at `first_step`; made anew when the directory has changed."""
+        """The piece that begins at `first_step`; made anew when the directory has changed.
+
+        One is made at a time: each may take its share of memory.
+        """
         facts = (run.folder / HISTORY_FOLDER).stat()
         key = (run.folder, first_step, facts.st_mtime_ns)
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        made = to_bytes(payload.chunk(run, first_step))
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > KEPT_CHUNKS:
-                self._kept.popitem(last=False)
-        return made
+            if key not in self._kept:
+                self._kept[key] = payload.chunk_bytes(run, first_step)
+                self._n_bytes += len(self._kept[key])
+            self._kept.move_to_end(key)
+            while self._n_bytes > KEPT_BYTES and len(self._kept) > 1:
+                self._n_bytes -= len(self._kept.popitem(last=False)[1])
+            return self._kept[key]

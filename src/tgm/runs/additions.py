@@ -5,24 +5,28 @@ So a history file has no frame for it. Here the frames are put in.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from tgm.distributions import FloatArray
 from tgm.distributions.saved import Arrays
 from tgm.errors import DataError
 from tgm.runs.chunk import COLUMNS, Chunk
 
 UNKNOWN = -1
 MOST_GROWTH = 10  # successors in the rows that are put in, for each number of the file
+MOST_NUMBERS = 20_000_000  # that are put in: of means and covariances, and of rows
 
 
 @dataclass
 class _Component:
     weight: float
     is_fixed: bool
-    mean: list[float]
-    covariance: list[float]  # row by row
+    mean: FloatArray  # (n_features,)
+    covariance: FloatArray  # (n_features, n_features)
 
 
 @dataclass
@@ -33,20 +37,18 @@ class _Row:
     next: dict[int, float] = field(default_factory=dict)
 
 
-def add_point(known: _Component, point: list[float], share: float, prior_dof: float) -> None:
+def add_point(known: _Component, point: FloatArray, share: float, prior_dof: float) -> None:
     """A share s of a point x: the mean moves by s d / (w + s), the scatter by s w / (w + s) d d^T.
 
     w is the weight before, d the distance of x from the mean. The covariance is the prior's and
     the points' scatter over prior_dof + weight.
     """
     weight = known.weight + share
-    difference = [x - m for x, m in zip(point, known.mean, strict=True)]
+    difference = point - known.mean
     before, step = prior_dof + known.weight, share / weight
-    squares = (step * known.weight * one * other for one in difference for other in difference)
-    known.covariance = [
-        (c * before + s) / (before + share) for c, s in zip(known.covariance, squares, strict=True)
-    ]
-    known.mean = [m + step * d for m, d in zip(known.mean, difference, strict=True)]
+    square = np.multiply.outer(step * known.weight * difference, difference)
+    known.covariance = (known.covariance * before + square) / (before + share)
+    known.mean = known.mean + step * difference
     known.weight = weight
 
 
@@ -66,7 +68,10 @@ class _Writer:
                   ("frame", "component", "removed", "row", "next"))  # fmt: skip
 
     def __init__(self) -> None:
-        self.columns: dict[str, list[object]] = {name: [] for name in self.NAMES}
+        # Flat: the numbers of a covariance are many, and each takes its eight bytes only.
+        self.columns: dict[str, array[Any]] = {
+            name: array("d" if COLUMNS[name][0] is np.float64 else "q") for name in self.NAMES
+        }
 
     def frame(self, step: int, n_obs: int, is_full: bool, counts: tuple[int, int, int]) -> None:
         self._append("frame", (step, n_obs, is_full, *counts))
@@ -80,18 +85,23 @@ class _Writer:
 
     def row(self, key: tuple[int, int], row: _Row) -> None:
         self._append("row", (*key, row.visits, row.reward, row.end, len(row.next)))
-        for after, count in row.next.items():
-            self._append("next", (after, count))
+        self.columns["next.state"].extend(row.next.keys())
+        self.columns["next.count"].extend(row.next.values())
 
     def _append(self, table: str, values: tuple[object, ...]) -> None:
         names = _TABLE_COLUMNS[table]
         for name, value in zip(names, values, strict=True):
-            self.columns[name].append(value)
+            if isinstance(value, np.ndarray):
+                self.columns[name].frombytes(value.tobytes())
+            else:
+                self.columns[name].append(value)
 
     def arrays(self, n_features: int) -> Arrays:
         shapes = {"": (), "d": (n_features,), "dd": (n_features, n_features)}
         return {
-            name: np.array(values, dtype=COLUMNS[name][0]).reshape(-1, *shapes[COLUMNS[name][1]])
+            name: np.frombuffer(values, np.dtype(values.typecode))
+            .astype(COLUMNS[name][0], copy=False)
+            .reshape(-1, *shapes[COLUMNS[name][1]])
             for name, values in self.columns.items()
         }
 
@@ -106,11 +116,15 @@ class _Replay:
     """The model while the frames and observations of a chunk are gone through in order."""
 
     def __init__(self, chunk: Chunk) -> None:
-        self._a = {name: array.tolist() for name, array in chunk.arrays.items()}
+        self._a = {
+            name: values.tolist() if values.ndim == 1 else values
+            for name, values in chunk.arrays.items()
+        }
         self._dof = self._a["prior.dof"][0]
         self._components: dict[int, _Component] = {}
         self._rows: dict[tuple[int, int], _Row] = {}
-        self._room = MOST_GROWTH * sum(array.size for array in chunk.arrays.values())
+        size = sum(values.size for values in chunk.arrays.values())
+        self._room = min(MOST_GROWTH * size, MOST_NUMBERS // 2)
         self._place = {"component": 0, "removed": 0, "row": 0, "next": 0}
         self.writer = _Writer()
         self.frame_of: list[int] = []  # the new place of each frame
@@ -136,12 +150,11 @@ class _Replay:
             writer.removed(name)
         for _ in range(counts[0]):
             i = self._take("component")
-            covariance = [value for line in a["component.covariance"][i] for value in line]
             known = _Component(
                 a["component.weight"][i],
                 a["component.is_fixed"][i],
                 a["component.mean"][i],
-                covariance,
+                a["component.covariance"][i],
             )
             self._components[a["component.id"][i]] = known
             writer.component(a["component.id"][i], known)
@@ -185,8 +198,12 @@ class _Replay:
 def with_all_frames(chunk: Chunk) -> Chunk:
     """The chunk with a frame for every observation that was just added to the model."""
     arrays = chunk.arrays
-    if not (arrays["obs.share"] > 0).any():
+    n_features = arrays["obs.point"].shape[1]
+    n_added = int((arrays["obs.share"] > 0).sum())
+    if n_added == 0:
         return chunk
+    if n_added * n_features * (n_features + 1) > MOST_NUMBERS:
+        raise DataError(f"{n_added} changes of {n_features} features are too many to be put in")
     replay = _Replay(chunk)
     n_frames, frame = len(arrays["frame.step"]), 0
     n_obs = arrays["frame.n_obs"].tolist()
@@ -197,6 +214,6 @@ def with_all_frames(chunk: Chunk) -> Chunk:
         replay.observation(index)
     for rest in range(frame, n_frames):
         replay.frame(rest)
-    told = replay.writer.arrays(arrays["obs.point"].shape[1])
+    told = replay.writer.arrays(n_features)
     moved = np.array(replay.frame_of, dtype=np.intp)[arrays["kept.frame"]]
     return Chunk(chunk.first_step, arrays | told | {"kept.frame": moved})

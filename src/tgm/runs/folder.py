@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -37,6 +38,7 @@ MODEL_FILE = "model.safetensors"
 HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
 NUMBER = re.compile(r"[0-9]{10,18}")  # the step that a file is named by
 TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # why a directory cannot have a name
+MOST_FILES = 100_000  # checkpoints or pieces of history of a run
 FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
 
 Begun = TypeVar("Begun")
@@ -210,7 +212,11 @@ def is_own_file(path: Path) -> bool:
 
 def numbered(folder: Path) -> list[tuple[int, Path]]:
     """(step, file) of the checkpoints or chunks in a folder of a run, in their order."""
-    files = folder.glob("*.safetensors") if folder.is_dir() and not folder.is_symlink() else ()
+    files: list[Path] = []
+    if folder.is_dir() and not folder.is_symlink():
+        files = list(islice(folder.glob("*.safetensors"), MOST_FILES + 1))
+    if len(files) > MOST_FILES:
+        raise RunError(f"{folder}: holds more than {MOST_FILES} files")
     return sorted(
         (int(path.stem), path)
         for path in files

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +11,9 @@ from typing import Any, Literal
 
 from tgm.agent import TGMAgent
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.agent.spaces import Interface
 from tgm.errors import RunError, TGMError
+from tgm.files import opened, parse_json, read_bytes
 from tgm.runs.additions import with_all_frames
 from tgm.runs.chunk import Chunk, Frame
 from tgm.runs.folder import (
@@ -33,8 +33,12 @@ from tgm.runs.world import World
 
 State = Literal["live", "unknown", "finished", "interrupted", "failed", "broken"]
 
-LARGEST_JSON = 10_000_000  # bytes of run.json or result.json
-LONGEST_LINE = 10_000_000  # bytes of a line of metrics
+LARGEST_JSON = 4_000_000  # bytes of run.json or result.json: the largest maze has a million
+MOST_FACTS = 100_000  # values in either of them
+LONGEST_LINE = 4_000_000  # bytes of a line of metrics
+MOST_IN_LINE = 400_000  # values in it
+MOST_STEPS = 2**53  # that are planned
+MOST_CHECKPOINTS = 20  # that are looked at, the newest; a run keeps two
 TAIL = 65_536  # bytes in which the last line of metrics is looked for, at first
 
 
@@ -86,7 +90,8 @@ class Run:
         }
         for name, kind in wanted.items():
             if not isinstance(facts.get(name), kind):
-                raise RunError(f"{path}: '{name}' is {facts.get(name)!r}")
+                raise RunError(f"{path}: '{name}' is {facts.get(name)!r:.100}")
+        _check_ranges(path, facts)
         return cls(folder, facts)
 
     @property
@@ -150,8 +155,8 @@ class Run:
         raise RunError(f"{self.folder}: no model was saved yet")
 
     def checkpoints(self) -> list[tuple[int, Path]]:
-        """(step, file) of the checkpoints, the oldest first."""
-        return numbered(self.folder / CHECKPOINT_FOLDER)
+        """(step, file) of the newest checkpoints, the oldest first."""
+        return numbered(self.folder / CHECKPOINT_FOLDER)[-MOST_CHECKPOINTS:]
 
     def recorded_steps(self) -> int:
         """The steps that are recorded: at the end, or else as far as the metrics tell.
@@ -177,7 +182,7 @@ class Run:
         path = self.folder / METRICS_FILE
         if not is_own_file(path):
             return
-        with path.open("rb") as file:
+        with opened(path) as (file, _):
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
                 if not line.endswith(b"\n"):
                     if len(line) == LONGEST_LINE:
@@ -203,12 +208,11 @@ class Run:
         if not is_own_file(path):
             raise RunError(f"{path}: there is no such file")
         arrays, _ = read_arrays(path, FORMAT)
-        interface = self.facts["interface"]
         try:
-            sizes = int(interface["n_features"]), int(interface["n_actions"])
-            return Chunk.of(first_step, arrays, *sizes)
-        except (KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{path}: {error} is missing or wrong") from None
+            interface = Interface.from_dict(self.facts["interface"])
+            return Chunk.of(first_step, arrays, interface.n_features, interface.n_actions)
+        except KeyError as error:
+            raise RunError(f"{path}: {error} is missing") from None
         except TGMError as error:
             raise RunError(f"{path}: {error}") from None
 
@@ -229,7 +233,7 @@ class Run:
         for index, first in enumerate(firsts):
             chunk = self.chunk(first)
             is_last = index + 1 == len(firsts)
-            last = chunk.last_step if is_last else firsts[index + 1] - 1
+            last = chunk.last_step if is_last else min(chunk.last_step, firsts[index + 1] - 1)
             steps = list(range(-(-first // every) * every, last + 1, every))
             if is_last and last % every:
                 steps.append(last)
@@ -244,8 +248,7 @@ class Run:
         if not is_own_file(path):
             return {}
         try:
-            with path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
+            with opened(path) as (file, size):
                 tail = TAIL
                 while True:
                     start = max(0, size - tail)
@@ -255,10 +258,6 @@ class Run:
                         break
                     tail *= 8
             return _parse_line(path, None, whole[-1]) if whole else {}
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise RunError(f"{path}: cannot be read ({error.strerror})") from None
         except RunError:
             if strict:
                 raise
@@ -275,26 +274,29 @@ def find_runs(root: Path) -> list[Path]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > LARGEST_JSON:
-            raise RunError(f"{path}: larger than {LARGEST_JSON} bytes")
-        facts = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path}: cannot be read ({' '.join(str(error).split())})") from None
+    facts = parse_json(read_bytes(path, LARGEST_JSON), path, MOST_FACTS)
     if not isinstance(facts, dict):
         raise RunError(f"{path}: holds no JSON object")
     return facts
 
 
+def _check_ranges(path: Path, facts: dict[str, Any]) -> None:
+    """RunError for numbers of run.json that no run has."""
+    if facts["seed"] < 0 or not 0 <= facts["steps"] < MOST_STEPS:
+        raise RunError(f"{path}: its seed and steps are out of range")
+    try:
+        if facts["interface"]:
+            Interface.from_dict(facts["interface"])
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise RunError(f"{path}: its interface is wrong ({error!s:.100})") from None
+
+
 def _parse_line(path: Path, number: int | None, line: bytes) -> dict[str, Any]:
     where = f"{path}:{number}" if number is not None else f"{path}, last line"
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{where}: {' '.join(str(error).split())}") from None
+    record = parse_json(line, where, MOST_IN_LINE)
     if not isinstance(record, dict):
         raise RunError(f"{where}: not a JSON object")
     step = record.get("step")
-    if not isinstance(step, int | float) or not math.isfinite(step):
-        raise RunError(f"{where}: its step is {step!r}")
+    if not isinstance(step, int | float) or not -MOST_STEPS < step < MOST_STEPS:
+        raise RunError(f"{where}: its step is {step!r:.100}")
     return record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 from tgm.errors import TGMError
 from tgm.runs.reader import Run, State, find_runs
 from tgm.runs.world import World
+
+MOST = 1e300  # a larger number in a file is none
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,9 @@ def solved_of(result: dict[str, Any], world: World) -> bool | None:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    return float(value) if abs(value) <= MOST else None
 
 
 def _whole(value: object) -> int | None:
     number = _number(value)
-    return None if number is None or not math.isfinite(number) else int(number)
+    return None if number is None else int(number)

@@ -16,6 +16,7 @@ from tgm.envs.time_limit import MOST_EPISODE_STEPS, PAPER_LIMIT
 from tgm.errors import ConfigError, RunError
 
 MAZE_ID = "tgm/Maze-v0"
+MOST_OPTION = 1e15  # steps, or noise
 MAZE_OPTIONS: dict[str, tuple[type, ...]] = {"noise": (int, float), "max_episode_steps": (int,)}
 NO_LIMIT = -1  # as max_episode_steps of Gymnasium
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
@@ -257,11 +258,13 @@ def _maze_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a maze, checked; a run of an earlier version without a limit had 50 steps."""
     options = {"max_episode_steps": PAPER_LIMIT} | options
     for name, value in options.items():
-        if name not in MAZE_OPTIONS or not isinstance(value, MAZE_OPTIONS[name]):
-            raise RunError(f"the run's maze was made with {name} = {value!r}")
-    limit = options["max_episode_steps"]
+        if type(value) not in MAZE_OPTIONS.get(name, ()) or not -1 <= value <= MOST_OPTION:
+            raise RunError(f"the run's maze was made with {name} = {value!r:.100}")
+    limit = options[LIMIT]
     if limit != NO_LIMIT and not 1 <= limit <= MOST_EPISODE_STEPS:
         raise RunError(f"the run's maze was made with max_episode_steps = {limit}")
+    if options.get("noise", 0.0) < 0:
+        raise RunError(f"the run's maze was made with noise = {options['noise']}")
     return options
 
 

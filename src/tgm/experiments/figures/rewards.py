@@ -16,9 +16,10 @@ from matplotlib.lines import Line2D
 
 from tgm.distributions import FloatArray
 from tgm.envs import load_maze, maze_names
-from tgm.errors import ConfigError, DataError
+from tgm.errors import ConfigError, DataError, RunError
 from tgm.experiments.figures import lives, style
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings
+from tgm.experiments.trial_store import open_table
 
 COLUMNS = ("maze", "agent", "seed", "step")
 REWARD_COLUMNS = ("mean_return_last_100", "recent_reward")  # one of them must be there
@@ -133,16 +134,15 @@ def read_results(path: Path) -> list[Row]:
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     for file in files:
         try:
-            with file.open(newline="", encoding="utf-8") as stream:
-                reader = csv.DictReader(stream)
-                heads = set(reader.fieldnames or ())
-                rewards = [name for name in REWARD_COLUMNS if name in heads]
-                if set(COLUMNS) <= heads and rewards:
-                    return [
-                        _row(record, rewards[0], f"{file}:{line}")
-                        for line, record in enumerate(reader, 2)
-                    ]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            reader = csv.DictReader(open_table(file))
+            heads = set(reader.fieldnames or ())
+            rewards = [name for name in REWARD_COLUMNS if name in heads]
+            if set(COLUMNS) <= heads and rewards:
+                return [
+                    _row(record, rewards[0], f"{file}:{line}")
+                    for line, record in enumerate(reader, 2)
+                ]
+        except (RunError, csv.Error) as error:
             raise ConfigError(f"--results {file}: {error}") from None
     wanted = f"{', '.join(COLUMNS)} and {' or '.join(REWARD_COLUMNS)}"
     raise ConfigError(f"--results {path}: no CSV file there has the columns {wanted}")

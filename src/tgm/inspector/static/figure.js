@@ -7,6 +7,7 @@ import { planeOf, project, projectCovariance } from "./plane.js";
 let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
+const MOST_STATES = 2000; // that are drawn
 const FAR = 1e5; // pixels: out of sight
 const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for longer names
 
@@ -14,6 +15,15 @@ const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for longe
 function bounded(pixels) {
   if (pixels >= -FAR && pixels <= FAR) return pixels;
   return pixels > 0 ? FAR : -FAR;
+}
+
+// The states to draw: those with the most points, and the selected one, if there are very many.
+export function drawnStates({ frame, selected }) {
+  const all = frame ? [...frame.components.values()] : [];
+  if (all.length <= MOST_STATES) return all;
+  const heaviest = all.sort((a, b) => b.weight - a.weight).slice(0, MOST_STATES);
+  const chosen = frame.components.get(selected);
+  return chosen && !heaviest.includes(chosen) ? [...heaviest, chosen] : heaviest;
 }
 
 export class Figure {
@@ -31,7 +41,8 @@ export class Figure {
     this.top = s("g", { class: "top" });
     this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window), this.ground, this.points,
       this.ownPoints, this.path, this.edges, this.states, this.top);
-    this.element = h("div", { class: "figure" }, this.svg);
+    this.note = h("div", { class: "figure-note muted" });
+    this.element = h("div", { class: "figure" }, this.svg, this.note);
     this.nodes = new Keyed(this.states, (component) => s("g",
       { class: "state", "data-id": component.id },
       s("ellipse", {}), s("text", { class: "id", dy: "0.35em" })));
@@ -104,9 +115,12 @@ export class Figure {
     };
   }
 
-  // All states of the frame; `style(component)` gives attributes, a label and a tip.
+  // The states of the frame; `style(component)` gives attributes, a label and a tip.
   drawStates(ctx, style) {
-    const components = ctx.frame ? [...ctx.frame.components.values()] : [];
+    const components = drawnStates(ctx);
+    const size = ctx.frame?.components.size ?? 0;
+    this.note.textContent = size > MOST_STATES
+      ? `${size} states: the ${MOST_STATES} with the most points are drawn` : "";
     const isCrowded = components.length > 90;
     this.nodes.update(components, (component) => component.id, (node, component) => {
       const { x, y, rx, ry, angle } = this.shape(component);

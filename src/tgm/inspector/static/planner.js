@@ -3,6 +3,8 @@
 const TRIED = 0.3; // expected tries that make an action known to the greedy policy
 const CONVERGED = 1e-5; // of the largest reward
 const MOST_SWEEPS = 5000;
+const MOST_WORK = 1e8; // actions that are looked at: a second, however many states there are
+const LEAST_SWEEPS = 100;
 
 // The model as flat arrays; `bonus` is an extra reward for arriving in a state, by id.
 function flatten(frame, nActions, bonus) {
@@ -51,7 +53,8 @@ export function plan(frame, nActions, gamma, bonus = null) {
   const lowest = gamma < 1 ? worst / (1 - gamma) : worst * 1000;
   const value = new Float64Array(n).fill(lowest);
   const q = new Float64Array(n * nActions);
-  for (let sweep = 0; sweep < MOST_SWEEPS; sweep += 1) {
+  const affordable = Math.max(LEAST_SWEEPS, Math.floor(MOST_WORK / (q.length + to.length + 1)));
+  for (let sweep = 0; sweep < Math.min(MOST_SWEEPS, affordable); sweep += 1) {
     let moved = 0;
     for (let state = 0; state < n; state += 1) {
       let best = lowest;

@@ -1,6 +1,7 @@
 // Values as shades and plans as arrows, over the states: shared by several views.
 
 import { Keyed, s, set } from "./dom.js";
+import { drawnStates } from "./figure.js";
 import { DIRECTIONS, css, inkOn, sequential, short } from "./format.js";
 import { bestActions, bestOf, isKnown, samePlan, valueOf } from "./planner.js";
 import { project } from "./plane.js";
@@ -17,8 +18,7 @@ export class PolicyLayer {
     const { figure } = this;
     const range = valueRange(plan);
     figure.drawStates(ctx, (component) => this.#style(ctx, plan, other, component, range));
-    const components = ctx.frame ? [...ctx.frame.components.values()] : [];
-    this.arrows.update(components, (component) => component.id, (node, component) => {
+    this.arrows.update(drawnStates(ctx), (component) => component.id, (node, component) => {
       this.#arrow(ctx, plan, node, component, range);
     });
     return range;

@@ -3,6 +3,7 @@
 import { choice, panel } from "../dom.js";
 import { Chart } from "../charts.js";
 import { curveColour, PALETTE } from "../format.js";
+import { drawnStates } from "../figure.js";
 
 export class Ledger {
   constructor(ctx) {
@@ -46,7 +47,7 @@ export class Ledger {
 
   #states() {
     const { ctx } = this;
-    const components = ctx.frame ? [...ctx.frame.components.values()].sort((a, b) => a.id - b.id) : [];
+    const components = drawnStates(ctx).sort((a, b) => a.id - b.id);
     const kept = new Map();
     for (const { state } of ctx.frame?.full?.kept ?? []) kept.set(state, (kept.get(state) ?? 0) + 1);
     const ids = components.map((component) => `${component.id}`);

@@ -6,6 +6,8 @@ import { css, diverging, isDark, percent, sequential, short } from "../format.js
 const MODES = [
   ["mean", "probability"], ["counts", "counts"], ["entropy", "entropy"], ["change", "change since"],
 ];
+const MOST_SIDE = 800; // cells of a row: with more states, each cell stands for several
+const MOST_ACTIONS = 24; // matrices, or columns of the entropy
 const HELP = "Row: the state before. Column: the state after. 'Entropy' tells how unsure each "
   + "action's outcome is; 'change' compares with another time, which the pin sets to this step. "
   + "Click a row to select its state.";
@@ -48,47 +50,65 @@ export class Matrices {
     const { ctx } = this;
     if (!ctx.frame || !this.grid.clientWidth) return;
     const ids = [...ctx.frame.components.keys()].sort((a, b) => a - b);
-    const pictures = this.mode === "entropy" ? [this.#entropy(ids)]
-      : ctx.actionNames.map((name, action) => this.#matrix(ids, name, action));
+    this.size = Math.max(1, Math.ceil(ids.length / MOST_SIDE));
+    const names = ctx.actionNames.slice(0, MOST_ACTIONS);
+    const pictures = this.mode === "entropy" ? [this.#entropy(ids, names)]
+      : names.map((name, action) => this.#matrix(ids, name, action));
     while (this.cells.length < pictures.length) this.#addCell();
     this.grid.classList.toggle("one", this.mode === "entropy");
     this.cells.forEach((cell, index) => this.#draw(cell, pictures[index], ids));
     this.#drawScale(pictures);
   }
 
-  #matrix(ids, name, action) {
-    const { ctx } = this;
-    const n = ids.length;
-    const values = new Float64Array(n * n);
-    const index = new Map(ids.map((id, position) => [id, position]));
-    const add = (frame, sign) => {
-      for (const [id, rows] of frame?.rows ?? []) {
-        const row = rows[action];
-        if (!row || !index.has(id)) continue;
-        for (const next of row.next) {
-          if (!index.has(next.id)) continue;
-          values[index.get(id) * n + index.get(next.id)] += sign
-            * (this.mode === "counts" ? next.count : next.p);
-        }
-      }
-    };
-    add(ctx.frame, 1);
-    if (this.mode === "change") add(ctx.history.frameAt(ctx.reference), -1);
-    return { title: name, rows: ids, columns: ids, values };
+  // States in groups of `size`, each with the words for it; a group is selected by its first state.
+  #groups(ids) {
+    const { size } = this;
+    return Array.from({ length: Math.ceil(ids.length / size) }, (_, k) => {
+      const first = ids[k * size];
+      const last = ids[Math.min((k + 1) * size, ids.length) - 1];
+      return { id: first, words: first === last ? `${first}` : `${first} to ${last}` };
+    });
   }
 
-  #entropy(ids) {
-    const { ctx } = this;
-    const values = new Float64Array(ids.length * ctx.nActions).fill(NaN);
+  // A cell shows the largest value of its group: with one state in each, the value itself.
+  #matrix(ids, name, action) {
+    const { ctx, size } = this;
+    const groups = this.#groups(ids);
+    const n = groups.length;
+    const values = new Float64Array(n * n);
+    const group = new Map(ids.map((id, position) => [id, Math.floor(position / size)]));
+    const amount = (next) => (this.mode === "counts" ? next.count : next.p);
+    const before = this.mode === "change" ? ctx.history.frameAt(ctx.reference) : null;
+    for (const id of ids) {
+      const row = new Map();
+      for (const [frame, sign] of [[ctx.frame, 1], [before, -1]]) {
+        for (const next of frame?.rows.get(id)?.[action]?.next ?? []) {
+          if (group.has(next.id)) row.set(next.id, (row.get(next.id) ?? 0) + sign * amount(next));
+        }
+      }
+      for (const [after, value] of row) {
+        const at = group.get(id) * n + group.get(after);
+        if (Math.abs(value) > Math.abs(values[at])) values[at] = value;
+      }
+    }
+    return { title: name, rows: groups, columns: groups, values };
+  }
+
+  #entropy(ids, names) {
+    const { ctx, size } = this;
+    const groups = this.#groups(ids);
+    const values = new Float64Array(groups.length * names.length).fill(NaN);
     ids.forEach((id, state) => {
-      (ctx.frame.rows.get(id) ?? []).forEach((row, action) => {
+      (ctx.frame.rows.get(id) ?? []).slice(0, names.length).forEach((row, action) => {
         if (!row) return;
-        values[state * ctx.nActions + action] = row.next.reduce(
+        const at = Math.floor(state / size) * names.length + action;
+        const bits = row.next.reduce(
           (sum, next) => (next.p > 0 ? sum - next.p * Math.log2(next.p) : sum), 0);
+        values[at] = Number.isNaN(values[at]) ? bits : Math.max(values[at], bits);
       });
     });
-    return { title: "Doubt about the next state, for each state (row) and action (column)", rows: ids,
-      columns: ctx.actionNames, values };
+    return { title: "Doubt about the next state, for each state (row) and action (column)",
+      rows: groups, columns: names.map((words) => ({ words })), values };
   }
 
   #addCell() {
@@ -102,7 +122,7 @@ export class Matrices {
     });
     canvas.addEventListener("click", (event) => {
       const at = this.#under(cell, event);
-      if (at) this.ctx.select(cell.picture.rows[at.row]);
+      if (at) this.ctx.select(cell.picture.rows[at.row].id);
     });
     this.cells.push(cell);
     this.grid.append(cell.figure);
@@ -119,13 +139,16 @@ export class Matrices {
 
   #words({ picture }, { row, column }) {
     const value = picture.values[row * picture.columns.length + column];
+    const state = picture.rows[row].words;
+    const after = picture.columns[column].words;
+    const most = this.size > 1 ? "at most " : "";
     if (this.mode === "entropy") {
-      const words = Number.isNaN(value) ? "never tried" : `${short(value)} bits`;
-      return `state ${picture.rows[row]}, ${picture.columns[column]}: ${words}`;
+      const words = Number.isNaN(value) ? "never tried" : `${most}${short(value)} bits`;
+      return `state ${state}, ${after}: ${words}`;
     }
     const amount = this.mode === "counts" ? short(value)
       : this.mode === "change" ? `${value > 0 ? "+" : ""}${short(value)}` : percent(value);
-    return `${picture.title}: state ${picture.rows[row]} → ${picture.columns[column]}: ${amount}`;
+    return `${picture.title}: state ${state} → ${after}: ${most}${amount}`;
   }
 
   #draw(cell, picture, ids) {
@@ -140,13 +163,13 @@ export class Matrices {
     cell.canvas.height = rows;
     cell.canvas.style.aspectRatio = this.mode === "entropy" ? "1.5" : "1";
     cell.names.replaceChildren(...(this.mode === "entropy"
-      ? this.ctx.actionNames.map((name) => h("span", {}, name)) : []));
+      ? picture.columns.map(({ words }) => h("span", {}, words)) : []));
     const context = cell.canvas.getContext("2d");
     const image = context.createImageData(columns, rows);
     const words = new Uint32Array(image.data.buffer);
     const shades = this.#shades();
     const most = this.mode === "change" ? 1 : this.#most([picture]);
-    const chosen = ids.indexOf(this.ctx.selected);
+    const chosen = Math.floor(ids.indexOf(this.ctx.selected) / this.size);
     for (let row = 0; row < rows; row += 1) {
       // Pixels are words in the order of little-endian machines, which all of today's are.
       const opaque = chosen >= 0 && row !== chosen ? 0x6e000000 : 0xff000000;
@@ -194,6 +217,9 @@ export class Matrices {
     const what = { mean: "probability of the next state", counts: "expected number of times seen",
       entropy: "bits", change: "change of probability" }[this.mode];
     const axes = this.mode === "entropy" ? "grey: never tried" : "row: before, column: after";
-    this.scale.replaceChildren(ends[0], ramp, ends[1], ` ${what}; ${axes}`);
+    const left = this.ctx.actionNames.length - MOST_ACTIONS;
+    const notes = [this.size > 1 ? `; a cell is ${this.size} states, and shows the largest value` : "",
+      left > 0 ? `; ${left} actions are not shown` : ""];
+    this.scale.replaceChildren(ends[0], ramp, ends[1], ` ${what}; ${axes}${notes.join("")}`);
   }
 }
