@@ -25,7 +25,7 @@ from tgm.runs.timing import CHECKPOINT_SECONDS
 from tgm.runs.world import World
 
 OURS = ("tgm", "tgm-paper")
-NO_CHECKPOINT = "has no checkpoint that can be read; it begins again at step 0"
+NO_CHECKPOINT = "has no checkpoint; it begins again at step 0"
 
 
 def resume(
@@ -41,7 +41,8 @@ def resume(
 
     Returns:
         the agent, and a line for each thing to know: a checkpoint that had to be passed over or
-        lies within an episode, that there is none, other versions of packages.
+        lies within an episode, that there is none, other versions of packages. If there are
+        checkpoints and none can be read, a RunError says why.
     """
     run = Run.open(Path(folder))
     if run.facts["agent"] not in OURS:
@@ -49,14 +50,18 @@ def resume(
     check_is_free(run)
     env = run.world.make() if env is None else env
     troubles = check_world(run, World.of(env)) + other_versions(run, env)
+    unread: list[str] = []
     for _, path in reversed(run.checkpoints()):
         try:
             agent = TGMAgent.load(path, env=env)
             notes = _notes(path, agent)
             _chunk_of(run, notes)
+            troubles += [f"{reason}; going on from an earlier checkpoint" for reason in unread]
             return agent, (*troubles, *_broken_off(run, notes, agent))
         except TGMError as error:
-            troubles.append(f"{error}; going on from an earlier checkpoint")
+            unread.append(f"{error}")
+    if unread:  # nothing that is recorded is given up for a new beginning
+        raise RunError(f"no checkpoint can be read ({'; '.join(unread)}); begin a new run")
     troubles.append(f"{folder}: {NO_CHECKPOINT}")
     try:
         config = TGMConfig.from_dict(run.facts["config"])
