@@ -306,7 +306,7 @@ def test_notes_are_checked(attack, reason, tmp_path):
     assert agent.n_steps == 0  # no checkpoint can be trusted: from the beginning
     assert all(reason in trouble for trouble in troubles[:-1]), troubles
     assert len(troubles) > 1
-    assert "begins again at step 0" in troubles[-1]
+    assert "none of its checkpoints can be read; the agent is at step 0" in troubles[-1]
     assert life.n_steps == json.loads((tmp_path / "run" / "run.json").read_text())["steps"]
 
 

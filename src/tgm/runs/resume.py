@@ -25,7 +25,8 @@ from tgm.runs.timing import CHECKPOINT_SECONDS
 from tgm.runs.world import World
 
 OURS = ("tgm", "tgm-paper")
-NO_CHECKPOINT = "has no checkpoint that can be read; it begins again at step 0"
+NO_CHECKPOINT = "has no checkpoint; it begins again at step 0"
+NONE_READABLE = "none of its checkpoints can be read; the agent is at step 0"
 
 
 def resume(
@@ -57,7 +58,7 @@ def resume(
             return agent, (*troubles, *_broken_off(run, notes, agent))
         except TGMError as error:
             troubles.append(f"{error}; going on from an earlier checkpoint")
-    troubles.append(f"{folder}: {NO_CHECKPOINT}")
+    troubles.append(f"{folder}: {NONE_READABLE if run.checkpoints() else NO_CHECKPOINT}")
     try:
         config = TGMConfig.from_dict(run.facts["config"])
         return TGMAgent(env, config, seed=run.facts["seed"]), tuple(troubles)
