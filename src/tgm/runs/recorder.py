@@ -274,10 +274,7 @@ class RunRecorder:
     # --- checkpoints ------------------------------------------------------------------------------
 
     def _checkpoint(self) -> None:
-        """Everything that is needed to go on from here: between two episodes to the bit.
-
-        Within one all that was learned; an environment cannot be saved, so a new one begins here.
-        """
+        """All that is needed to go on: between two episodes exactly, within one in a new one."""
         began = time.monotonic()
         self._folder.flush(sync=True)
         self._write_history(sync=True)
@@ -305,10 +302,8 @@ class RunRecorder:
             "all_told": self._all_told,
             "untold": None if untold is None else untold._replace(moves=())._asdict(),
         }
-        broken_off = self._broken_off
-        if not self._agent.is_between_episodes:
-            broken_off = [*broken_off, self._agent.episode().to_dict()]
-        if broken_off:
+        within = [] if self._agent.is_between_episodes else [self._agent.episode().to_dict()]
+        if broken_off := self._broken_off + within:
             notes["broken_off"] = broken_off
         self._agent.save(self._checkpoint_file(), notes)
         for _, old in numbered(self.path / CHECKPOINT_FOLDER)[:-KEPT_CHECKPOINTS]:
