@@ -427,3 +427,13 @@ def joint_posterior(
         weights[state, None] = probability * row_prior / 3 / (tries + row_prior) * new_density
     total = sum(weights.values())
     return {key: weight / total for key, weight in weights.items()}, total
+
+
+def moments_by_definition(
+    points: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Weight, mean and scatter of points (n, n_features), directly from the definition."""
+    total = weights.sum()
+    mean = (weights[:, None] * points).sum(axis=0) / total
+    scatter = sum(w * np.outer(x - mean, x - mean) for w, x in zip(weights, points, strict=True))
+    return total, mean, scatter

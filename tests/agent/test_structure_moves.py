@@ -13,8 +13,9 @@ from tgm.agent.structure_moves import (
     spread_ratio,
     two_sides,
 )
+from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.online_components import OnlineComponents, moments_of
+from tgm.perception.online_components import OnlineComponents
 from tgm.transition.state_actions import StateActionModel
 
 DEVIATION = 0.15
@@ -49,8 +50,9 @@ def test_states_in_one_place_merge_and_clear_ones_do_not(seed):
 
 def test_the_gain_without_transitions_by_hand():
     components, model = two_states(0.7, 0)
-    points = [components.moments(slot) for slot in (0, 1)]
-    (w0, m0, s0), (w1, m1, s1) = points
+    (w0, m0, s0), (w1, m1, s1) = (
+        (known.weight, known.mean, known.scatter) for known in map(components.moments, (0, 1))
+    )
     gap = m0 - m1
     both = s0 + s1 + np.outer(gap, gap) * w0 * w1 / (w0 + w1)
     expected = PRIOR.log_evidence(w0 + w1, both)
@@ -150,14 +152,14 @@ def test_where_episodes_end_is_an_outcome_too():
 
 def test_missed_chances_by_hand():
     components, _ = two_states(1.0, 0)
-    components.set_moments(1, (2.0, np.zeros(2), np.zeros((2, 2))))
+    components.set_moments(1, Moments(2.0, np.zeros(2), np.zeros((2, 2))))
     age = np.array([0.8, 0.25, 1, 1, 1, 1])
     # 12 visits to the older one, a quarter of them since the younger was born.
     assert missed_chances(components, 0, 1, age) == pytest.approx(3.0)
     assert missed_chances(components, 1, 0, age) == pytest.approx(3.0)
-    components.set_moments(1, (3.0, np.zeros(2), np.zeros((2, 2))))
+    components.set_moments(1, Moments(3.0, np.zeros(2), np.zeros((2, 2))))
     assert missed_chances(components, 0, 1, age) == 0  # known well enough
-    components.set_moments(0, (1.0, np.zeros(2), np.zeros((2, 2))))
+    components.set_moments(0, Moments(1.0, np.zeros(2), np.zeros((2, 2))))
     assert missed_chances(components, 0, 1, age) == 0  # the older one is the rare one
 
 
@@ -180,9 +182,9 @@ def test_a_split_by_hand():
     points = cloud((0.0, 0.9), 0, n=4)
     side = np.arange(8) >= 4
     gap = points[:4].mean(axis=0) - points[4:].mean(axis=0)
-    gain = -PRIOR.log_evidence(8, moments_of(points)[2]) + PRIOR.log_repulsion(gap)
+    gain = -PRIOR.log_evidence(8, Moments.of_points(points).scatter) + PRIOR.log_repulsion(gap)
     for half in (points[:4], points[4:]):
-        gain += PRIOR.log_evidence(4, moments_of(half)[2])
+        gain += PRIOR.log_evidence(4, Moments.of_points(half).scatter)
     gain += math.log(6 * 6 / 5040)  # 3! 3! / 7!
     assert split_gain(PRIOR, points, side, n_states=12) == pytest.approx(gain + math.log(4))
     assert split_gain(PRIOR, points, side, n_states=2) == pytest.approx(gain)
@@ -214,6 +216,6 @@ def test_there_are_no_two_sides_to_one_place():
 
 def test_the_spread_of_a_component_by_hand():
     scatter = np.diag([4.0, 1.0]) * DEVIATION**2 * 10
-    assert spread_ratio(PRIOR, (10.0, np.zeros(2), scatter)) == pytest.approx(4)
+    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), scatter)) == pytest.approx(4)
     oblique = np.array([[1.0, 1.0], [1.0, 1.0]]) * DEVIATION**2 * 10  # along the diagonal: 2
-    assert spread_ratio(PRIOR, (10.0, np.zeros(2), oblique)) == pytest.approx(2)
+    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), oblique)) == pytest.approx(2)

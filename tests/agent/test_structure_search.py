@@ -6,9 +6,9 @@ import pytest
 from tgm.agent.config import TGMConfig
 from tgm.agent.online_model import OnlineModel
 from tgm.agent.scale import Scale
+from tgm.distributions.moments import Moments
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
-from tgm.perception.online_components import moments_of, pooled
 
 LEFT, RIGHT, FAR = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([5.0, 0.0])
 
@@ -38,6 +38,11 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
     return online, state, far, points
 
 
+def assert_same(one: Moments, other: Moments) -> None:
+    for name in ("weight", "mean", "scatter"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-9)
+
+
 def split(online: OnlineModel, state: int) -> int:
     steps = online.memory.into(state)
     side = np.array([step.arrival[0] > 0.5 for step in steps])
@@ -50,9 +55,7 @@ def test_with_all_steps_kept_a_split_is_as_if_there_had_always_been_two():
     model, components = online.model, online.components
     # The larger part keeps the name.
     for half, action in ((state, 0), (child, 1)):
-        expected = moments_of(np.array(points[action]))
-        for one, other in zip(components.moments(half), expected, strict=True):
-            np.testing.assert_allclose(one, other, atol=1e-9)
+        assert_same(components.moments(half), Moments.of_points(np.array(points[action])))
         assert model.row(far, action) == {half: pytest.approx(len(points[action]))}
         assert model.row(half, 2) == {far: pytest.approx(len(points[action]))}
         assert model.reward_sum[half, 2] == pytest.approx(-(1 + action) * len(points[action]))
@@ -78,9 +81,9 @@ def test_what_is_only_in_the_counts_is_shared_in_proportion():
     share = np.mean([point[0] for point in [*points[0], points[1][0]]])
     assert components.weight[state] == pytest.approx(kept_left + 31 * (1 - share), abs=0.3)
     assert components.weight[child] == pytest.approx(kept_right + 31 * share, abs=0.3)
-    total = pooled(components.moments(state), components.moments(child))
-    assert total[0] == pytest.approx(whole[0])
-    np.testing.assert_allclose(total[1], whole[1], atol=1e-9)
+    total = components.moments(state) + components.moments(child)
+    assert total.weight == pytest.approx(whole.weight)
+    np.testing.assert_allclose(total.mean, whole.mean, atol=1e-9)
     # Nothing is lost or made up.
     np.testing.assert_allclose(model.visits[state] + model.visits[child], visits, atol=1e-9)
     np.testing.assert_allclose(
@@ -97,8 +100,9 @@ def test_a_split_that_is_taken_back_leaves_no_trace():
     moments = online.components.moments(state)
     rows = {key: dict(row) for key, row in online.model.rows.items()}
     online.structure._merge(state, split(online, state))
-    assert online.components.moments(state)[0] == pytest.approx(moments[0])
-    np.testing.assert_allclose(online.components.moments(state)[1], moments[1], atol=1e-9)
+    again = online.components.moments(state)
+    assert again.weight == pytest.approx(moments.weight)
+    np.testing.assert_allclose(again.mean, moments.mean, atol=1e-9)
     left = {key: row for key, row in online.model.rows.items() if row}
     assert left.keys() == rows.keys()
     for key, row in rows.items():
@@ -121,3 +125,24 @@ def test_the_map_of_a_split(share):
     carried = change.carry_counts(np.array([1.0, 8.0, 2.0, 0.0]))
     np.testing.assert_allclose(carried, [1.0, 8.0 * (1 - share), 2.0, 8.0 * share])
     assert change.changed == ({1: [(1, 0.75), (3, 0.25)]} if share else {})
+
+
+def test_a_split_that_leaves_one_half_without_a_point_is_not_made():
+    # In 32 features a half of one point is so much wider that the other explains its point too.
+    rng = np.random.default_rng(0)
+    online = OnlineModel(32, 2, TGMConfig(), Scale.of_bandwidth(0.5, 32))
+    online.begin(rng.normal(scale=1e-3, size=32))
+    for _ in range(8):
+        online.observe(0, -1.0, rng.normal(scale=1e-3, size=32), terminated=False)
+    (state,) = online.components.alive.tolist()
+    moments = online.components.moments(state)
+    rows = {key: dict(row) for key, row in online.model.rows.items() if row}
+    steps = online.memory.into(state)
+    side = np.arange(len(steps)) == 0
+    assert online.structure._split(state, steps, side) is None
+    assert online.components.alive.tolist() == [state]
+    assert_same(online.components.moments(state), moments)
+    left = {key: row for key, row in online.model.rows.items() if row}
+    assert left.keys() == rows.keys()
+    assert all(left[key] == pytest.approx(row) for key, row in rows.items())
+    assert all(step.after == [(state, 1.0)] for step in online.memory.into(state))

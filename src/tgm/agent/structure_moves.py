@@ -9,8 +9,9 @@ import numpy as np
 
 from tgm.agent.inference import STAY
 from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.online_components import Moments, OnlineComponents, moments_of, pooled
+from tgm.perception.online_components import OnlineComponents
 from tgm.transition.state_actions import Row, StateActionModel, row_log_evidence
 
 TWO_MEANS_ROUNDS = 10
@@ -38,9 +39,8 @@ def merge_gain(
     """
     prior = components.prior
     first, second = components.moments(one), components.moments(other)
-    both = pooled(first, second)
-    gain = _evidence(prior, both) - _evidence(prior, first) - _evidence(prior, second)
-    gain -= prior.log_repulsion(first[1] - second[1])
+    gain = _evidence(prior, first + second) - _evidence(prior, first) - _evidence(prior, second)
+    gain -= prior.log_repulsion(first.mean - second.mean)
     elsewhere = base_of_rows(components.n_alive, model.n_actions, row_prior)
     return (
         gain
@@ -147,19 +147,20 @@ def split_gain(prior: ComponentPrior, points: FloatArray, side: BoolArray, n_sta
     (n1 - 1)! (n2 - 1)! / (n - 1)! as in a Chinese restaurant whose appetite for new states is a
     third of those it has, the share of "new" in the base of a row.
     """
-    first, second = moments_of(points[side]), moments_of(points[~side])
+    first, second = Moments.of_points(points[side]), Moments.of_points(points[~side])
     gain = _evidence(prior, first) + _evidence(prior, second)
-    gain -= _evidence(prior, pooled(first, second))
-    gain += prior.log_repulsion(first[1] - second[1])
-    seating = math.lgamma(first[0]) + math.lgamma(second[0]) - math.lgamma(first[0] + second[0])
+    gain -= _evidence(prior, first + second)
+    gain += prior.log_repulsion(first.mean - second.mean)
+    here, there = first.weight, second.weight
+    seating = math.lgamma(here) + math.lgamma(there) - math.lgamma(here + there)
     return gain + seating + math.log(max(1.0, n_states / 3))
 
 
 def spread_ratio(prior: ComponentPrior, moments: Moments) -> float:
     """How much wider a component is along its widest axis than is believed of a state."""
-    weight, _, scatter = moments
-    return float(np.linalg.eigvals(prior.precision @ scatter).real.max()) / weight
+    widest = np.linalg.eigvals(prior.precision @ moments.scatter).real.max()
+    return float(widest) / moments.weight
 
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:
-    return prior.log_evidence(moments[0], moments[2])
+    return prior.log_evidence(moments.weight, moments.scatter)

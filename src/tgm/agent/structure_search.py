@@ -17,11 +17,12 @@ from tgm.agent.structure_moves import (
     two_sides,
 )
 from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.moments import Moments
 from tgm.distributions.saved import ANY, Arrays, Saved
 from tgm.errors import DataError
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
-from tgm.perception.online_components import LEAST_WEIGHT, Moments, moments_of, pooled
+from tgm.perception.online_components import LEAST_WEIGHT
 
 if TYPE_CHECKING:
     from tgm.agent.online_model import OnlineModel
@@ -160,7 +161,7 @@ class StructureSearch:
     def _merge(self, one: int, other: int) -> None:
         """The second state becomes part of the first."""
         components = self._online.components
-        self._make_one(one, other, pooled(components.moments(one), components.moments(other)))
+        self._make_one(one, other, components.moments(one) + components.moments(other))
 
     def _make_one(self, one: int, other: int, moments: Moments) -> None:
         """The first of two states gets all that both had; the second is gone."""
@@ -213,7 +214,9 @@ class StructureSearch:
         """
         online, components = self._online, self._online.components
         whole = components.moments(state)
-        folded = _without(whole, _moments_into(online.memory.naming(state), state, whole))
+        folded = whole - _moments_into(online.memory.naming(state), state, whole)
+        if folded.weight <= LEAST_WEIGHT:
+            folded = Moments.of_nothing(components.n_features)
         first, second = (
             _moments_into(
                 [step for step, there in zip(steps, side, strict=True) if there == half],
@@ -230,14 +233,14 @@ class StructureSearch:
         components.set_moments(child, second)
         change = ComponentMap.of_split(components.n_slots, state, child, share)
         online.share_out(change, state, lambda point: self._halves(point, state, child))
-        off = folded[1] - (1.0 - share) * first[1] - share * second[1]
+        off = folded.mean - (1.0 - share) * first.mean - share * second.mean
         halves: list[tuple[int, Moments]] = []
-        for half, part, mean in ((state, 1.0 - share, first[1]), (child, share, second[1])):
+        for half, part, mean in ((state, 1.0 - share, first.mean), (child, share, second.mean)):
             kept = _moments_into(online.memory.naming(half), half, whole)
-            weight = part * folded[0]
-            rest = weight, mean + off, components.prior.covariance * weight
-            halves.append((half, pooled(kept, rest)))
-        if min(moments[0] for _, moments in halves) <= LEAST_WEIGHT:
+            weight = part * folded.weight
+            rest = Moments(weight, mean + off, components.prior.covariance * weight)
+            halves.append((half, kept + rest))
+        if min(moments.weight for _, moments in halves) <= LEAST_WEIGHT:
             self._make_one(state, child, whole)
             return None
         for half, moments in halves:
@@ -246,10 +249,11 @@ class StructureSearch:
 
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
         """How much of what is only in the counts goes to the second half."""
-        if folded[0] <= LEAST_WEIGHT:
-            return second[0] / (first[0] + second[0])
-        apart = self._online.components.prior.precision @ (second[1] - first[1])
-        place = float((folded[1] - first[1]) @ apart / ((second[1] - first[1]) @ apart))
+        if folded.weight <= LEAST_WEIGHT:
+            return second.weight / (first.weight + second.weight)
+        way = second.mean - first.mean
+        apart = self._online.components.prior.precision @ way
+        place = float((folded.mean - first.mean) @ apart / (way @ apart))
         return min(1.0, max(0.0, place))
 
     def _halves(self, point: FloatArray, state: int, child: int) -> list[tuple[int, float]]:
@@ -265,15 +269,5 @@ class StructureSearch:
 def _moments_into(steps: Iterable[Step], state: int, whole: Moments) -> Moments:
     """The moments of the points that steps have added to a state, as part of the `whole`."""
     shares = [(step.arrival, p) for step in steps for into, p in step.after if into == state]
-    points = np.array([point for point, _ in shares]).reshape(-1, len(whole[1]))
-    return moments_of(points, np.array([p for _, p in shares]))
-
-
-def _without(whole: Moments, part: Moments) -> Moments:
-    """The moments of what is left of some points when others are taken away."""
-    weight = whole[0] - part[0]
-    if weight <= LEAST_WEIGHT:
-        return 0.0, whole[1], np.zeros_like(whole[2])
-    mean = (whole[0] * whole[1] - part[0] * part[1]) / weight
-    between = np.outer(mean - part[1], mean - part[1]) * (weight * part[0] / whole[0])
-    return weight, mean, whole[2] - part[2] - between
+    points = np.array([point for point, _ in shares]).reshape(-1, len(whole.mean))
+    return Moments.of_points(points, np.array([p for _, p in shares]))

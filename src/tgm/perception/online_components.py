@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.moments import Moments
 from tgm.distributions.saved import ANY, LARGEST_POINT, LARGEST_PRODUCT, Arrays, Saved
 from tgm.distributions.small import (
     inverse,
@@ -23,35 +24,6 @@ NOWHERE = -1e300  # the log density of a slot without a component
 LOG_2PI = math.log(2 * math.pi)
 LEAST_WEIGHT = 0.05  # a component with less data than this is empty
 ROUNDING = 1e-6  # a weight below this is what is left of nothing
-
-Moments = tuple[float, FloatArray, FloatArray]
-"""Weight, mean (n_features,) and centred scatter (n_features, n_features) of some points."""
-
-
-def pooled(one: Moments, other: Moments) -> Moments:
-    """The moments of two sets of points together (erratum 4: with the term between the means)."""
-    if one[0] <= 0.0 or other[0] <= 0.0:  # nothing was added to something
-        return other if one[0] <= 0.0 else one
-    weight = one[0] + other[0]
-    difference = other[1] - one[1]
-    between = difference[:, None] * (difference * (one[0] * other[0] / weight))
-    return weight, one[1] + difference * (other[0] / weight), one[2] + other[2] + between
-
-
-def moments_of(points: FloatArray, weights: FloatArray | None = None) -> Moments:
-    """The moments of points (n, n_features) with weights (n,); all one if not given.
-
-    No points at all have the weight, mean and scatter zero.
-    """
-    if weights is None:
-        weights = np.ones(len(points))
-    total = float(weights.sum())
-    if total <= 0.0:
-        n_features = points.shape[1]
-        return 0.0, np.zeros(n_features), np.zeros((n_features, n_features))
-    mean = weights @ points / total
-    centred = points - mean
-    return total, mean, (weights[:, None] * centred).T @ centred
 
 
 class OnlineComponents:
@@ -101,7 +73,7 @@ class OnlineComponents:
 
     def moments(self, slot: int) -> Moments:
         """Weight, mean and scatter of one component."""
-        return float(self.weight[slot]), self.mean[slot].copy(), self.scatter[slot].copy()
+        return Moments(float(self.weight[slot]), self.mean[slot].copy(), self.scatter[slot].copy())
 
     def log_densities(self, point: FloatArray) -> FloatArray:
         """(n_slots,) log predictive density of one point (n_features,) under each component."""
@@ -192,7 +164,9 @@ class OnlineComponents:
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a component knows."""
-        self.weight[slot], self.mean[slot], self.scatter[slot] = moments
+        self.weight[slot] = moments.weight
+        self.mean[slot] = moments.mean
+        self.scatter[slot] = moments.scatter
         self.dirty.add(slot)
         self.refresh(slot)
 
