@@ -1,8 +1,11 @@
 """Why this action: what leads to the end of the episode is said to do so, everywhere."""
 
+import tracemalloc
+
 import gymnasium as gym
 import numpy as np
 import pytest
+from campaigns.common.worlds import Stream
 
 import tgm
 from tgm.envs.maze import EAT
@@ -79,3 +82,16 @@ def test_nothing_is_known_before_anything_was_seen():
     agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="25"), seed=0)
     assert "Nothing is learned yet" in str(agent.explain(GOAL))
     assert agent.end_probabilities.shape == (5, 0)
+
+
+def test_an_explanation_takes_no_room_for_all_transitions():
+    agent = tgm.TGMAgent(Stream(2, "uniform"), seed=0).learn(900)
+    n_dense = 2 * agent.n_states**2 * 8
+    tracemalloc.start()
+    try:
+        explanation = agent.explain([50.0, 50.0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert explanation.expected_next.shape == (2, agent.n_states)
+    assert peak < n_dense / 10

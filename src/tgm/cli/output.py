@@ -101,7 +101,8 @@ def format_warning(
     line: str | None = None,
 ) -> str:
     """A warning as one line; takes the place of `warnings.formatwarning`."""
-    return f"tgm: warning: {one_line(Text.from_ansi(str(message)).plain)}\n"
+    words = Text.from_ansi(str(message)).plain.removeprefix("WARN: ")  # as Gymnasium begins
+    return f"tgm: warning: {one_line(words)}\n"
 
 
 def show_traceback(
