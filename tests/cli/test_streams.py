@@ -66,6 +66,20 @@ def test_streams_of_all_kinds(tmp_path):
     assert tally.lost == []
 
 
+def test_a_bar_leaves_a_closed_standard_output_closed(monkeypatch):
+    # Otherwise the result is written to what the bar left there, and its loss is not noticed.
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(sys, "stdout", None)
+    Life("default", "8", 0, 40).agent().learn(40, progress_bar=True)
+    assert "learning" in shown.getvalue()
+    assert sys.stdout is None
+
+
 @pytest.mark.parametrize("is_terminal", [False, True])
 @pytest.mark.parametrize("after", [0, 3])
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)

@@ -98,7 +98,9 @@ def _bar(n_steps: int) -> Iterator[Advance]:
         TimeRemainingColumn(),
     )
     refresh_every = max(1, n_steps // 200)
-    with Progress(*columns, console=Console(file=QuietStderr().as_file())) as bar:
+    # A closed standard output stays closed: rich would leave one of its own in its place.
+    console = Console(file=QuietStderr().as_file())
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
         task = bar.add_task("learn", total=n_steps, states=0)
         done = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -229,7 +230,8 @@ def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(file=stderr.as_file())) as bar:
+    console = Console(file=stderr.as_file())
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
         task = bar.add_task("comparing", total=n_trials)
         yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
 
