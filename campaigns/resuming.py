@@ -196,7 +196,7 @@ RESUMED = {
     "another preset": (["--preset", "paper"], "structure is"),
     "another maze": (["--maze", "10"], "rows of maze '10'"),
     "another environment": (["--env", "CartPole-v1"], "is 'CartPole-v1', not"),
-    "another directory": (["--out", "elsewhere"], "leave --out out"),
+    "another directory": (["--out", "elsewhere"], "do not give --out"),
 }
 NAMED_AGAIN = {
     "nothing named": ([], f"--env {NAMED} --env-args n_places=6"),

@@ -126,6 +126,8 @@ class Fixed(gym.Env):
         (["1", "2"], "not numeric"),
         (np.array(["1", "2"]), "not numeric"),
         ([1.0, None], "not numeric"),
+        ([[1.0], [1.0, 2.0]], "not numeric"),
+        ([10**61, 0], r"observation\[0\] is inf"),
     ],
 )
 def test_an_observation_that_is_no_numbers_is_refused_by_name(observation, wanted):
@@ -137,13 +139,16 @@ def test_an_observation_that_is_no_numbers_is_refused_by_name(observation, wante
 @pytest.mark.parametrize(
     ("reward", "wanted"),
     [
-        ("3", "'3' is not a number"),
-        (b"3", "not a number"),
-        (1 + 2j, "not a number"),
-        (np.complex128(1.0), "not a number"),
-        (np.ma.masked, "not a number"),
-        (np.array([1.0, 2.0]), "not a number"),
-        (None, "not a number"),
+        ("3", "'3' is not one number"),
+        (b"3", "not one number"),
+        (1 + 2j, "not one number"),
+        (np.complex128(1.0), "not one number"),
+        (np.ma.masked, "not one number"),
+        (np.array([1.0, 2.0]), "not one number"),
+        (None, "not one number"),
+        ([[1], [1, 2]], "not one number"),
+        (10**61, r"at most 1e\+60"),
+        (10**400, r"at most 1e\+60"),
     ],
 )
 def test_a_reward_that_is_no_number_is_refused_by_name(reward, wanted):
@@ -153,10 +158,15 @@ def test_a_reward_that_is_no_number_is_refused_by_name(reward, wanted):
 
 
 @pytest.mark.parametrize(
-    "reward", [1, True, np.float32(1.0), np.int64(1), np.array(1.0), np.array([1.0])]
+    "reward", [1, True, np.float32(1.0), np.int64(1), np.array(1.0), np.array([1.0]), 10**30]
 )
 def test_numbers_of_every_kind_are_rewards(reward):
     assert tgm.TGMAgent(Fixed(np.zeros(2), reward), seed=0).learn(3).n_steps == 3
+
+
+def test_a_whole_number_of_any_size_up_to_the_limit_is_an_observation():
+    agent = tgm.TGMAgent(Fixed([10**30, 0]), seed=0).learn(3)
+    assert agent.means.max() == 1e30
 
 
 # --- doctored files -----------------------------------------------------------------------------

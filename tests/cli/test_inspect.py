@@ -1,6 +1,7 @@
 """`tgm inspect` and `tgm report`: what they write and print, and what they refuse."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -37,6 +38,25 @@ def test_a_report_of_the_latest_run(folder, tmp_path):
     file = tmp_path / "page.html"
     assert main(["report", str(tmp_path / "latest"), "-o", str(file)]) == 0
     assert f'"{folder.name}"' in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["run.json", "metrics.jsonl", "checkpoints/x"])
+def test_a_report_does_not_replace_a_file_of_a_run(folder, capsys, name):
+    target = folder / name
+    if not target.exists():
+        target.write_text("mine")
+    before = target.read_bytes()
+    assert main(["report", str(folder), "-o", str(target)]) == 2
+    assert "is a file of a run" in capsys.readouterr().err
+    assert target.read_bytes() == before
+
+
+def test_a_report_replaces_nothing_but_files(folder, tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe")
+    for target in (tmp_path / "pipe", tmp_path):
+        assert main(["report", str(folder), "-o", str(target)]) == 2
+        assert "is not a regular file" in capsys.readouterr().err
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_train_ends_with_a_report_unless_told_otherwise(tmp_path, capsys):

@@ -112,8 +112,11 @@ def test_a_run_that_goes_on_tells_how_long_that_took(here, capsys):
         (["--resume", "run", "--maze", "10"], "rows of maze '10' are not those of the run's"),
         (["--resume", "run", "--env", "CartPole-v1"], "is 'CartPole-v1', not 'tgm/Maze-v0'"),
         (["--resume", "run", "--env-args", "noise=1"], "the options of --env"),
-        (["--resume", "run", "--out", "x"], "leave --out out"),
-        (["--resume", "run", "--steps", "5"], "has 60 steps, and none of them is given up"),
+        (["--resume", "run", "--out", "x"], "do not give --out"),
+        (
+            ["--resume", "run", "--steps", "5"],
+            "the run has 60 steps; the total",
+        ),
         (["--resume", "run", "--steps", "59"], "must be at least 60, not 59"),
         (["--resume", "run", "--seed", "3"], "seed is 3, not 0"),
         (["--resume", "run", "--gamma", "0.1"], "gamma is 0.1, not 0.9"),
@@ -208,7 +211,7 @@ def test_a_world_of_the_users_own_module(own_world, capsys):
         assert main(command) == 2
         (line,) = capsys.readouterr().err.splitlines()
         words = command[:2] if command[0] == "evaluate" else command[:3]
-        assert line.endswith(f"; tgm {' '.join(words)} --env own_world:Own-v0")
+        assert line.endswith(f"; run: tgm {' '.join(words)} --env own_world:Own-v0")
         assert "own_world" not in sys.modules
         assert main([*command, *named]) == 0
         assert "mean return" in capsys.readouterr().out

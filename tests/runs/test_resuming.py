@@ -1,5 +1,6 @@
 """Runs that stop within an episode, and what a resumed run refuses to change or to lose."""
 
+import json
 import shutil
 import sys
 
@@ -335,3 +336,32 @@ def test_options_are_json_or_text():
         options_of(("n=8", "n=9"))
     with pytest.raises(ConfigError, match=r"cannot be made: .*unexpected keyword"):
         World.of_environment("CartPole-v1", {"colour": "red"}).make()
+
+
+def test_a_short_finished_run_can_be_made_longer_in_python(tmp_path):
+    # It was too short for a checkpoint: it is lived again from its first step, to the same bits.
+    def agent():
+        return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="27"), seed=0)
+
+    agent().learn(130, run_dir=tmp_path / "run")
+    assert Run.open(str(tmp_path / "run")).checkpoints() == []
+    with pytest.raises(RunError, match="exists already"):
+        agent().learn(230, run_dir=tmp_path / "run")  # nobody asked for that
+    again, (told,) = resume(tmp_path / "run")
+    assert "begins again at step 0" in told
+    with pytest.raises(RunError, match="the run has 130 steps"):
+        again.learn(129, run_dir=tmp_path / "run")
+    again.learn(230, run_dir=tmp_path / "run")
+    agent().learn(230, run_dir=tmp_path / "whole")
+    model = "model.safetensors"
+    assert (tmp_path / "run" / model).read_bytes() == (tmp_path / "whole" / model).read_bytes()
+
+
+def test_absurd_numbers_of_recorded_steps_are_not_counted(tmp_path):
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
+    agent.learn(40, run_dir=tmp_path / "run")
+    path = tmp_path / "run" / "result.json"
+    told = json.loads(path.read_text())
+    for steps in (10**400, -3, float("nan"), "many"):
+        path.write_text(json.dumps(told | {"steps": steps}))
+        assert Run.open(tmp_path / "run").recorded_steps() == 40

@@ -66,8 +66,8 @@ class TGMAgent:
         if interface.n_features > KNOWN_TO_WORK:
             warnings.warn(
                 f"an observation has {interface.n_features} features; up to {KNOWN_TO_WORK} are "
-                "known to work, and with more of them one place may become several states: leave "
-                "out or combine features that do not tell places apart",
+                "known to work. With more of them one place may become several states, and a step "
+                "takes longer: leave out or combine features that do not tell places apart",
                 TGMWarning,
                 stacklevel=2,
             )
@@ -163,10 +163,10 @@ class TGMAgent:
         """Between two steps, so that a warning that is made an error costs nothing."""
         self._has_warned = True
         warnings.warn(
-            f"step {self.n_steps}: there are {self.n_states} states, the most by default, and no "
-            "more are made. Observations that hardly ever come twice look like this: raise "
-            "bandwidth, use bandwidth='auto', or leave out features that are noise. If the world "
-            "really has more states, set max_states",
+            f"step {self.n_steps}: there are {self.n_states} states, which is the default limit; "
+            "no more are made. Probably similar observations are not recognised as one place: "
+            "raise bandwidth, use bandwidth='auto', or leave out features that are noise. If the "
+            "world really has more states, set max_states",
             TGMWarning,
             stacklevel=4,
         )

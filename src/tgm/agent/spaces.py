@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,6 +80,8 @@ class Interface:
             given = np.asarray(values)
         except (TypeError, ValueError):
             raise DataError(f"{where}: the observation {values!r:.100} is not numeric") from None
+        if given.dtype.kind == "O":
+            given = _as_floats(given)  # whole numbers that are too large for NumPy's
         if given.dtype.kind not in NUMERIC:
             kind = "complex" if given.dtype.kind == "c" else "not numeric"
             raise DataError(f"{where}: the observation {values!r:.100} is {kind}")
@@ -103,9 +106,12 @@ class Interface:
         if type(value) is float:
             reward = value
         else:
-            given = np.asarray(value)
+            try:
+                given = _as_floats(np.asarray(value))
+            except ValueError:
+                given = np.empty(0)
             if given.dtype.kind not in NUMERIC or given.size != 1 or np.ma.is_masked(value):
-                raise DataError(f"{where}: the reward {value!r:.100} is not a number")
+                raise DataError(f"{where}: the reward {value!r:.100} is not one number")
             reward = float(given.item())
         if not -LARGEST <= reward <= LARGEST:  # NaN is not
             raise DataError(
@@ -113,3 +119,11 @@ class Interface:
                 f"and at most {LARGEST:g} in size, and nothing was learned from it"
             )
         return reward
+
+
+def _as_floats(given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Python's own whole numbers of any size as floats, infinite beyond the largest."""
+    if given.dtype.kind != "O" or not all(type(one) in (int, float) for one in given.flat):
+        return given
+    floats = [one if abs(one) <= LARGEST else math.inf for one in given.flat]
+    return np.array(floats, dtype=np.float64).reshape(given.shape)

@@ -14,6 +14,7 @@ from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError, TGMError
 from tgm.inspector.assets import has_extra, need_extra
 from tgm.runs import Run
+from tgm.runs.folder import RUN_FILE
 
 REPORT_FILE = "report.html"
 
@@ -36,6 +37,7 @@ class Report:
         if not self.runs:
             raise ConfigError("name the directory of a RUN")
         need_extra()
+        _check_target(self.out)
         # Whoever names a link, such as runs/latest, means the run; within a run there are none.
         write_report([Run.open(folder.resolve()) for folder in self.runs], self.out)
         size = self.out.stat().st_size
@@ -44,6 +46,16 @@ class Report:
         else:
             print_lines(f"{self.out} ({size / 1e6:.1f} MB) opens in any browser")
         return 0
+
+
+def _check_target(path: Path) -> None:
+    """Refuse to replace a file of a run, or anything that is no file."""
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path}: is not a regular file; name another one with -o")
+    folder = path.resolve().parent
+    is_within = any((parent / RUN_FILE).exists() for parent in (folder, *folder.parents[:1]))
+    if is_within and path.exists() and path.name != REPORT_FILE:
+        raise ConfigError(f"{path}: is a file of a run; name another one with -o")
 
 
 def write_report(runs: Sequence[Run], path: Path) -> None:

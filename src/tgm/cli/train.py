@@ -140,9 +140,11 @@ class Train:
                     writer.close()
         seconds = time.perf_counter() - began
         if recorder.stops:
-            world = Run.open(recorder.path).world
-            how = f"{recorder.path} {world.flags}" if world.must_be_named else recorder.path
-            say(f"tgm: interrupted; tgm train --resume {how}")
+            run = Run.open(recorder.path)
+            words = [str(run.folder), *([run.world.flags] if run.world.must_be_named else [])]
+            if self.steps not in (None, run.facts["steps"]):
+                words.append(f"--steps {self.steps}")
+            say(f"tgm: interrupted; tgm train --resume {' '.join(words)}")
             return INTERRUPTED
         self._tell(agent, Run.open(recorder.path), n_steps, seconds)
         return 0
@@ -173,7 +175,7 @@ class Train:
         """The agent of a run at its newest checkpoint, and the steps that are left."""
         assert self.resume is not None
         if self.out is not None:
-            raise ConfigError("--resume goes on with a run where it is; leave --out out")
+            raise ConfigError("--resume goes on with a run where it is; do not give --out")
         folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
         run = Run.open(folder)
         planned = run.facts["steps"] if self.steps is None else self.steps

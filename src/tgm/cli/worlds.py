@@ -32,5 +32,7 @@ def environment_of(
         raise ConfigError("--env-args are the options of --env; give both")
     world = run.world
     if world.obstacle and world.is_whole:
-        raise ConfigError(f"{run.folder}: {world.obstacle}; {command} {run.folder} {world.flags}")
+        raise ConfigError(
+            f"{run.folder}: {world.obstacle}; run: {command} {run.folder} {world.flags}"
+        )
     return world.make()

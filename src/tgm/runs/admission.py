@@ -42,8 +42,8 @@ def check_steps(run: Run, n_steps: int) -> None:
     recorded = run.recorded_steps()
     if n_steps < recorded:
         raise RunError(
-            f"{run.folder}: has {recorded} steps, and none of them is given up: the total must be "
-            f"at least {recorded}, not {n_steps}"
+            f"{run.folder}: the run has {recorded} steps; the total (--steps) must be at "
+            f"least {recorded}, not {n_steps}: nothing recorded is given up"
         )
 
 

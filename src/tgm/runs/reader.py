@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,8 +72,9 @@ class Run:
     facts: dict[str, Any]
 
     @classmethod
-    def open(cls, folder: Path) -> Run:
+    def open(cls, folder: str | Path) -> Run:
         """The run in `folder`, or a RunError that says why there is none."""
+        folder = Path(folder)
         path = folder / RUN_FILE
         if not is_own_file(path):
             raise RunError(f"{folder}: not a run (there is no {RUN_FILE} in it)")
@@ -166,7 +166,7 @@ class Run:
         status = self.status()
         told = status.result.get("steps", status.last.get("step"))
         steps = [step for step, _ in self.checkpoints()]
-        if isinstance(told, int | float) and math.isfinite(told):
+        if isinstance(told, int | float) and 0 <= told <= MOST_STEPS:  # NaN is not
             steps.append(int(told))
         final = self.folder / MODEL_FILE
         if is_own_file(final):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from tgm.runs.timing import CHECKPOINT_SECONDS
 from tgm.runs.world import World
 
 OURS = ("tgm", "tgm-paper")
+# Agents that `resume` made for a run that was too short for a checkpoint, and those runs.
+_begins_again: weakref.WeakKeyDictionary[TGMAgent, Path] = weakref.WeakKeyDictionary()
+
 NO_CHECKPOINT = "has no checkpoint; it begins again at step 0"
 
 
@@ -65,7 +69,9 @@ def resume(
     troubles.append(f"{folder}: {NO_CHECKPOINT}")
     try:
         config = TGMConfig.from_dict(run.facts["config"])
-        return TGMAgent(env, config, seed=run.facts["seed"]), tuple(troubles)
+        agent = TGMAgent(env, config, seed=run.facts["seed"])
+        _begins_again[agent] = run.folder.resolve()
+        return agent, tuple(troubles)
     except (TGMError, TypeError) as error:
         raise RunError(f"{folder}: its settings do not fit this version ({error})") from None
 
@@ -103,7 +109,8 @@ def open_run(
     if agent.env is not None:
         check_world(run, World.of(agent.env))
     if agent.n_steps == 0 and not run.checkpoints():
-        if run.status().state == "finished" and not may_begin_again:
+        is_asked_to = may_begin_again or _begins_again.get(agent) == folder.resolve()
+        if run.status().state == "finished" and not is_asked_to:
             raise RunError(f"{folder}: exists already; choose another directory")
         check_is_new(agent, folder)
         check_steps(run, n_steps)
@@ -186,7 +193,8 @@ def _broken_off(run: Run, notes: dict[str, Any], agent: TGMAgent) -> list[str]:
         return []
     return [
         f"{run.folder}: the checkpoint of step {agent.n_steps} lies within episode "
-        f"{agent.n_episodes}, and an environment cannot be saved: a new episode begins there"
+        f"{agent.n_episodes}; the state of an environment cannot be saved, so a new episode "
+        "begins there"
     ]
 
 
