@@ -211,9 +211,15 @@ for name in ("O_NOFOLLOW", "O_NONBLOCK", "fchmod", "register_at_fork", "getuid",
     delattr(os, name)
 import pkgutil, importlib, pathlib
 import tgm
+EXTRAS = "matplotlib", "plotly", "starlette", "uvicorn", "joblib", "tensorboard"  # may be missing
 for module in pkgutil.walk_packages(tgm.__path__, "tgm."):
-    if "__main__" not in module.name and "baselines.deep" not in module.name:
+    if "__main__" in module.name or "baselines.deep" in module.name:
+        continue
+    try:
         importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        if error.name.partition(".")[0] not in EXTRAS:
+            raise
 from tgm.cli.main import main
 from tgm.errors import RunError
 from tgm.runs import RunFolder, Run
