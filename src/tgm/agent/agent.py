@@ -156,11 +156,16 @@ class TGMAgent:
                     goes_on = False
             if not goes_on:
                 return
-            if self._learner.is_full and not self._has_warned:
+            if not self._has_warned and self.lesson is not None and self.lesson.moves:
                 self._warn_of_the_bound()
 
     def _warn_of_the_bound(self) -> None:
-        """Between two steps, so that a warning that is made an error costs nothing."""
+        """Warn if there are as many states as there may be by default, once.
+
+        Between two steps, so that a warning that is made an error costs nothing.
+        """
+        if not self._learner.is_full:
+            return
         self._has_warned = True
         warnings.warn(
             f"step {self.n_steps}: there are {self.n_states} states, which is the default limit; "
