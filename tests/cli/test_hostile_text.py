@@ -1,12 +1,12 @@
 """What comes from files reaches the terminal as text, and forges no row."""
 
-import contextlib
 import json
 import random
 import subprocess
 import sys
 
 import pytest
+from campaigns.common.tally import Tally
 from tests.cli import hostile_text
 from tests.inspector.recorded import record_maze
 
@@ -62,12 +62,14 @@ def test_a_name_forges_no_row(source, tmp_path, capsys):
 
 def test_every_command_prints_text_only(source, tmp_path):
     """Promise 28 in short; campaigns/hostile_text.py has the thousand."""
-    rng = random.Random(1)
+    rng, tally = random.Random(1), Tally("28")
     for index in range(6):
         name = hostile_text.hostile_name(rng)
         scratch = tmp_path / str(index)
         scratch.mkdir()
-        hostile_text.try_name(source, scratch, name, rng, lambda words: contextlib.nullcontext())
+        hostile_text.try_name(source, scratch, name, rng, tally.trial)
+    assert tally.tried == 96
+    assert tally.lost == []
 
 
 def test_a_warning_and_a_traceback_are_text_too(tmp_path):

@@ -265,7 +265,7 @@ class _Chunks:
         self._lock = Lock()
 
     def get(self, run: Run, first_step: int) -> bytes:
-        """The piece that begins at `first_step`; made anew when the directory has changed.
+        """The piece that begins at `first_step`; read again when the directory has changed.
 
         One is made at a time: each may take its share of memory.
         """
