@@ -23,7 +23,7 @@ from campaigns.common.worlds import Outliers, Stream
 from campaigns.repeatability import resident_bytes
 
 import tgm
-from tgm.agent.limits import most_states
+from tgm.learners.limits import most_states
 
 PARTS = 10  # in which a life is measured; the last two are compared with those before
 MEMORY_GROWTH = 0.05

@@ -36,9 +36,9 @@ from campaigns.common.watch import Watch, bounded_memory
 import tgm
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
 from tgm.cli.main import main as tgm_command
-from tgm.distributions.saved import Arrays
 from tgm.envs import maze_names
 from tgm.errors import TGMError
+from tgm.files.arrays import Arrays
 from tgm.runs import Run, open_run, resume
 from tgm.runs.history import FORMAT
 from tgm.runs.resume import NO_CHECKPOINT

@@ -20,7 +20,7 @@ import numpy as np
 from campaigns.common.mutations import encode, with_header
 
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
-from tgm.distributions.saved import Arrays
+from tgm.files.arrays import Arrays
 from tgm.runs.history import FORMAT
 
 Attack = Callable[[Path], None]

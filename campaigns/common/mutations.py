@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tgm.agent.model_file import SCHEMA, _checksum
-from tgm.distributions.saved import Arrays
+from tgm.files.arrays import Arrays
 
 Rng = np.random.Generator
 

@@ -9,14 +9,14 @@ from campaigns.bounds import live
 from campaigns.common.worlds import Stream
 
 import tgm
-from tgm.agent.limits import most_states
 from tgm.errors import SpaceError
+from tgm.learners.limits import most_states
 
 
 @pytest.fixture
 def few(monkeypatch):
     """A default bound of 40 states, so that a test reaches it."""
-    monkeypatch.setattr("tgm.agent.limits.MOST_STATES", 40)
+    monkeypatch.setattr("tgm.learners.limits.MOST_STATES", 40)
 
 
 @pytest.mark.parametrize("kind", ["uniform", "walk"])

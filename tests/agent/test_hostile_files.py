@@ -19,9 +19,9 @@ from campaigns.hostile_files import (
 
 import tgm
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
-from tgm.distributions.saved import Saved
 from tgm.errors import DataError, RunError
-from tgm.transition.state_actions import PLANNED, SUMS
+from tgm.files.arrays import ArrayReader
+from tgm.transition.sparse import PLANNED, SUMS
 
 CONFIGS = {
     "noisy": tgm.TGMConfig(exploration="epsilon_greedy"),
@@ -204,10 +204,10 @@ def test_a_scatter_may_be_a_little_less_than_nothing():
     # Points that were taken back leave rounding and doubt behind; the covariance is what counts.
     matrices = np.array([[[1.0, 0.0], [0.0, -0.05]]])
     with pytest.raises(DataError, match="not a scatter"):
-        Saved({"s": matrices}).scatter("s", 1, 2, 2)
-    assert Saved({"s": matrices}).scatter("s", 1, 2, 2, beside=np.eye(2)).shape == (1, 2, 2)
+        ArrayReader({"s": matrices}).scatter("s", 1, 2, 2)
+    assert ArrayReader({"s": matrices}).scatter("s", 1, 2, 2, beside=np.eye(2)).shape == (1, 2, 2)
     with pytest.raises(DataError, match="leaves no covariance"):
-        Saved({"s": 30 * matrices}).scatter("s", 1, 2, 2, beside=np.eye(2))
+        ArrayReader({"s": 30 * matrices}).scatter("s", 1, 2, 2, beside=np.eye(2))
 
 
 @pytest.mark.parametrize("config", [CONFIGS["noisy"], CONFIGS["paper"]])

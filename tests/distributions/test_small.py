@@ -8,8 +8,8 @@ from tgm.distributions.small import (
     inverse,
     is_positive_definite,
     log_det,
+    mahalanobis_coefficients,
     second_order,
-    square_as_product,
     squared_length,
     well_conditioned,
 )
@@ -25,7 +25,7 @@ def test_small_matrices_are_what_numpy_says(n_features, seed):
     np.testing.assert_allclose(inverse(matrix) @ matrix, np.eye(n_features), atol=1e-10)
     square = float((point - centre) @ matrix @ (point - centre))
     assert squared_length(point - centre, matrix) == pytest.approx(square, rel=1e-12)
-    product = np.array(square_as_product(matrix, centre)) @ second_order(point)
+    product = np.array(mahalanobis_coefficients(matrix, centre)) @ second_order(point)
     assert product == pytest.approx(square, rel=1e-9)
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from tgm.envs import load_maze
 from tgm.errors import ConfigError
-from tgm.experiments.baselines import AGENTS, OracleAgent, check_extras, make_student
+from tgm.experiments.baselines import AGENTS, OracleAgent, check_extras, make_agent
 from tgm.experiments.baselines.deep import DEEP_CONFIGS
+from tgm.experiments.baselines.protocol import InPieces
 from tgm.experiments.baselines.random_agent import RandomAgent
 from tgm.experiments.baselines.recording import EpisodeRecorder, TimeLimitAsEnd
-from tgm.experiments.baselines.student import InPieces
 
 DOWN, UP, LEFT, RIGHT, EAT = range(5)
 PATH_25 = [RIGHT, RIGHT, UP, UP, EAT]
@@ -72,10 +72,10 @@ def test_the_paper_saw_a_time_limit_as_the_end():
 def test_dqn_looks_behind_a_time_limit_only_if_it_is_told_of_it(name, is_told):
     # In maze 10 no random walk of 50 steps reaches the goal: every episode is cut off.
     env = maze_env("10")
-    student = make_student(name, env, seed=0)
-    student.learn(152)
+    learner = make_agent(name, env, seed=0)
+    learner.learn(152)
     assert [episode.terminated for episode in env.episodes] == [False] * 3
-    buffer = student.model.replay_buffer
+    buffer = learner.model.replay_buffer
     assert buffer.dones[[49, 99, 149], 0].tolist() == [1.0, 1.0, 1.0]
     # What sample() multiplies the next value with: 1 - dones * (1 - timeouts).
     assert buffer.timeouts[[49, 99, 149], 0].tolist() == [float(is_told)] * 3
@@ -83,8 +83,8 @@ def test_dqn_looks_behind_a_time_limit_only_if_it_is_told_of_it(name, is_told):
 
 @pytest.mark.parametrize("name", ["a2c", "ppo", "a2c-tuned", "ppo-tuned"])
 def test_the_reward_at_a_time_limit_holds_the_value_behind_it_only_if_tuned(name):
-    student = make_student(name, maze_env("10"), seed=0)
-    buffer, rewards = student.model.rollout_buffer, []
+    learner = make_agent(name, maze_env("10"), seed=0)
+    buffer, rewards = learner.model.rollout_buffer, []
     add = buffer.add
 
     def spy(observation, action, reward, *rest):
@@ -92,32 +92,32 @@ def test_the_reward_at_a_time_limit_holds_the_value_behind_it_only_if_tuned(name
         add(observation, action, reward, *rest)
 
     buffer.add = spy
-    student.learn(60)
+    learner.learn(60)
     assert set(rewards[:49] + rewards[50:]) == {-1.0}
     assert (rewards[49] == -1.0) is DEEP_CONFIGS[name].time_limit_ends
 
 
 def test_the_settings_of_the_paper():
-    dqn = make_student("dqn", maze_env(), seed=0).model
+    dqn = make_agent("dqn", maze_env(), seed=0).model
     assert (dqn.learning_rate, dqn.learning_starts) == (0.01, 0)
     assert (dqn.target_update_interval, dqn.exploration_fraction) == (100, 0.7)
     assert (dqn.gamma, dqn.batch_size, dqn.buffer_size) == (0.99, 32, 1_000_000)
-    a2c = make_student("a2c", maze_env(), seed=0).model
+    a2c = make_agent("a2c", maze_env(), seed=0).model
     assert (a2c.learning_rate, a2c.n_steps, a2c.gamma) == (1e-4, 5, 0.99)
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_looks_come_when_asked_for_and_change_nothing(name):
     quiet, watched = maze_env("8", seed=2), maze_env("8", seed=2)
-    make_student(name, quiet, seed=2).learn(130)
-    student = make_student(name, watched, seed=2)
+    make_agent(name, quiet, seed=2).learn(130)
+    learner = make_agent(name, watched, seed=2)
     steps = []
 
     def look(step):
         steps.append((step, watched.n_steps))
-        student.predict(np.ones((4, 2)), deterministic=True)
+        learner.predict(np.ones((4, 2)), deterministic=True)
 
-    student.learn(130, look, [10, 25, 130])
+    learner.learn(130, look, [10, 25, 130])
     assert steps == [(10, 10), (25, 25), (130, 130)]
     assert watched.n_steps == quiet.n_steps == 130
     assert watched.episodes == quiet.episodes
@@ -129,10 +129,10 @@ def test_the_same_seed_gives_the_same_agent(name):
     answers = []
     for seed in (5, 5, 6):
         env = maze_env("27", seed)
-        student = make_student(name, env, seed)
-        student.learn(300)
+        learner = make_agent(name, env, seed)
+        learner.learn(300)
         points = np.random.default_rng(0).uniform(0, 7, size=(200, 2))
-        answers.append((env.total_reward, student.predict(points)[0].tolist()))
+        answers.append((env.total_reward, learner.predict(points)[0].tolist()))
     assert answers[0] == answers[1]
     assert answers[0] != answers[2]
 
@@ -140,10 +140,10 @@ def test_the_same_seed_gives_the_same_agent(name):
 def test_one_observation_and_a_batch_get_the_same_answer():
     point = np.array([1.1, 0.9])
     for name in ("tgm", "dqn", "dqn-tuned", "oracle"):
-        student = make_student(name, maze_env(), seed=0)
-        student.learn(60)
-        one, _ = student.predict(point, deterministic=True)
-        batch, _ = student.predict(point[None], deterministic=True)
+        learner = make_agent(name, maze_env(), seed=0)
+        learner.learn(60)
+        one, _ = learner.predict(point, deterministic=True)
+        batch, _ = learner.predict(point[None], deterministic=True)
         assert batch.shape == (1,)
         assert int(one) == batch[0]
 
@@ -156,16 +156,16 @@ def test_a_random_agent_draws_evenly():
 
 
 def test_states_are_counted_where_there_are_any():
-    assert make_student("dqn", maze_env(), 0).n_states is None
-    assert make_student("random", maze_env(), 0).n_states is None
-    student = InPieces(agent := OracleAgent(maze_env(), seed=0), lambda: agent.n_states)
-    student.learn(100)
-    assert student.n_states == len(load_maze("25").cells)
+    assert make_agent("dqn", maze_env(), 0).n_states is None
+    assert make_agent("random", maze_env(), 0).n_states is None
+    learner = InPieces(agent := OracleAgent(maze_env(), seed=0), lambda: agent.n_states)
+    learner.learn(100)
+    assert learner.n_states == len(load_maze("25").cells)
 
 
 def test_an_unknown_agent_gets_a_hint():
     with pytest.raises(ConfigError, match="unknown agent 'dnq'; did you mean 'dqn'"):
-        make_student("dnq", maze_env(), 0)
+        make_agent("dnq", maze_env(), 0)
 
 
 def test_a_missing_extra_is_named(monkeypatch):
@@ -178,7 +178,7 @@ def test_a_missing_extra_is_named(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ConfigError, match=r"stable_baselines3; pip install .*\[baselines\]"):
-        make_student("dqn", maze_env(), 0)
+        make_agent("dqn", maze_env(), 0)
 
 
 def test_a_missing_extra_is_named_before_anything_runs(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tgm.inspector import plain
-from tgm.inspector.plain import array_bytes, number, numbers, tame, text, to_bytes
+from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, "1", None, True, [1], 10**400])
@@ -45,7 +45,9 @@ def test_any_json_is_cut_to_size():
     deep: object = 1
     for _ in range(500):
         deep = {"a": [deep]}
-    tamed = tame({"deep": deep, "wide": list(range(10**5)), "nan": math.nan, "key": {1: object()}})
+    tamed = bounded_json(
+        {"deep": deep, "wide": list(range(10**5)), "nan": math.nan, "key": {1: object()}}
+    )
     assert len(to_bytes(tamed)) < 5000
     assert tamed["nan"] is None
     assert tamed["wide"][:3] == [0, 1, 2]

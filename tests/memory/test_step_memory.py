@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tgm.distributions.saved import Saved
+from tgm.files.arrays import ArrayReader
 from tgm.memory.step import Step, difference, relabel
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap
@@ -48,7 +48,7 @@ def test_the_last_that_tells_of_an_action_is_kept():
     assert numbers(memory.into(0)) == [1, 5, 6]
     # Through a file it goes on in the same way.
     other = StepMemory(3)
-    other.restore(Saved(memory.to_arrays(n_features=2)), n_features=2, n_actions=1, n_slots=6)
+    other.restore(ArrayReader(memory.to_arrays(n_features=2)), n_features=2, n_actions=1, n_slots=6)
     for known in (memory, other):
         known.keep(step(7, before=4), 0)
         assert numbers(known.into(0)) == [1, 6, 7]
@@ -80,14 +80,14 @@ def test_steps_are_found_by_the_states_they_name():
     steps[2].entries.append((3, 2, 0.1))
     for one in steps:
         memory.keep(one, one.after[0][0])
-    assert numbers(memory.naming(0)) == [0, 2]
-    assert numbers(memory.naming(1)) == [0, 1]
-    assert numbers(memory.naming(2)) == [1, 2]
-    assert numbers(memory.naming(3)) == [2]
-    assert memory.naming(4) == []
+    assert numbers(memory.steps_naming(0)) == [0, 2]
+    assert numbers(memory.steps_naming(1)) == [0, 1]
+    assert numbers(memory.steps_naming(2)) == [1, 2]
+    assert numbers(memory.steps_naming(3)) == [2]
+    assert memory.steps_naming(4) == []
     memory.take_out(steps[0])
-    assert numbers(memory.naming(0)) == [2]
-    assert numbers(memory.naming(1)) == [1]
+    assert numbers(memory.steps_naming(0)) == [2]
+    assert numbers(memory.steps_naming(1)) == [1]
 
 
 def test_a_step_that_is_taken_out_is_gone():
@@ -171,7 +171,7 @@ def test_steps_of_merged_states_are_kept_together():
     assert memory.into(2) == []
     assert all(one.after == [(1, 1.0)] and one.home == 1 for one in memory.into(1))
     assert len(memory) == 5
-    assert numbers(memory.naming(2)) == []
+    assert numbers(memory.steps_naming(2)) == []
     assert sum(one.home is None for one in steps) == 1
     # From 1 to 0 and from 2 to 1 are from 1 to 0 and from 1 to 1 now.
     assert steps[0].entries == [(1, 0, 1.0)]
@@ -199,7 +199,7 @@ def test_steps_into_a_state_that_is_gone_are_let_go():
     assert steps[0].after == [(1, 0.4)]
     assert steps[3].home is None
     assert sorted(numbers(memory.into(1) + memory.into(2))) == [0, 1, 2, 4, 5]
-    assert memory.naming(0) == []
+    assert memory.steps_naming(0) == []
     # What left that state is not known any more, though it led where it led.
     assert steps[2].before == []
     assert steps[2].entries == []

@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from tgm.distributions.saved import Saved
+from tgm.files.arrays import ArrayReader
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.model_planner import ModelPlanner
-from tgm.transition.state_actions import StateActionModel
+from tgm.transition.sparse import SparseTransitions
 
 GAMMA = 0.9
 RNG = np.random.default_rng(0)
 
 
 def make(n_states: int, exploration: str = "optimism", n_actions: int = 2):
-    model = StateActionModel(n_actions, GAMMA)
+    model = SparseTransitions(n_actions, GAMMA)
     planner = ModelPlanner(model, GAMMA, exploration, row_prior=0.5)
     model.make_room(n_states)
     for state in range(n_states):
@@ -49,7 +49,7 @@ def test_hopes_and_fears_by_hand():
     assert planner.lowest == pytest.approx(-10)
     assert planner.highest == pytest.approx((3 + 1e8 * 4) / 0.1)
     other = make(2)[1]
-    other.restore(Saved(planner.to_arrays()), 2)
+    other.restore(ArrayReader(planner.to_arrays()), 2)
     assert other.highest == planner.highest
     assert other.lowest == planner.lowest
 

@@ -5,13 +5,13 @@ import pytest
 from tests.oracles import value_iteration
 
 from tgm.planning.sweeping import Sweeper, solve
-from tgm.transition.state_actions import StateActionModel
+from tgm.transition.sparse import SparseTransitions
 
 GAMMA = 0.9
 LOWEST = -2.0 / (1 - GAMMA)
 
 
-def random_row(rng: np.random.Generator, model: StateActionModel, state: int, action: int) -> None:
+def random_row(rng: np.random.Generator, model: SparseTransitions, state: int, action: int) -> None:
     """Tries of one action: few successors, some reward, sometimes an end."""
     reward = rng.uniform(-2, 1)
     end = float(rng.random() < 0.15)
@@ -19,8 +19,8 @@ def random_row(rng: np.random.Generator, model: StateActionModel, state: int, ac
         model.add(state, action, int(after), float(rng.integers(1, 5)), reward, end)
 
 
-def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 3) -> StateActionModel:
-    model = StateActionModel(n_actions, GAMMA)
+def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 3) -> SparseTransitions:
+    model = SparseTransitions(n_actions, GAMMA)
     model.make_room(n_states)
     for state in range(n_states):
         for action in range(n_actions):
@@ -28,7 +28,7 @@ def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 3) ->
     return model
 
 
-def by_loops(model: StateActionModel, set_values: dict[tuple[int, int], float]) -> np.ndarray:
+def by_loops(model: SparseTransitions, set_values: dict[tuple[int, int], float]) -> np.ndarray:
     """The oracle, from the rows themselves."""
     n_states, n_actions = model.visits.shape
     successors = [
@@ -43,7 +43,7 @@ def by_loops(model: StateActionModel, set_values: dict[tuple[int, int], float]) 
     return value_iteration(successors, reward, end, set_values, GAMMA)
 
 
-def random_settings(rng: np.random.Generator, model: StateActionModel, share: float = 0.1):
+def random_settings(rng: np.random.Generator, model: SparseTransitions, share: float = 0.1):
     is_set = rng.random(model.visits.shape) < share
     set_to = rng.uniform(-5, 5, size=is_set.shape)
     chosen = {(int(s), int(a)): set_to[s, a] for s, a in np.argwhere(is_set)}

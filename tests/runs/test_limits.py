@@ -15,7 +15,7 @@ from tgm.agent import TGMAgent
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays, write_arrays
 from tgm.cli.main import main
 from tgm.errors import RunError
-from tgm.files import MOST_HOLES, opened, parse_json, read_bytes
+from tgm.files.reading import MOST_HOLES, opened, parse_json, read_bytes
 from tgm.runs import Run
 from tgm.runs.summary import summary_of
 

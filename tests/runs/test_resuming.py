@@ -14,8 +14,8 @@ import tgm
 from tgm.errors import ConfigError, DataError, RunError
 from tgm.runs import Run, RunRecorder, World, open_run, resume, timing
 from tgm.runs.admission import packages_of
+from tgm.runs.env_spec import options_of
 from tgm.runs.timing import CheckpointClock
-from tgm.runs.world import options_of
 
 
 def check(tally, tried: int) -> None:

@@ -28,8 +28,8 @@ import tgm.runs.folder as runs_folder
 from tgm.agent.model_file import write_atomically
 from tgm.errors import DataError, RunError
 from tgm.runs import Run, RunFolder, World, open_run, resume
-from tgm.runs.additions import with_all_frames
 from tgm.runs.chunk import Chunk
+from tgm.runs.replay import with_all_frames
 
 
 def check(tally: Tally, at_least: int = 1) -> None:

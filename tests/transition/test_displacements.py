@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
-from tgm.distributions.saved import Saved
 from tgm.distributions.small import second_order
+from tgm.files.arrays import ArrayReader
 from tgm.transition.displacements import BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT, Displacements
 
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -139,7 +139,7 @@ def test_exact_moves_stay_finite():
 def test_restored_moments_give_the_same_densities():
     first = moved()
     second = Displacements(3, np.eye(2), 7 * STATE)
-    second.restore(Saved(first.to_arrays()))
+    second.restore(ArrayReader(first.to_arrays()))
     points = np.random.default_rng(5).normal(size=(5, 2))
     for action in range(3):
         np.testing.assert_array_equal(

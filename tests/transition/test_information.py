@@ -5,14 +5,14 @@ import pytest
 
 from tgm.distributions import dirichlet
 from tgm.transition.information import expected_information_gain, sampled_rows
-from tgm.transition.state_actions import StateActionModel
+from tgm.transition.sparse import SparseTransitions
 
 PRIOR = 0.5
 
 
-def model_of(counts: list[list[float]]) -> StateActionModel:
+def model_of(counts: list[list[float]]) -> SparseTransitions:
     """One action; row k has these counts of the states 0, 1, ... (each at least a half)."""
-    model = StateActionModel(1, 0.9)
+    model = SparseTransitions(1, 0.9)
     model.make_room(max(len(counts), max(len(row) for row in counts)))
     for state, row in enumerate(counts):
         for after, count in enumerate(row):

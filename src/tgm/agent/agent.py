@@ -11,16 +11,10 @@ from typing import Any, ParamSpec, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 
-from tgm.agent.agent_facts import AgentFacts
-from tgm.agent.config import TGMConfig
 from tgm.agent.explanation import Explanation
-from tgm.agent.explore import draw
 from tgm.agent.info import EpisodeInfo, LearningInfo
-from tgm.agent.learner import Learner, Lesson
-from tgm.agent.limits import KNOWN_TO_WORK
-from tgm.agent.mean_shift_learner import MeanShiftLearner
+from tgm.agent.metadata import AgentMetadata
 from tgm.agent.model_file import read_model, write_model
-from tgm.agent.online_learner import OnlineLearner
 from tgm.agent.progress import progress
 from tgm.agent.recording import (
     GOES_ON,
@@ -31,8 +25,14 @@ from tgm.agent.recording import (
     open_recorder,
 )
 from tgm.agent.spaces import Interface
+from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError, NumericsError, RunError, TGMError, TGMWarning
+from tgm.learners.explore import draw
+from tgm.learners.learner import Learner, LearnInfo
+from tgm.learners.limits import KNOWN_TO_WORK
+from tgm.learners.mean_shift_learner import MeanShiftLearner
+from tgm.learners.online_learner import OnlineLearner
 from tgm.planning import greedy
 
 Callback = Callable[[LearningInfo], object]
@@ -99,7 +99,7 @@ class TGMAgent:
         self._finished: list[EpisodeInfo] = []
         self._recorder: Recorder | None = None
         self._has_warned = False
-        self.lesson: Lesson | None = None  # the newest since the agent was made or loaded
+        self.lesson: LearnInfo | None = None  # the newest since the agent was made or loaded
         self.n_forgotten = 0  # points let go of since then
 
     # --- learning ---------------------------------------------------------------------------
@@ -262,7 +262,7 @@ class TGMAgent:
         self._learner.end_episode()
         self.is_between_episodes = True
 
-    def info(self, lesson: Lesson, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+    def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
         """The record of a learning step that was just done."""
         return LearningInfo(
             step=self.n_steps,
@@ -413,7 +413,7 @@ class TGMAgent:
             path: the file; it is replaced, whole or not at all.
             notes: anything that JSON can hold, to be kept in the file's facts.
         """
-        facts = AgentFacts(
+        facts = AgentMetadata(
             self.config,
             self.seed,
             self.interface,
@@ -435,7 +435,7 @@ class TGMAgent:
         """
         arrays, told = read_model(Path(path))
         try:
-            facts = AgentFacts.from_dict(told, arrays)
+            facts = AgentMetadata.from_dict(told, arrays)
             if env is not None and not Interface.of(env).fits(facts.interface):
                 raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from tgm.distributions.saved import Arrays
 from tgm.errors import RunError
 from tgm.files import parse_json, read_bytes
+from tgm.files.arrays import Arrays
 
 MODEL_FORMAT = "tgm-model"
 SCHEMA = 2

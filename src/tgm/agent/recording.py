@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tgm.agent.info import EpisodeInfo
-from tgm.agent.learner import Lesson, Observer
 from tgm.errors import ConfigError
+from tgm.learners.learner import LearnInfo, Observer
 
 if TYPE_CHECKING:
     from tgm.agent.agent import TGMAgent
@@ -40,7 +40,7 @@ class Recorder(Protocol):
         The action is NO_ACTION at a reset; the end is GOES_ON, TERMINATED or TRUNCATED.
         """
 
-    def learned(self, lesson: Lesson, agent: TGMAgent) -> None:
+    def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
         """A learning step was done; `agent.info` makes its record.
 
         Before the step `due_at` only those are told that have moves: nearly all others bring no

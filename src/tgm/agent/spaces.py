@@ -9,10 +9,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from tgm.agent.limits import MOST_FEATURES
 from tgm.distributions import FloatArray
-from tgm.distributions.saved import LARGEST
 from tgm.errors import DataError, SpaceError
+from tgm.files.arrays import LARGEST
+from tgm.learners.limits import MOST_FEATURES
 
 MOST_ACTION = 2**62  # as a number of an action
 NUMERIC = "biuf"  # NumPy's kinds of truth values, whole numbers and floats

@@ -18,21 +18,21 @@ from typing import Annotated, Any, get_args
 import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
-from tgm.agent.config import Preset
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import print_json, print_lines, say
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.cli.worlds import environment_of
+from tgm.config import Preset
 from tgm.envs import load_maze
 from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
 from tgm.runs import Run, RunRecorder, World, open_run, resume
 from tgm.runs.admission import check_steps, check_world, setting_differences
+from tgm.runs.env_spec import options_of
 from tgm.runs.folder import begin_in_free, write_result
 from tgm.runs.timing import CHECKPOINT_SECONDS
-from tgm.runs.world import options_of
 
 DEFAULT_MAZE = "27"
 DEFAULT_STEPS = 5000

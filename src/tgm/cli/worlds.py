@@ -9,7 +9,7 @@ import gymnasium as gym
 from tgm.errors import ConfigError
 from tgm.runs import Run, World
 from tgm.runs.admission import check_world
-from tgm.runs.world import options_of
+from tgm.runs.env_spec import options_of
 
 
 def environment_of(

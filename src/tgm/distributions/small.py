@@ -103,7 +103,7 @@ def _upper_triangle(n: int) -> tuple[IntArray, IntArray, FloatArray]:
     return rows, columns, np.where(rows == columns, 1.0, 2.0)
 
 
-def square_as_product(precision: FloatArray, centre: FloatArray) -> list[float]:
+def mahalanobis_coefficients(precision: FloatArray, centre: FloatArray) -> list[float]:
     """Coefficients whose product with `second_order(x)` is (x - centre)^T precision (x - centre).
 
     `precision` (n, n) is symmetric. Squared distances of many points are then one product.

@@ -27,7 +27,7 @@ GOALS = {"8": 109, "10": 390, "20": 102, "25": 92, "26": 144, "27": 197}
 """Steps by which all seeds should have solved each maze of the paper."""
 
 
-class Student(Policy, Protocol):
+class Agent(Policy, Protocol):
     """An agent that learns in pieces."""
 
     def learn(self, n_steps: int) -> Any:
@@ -63,7 +63,7 @@ def check_steps(n_steps: int) -> Iterator[int]:
 
 
 def live(
-    student: Student, world: MazeWorld, seed: int, checks: Sequence[int]
+    learner: Agent, world: MazeWorld, seed: int, checks: Sequence[int]
 ) -> tuple[int | None, list[tuple[int, float]], float]:
     """Learn to the last check; returns the step of solving, the checks, and the seconds.
 
@@ -76,10 +76,10 @@ def live(
     seconds, done = 0.0, 0
     for step in checks:
         began = time.perf_counter()
-        student.learn(step - done)
+        learner.learn(step - done)
         seconds += time.perf_counter() - began
         done = step
-        evaluation = evaluate_side_by_side(student, world, EPISODES, rng)
+        evaluation = evaluate_side_by_side(learner, world, EPISODES, rng)
         returns.append((step, evaluation.mean_return))
         verdicts.append((step, evaluation.solves(world.maze)))
     return solved_from(verdicts), returns, seconds

@@ -19,9 +19,9 @@ from tgm.envs import Maze
 from tgm.envs.maze_env import DEFAULT_NOISE
 from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import RunError
-from tgm.experiments.baselines import Student, make_student
+from tgm.experiments.baselines import Agent, make_agent
+from tgm.experiments.baselines.protocol import InPieces
 from tgm.experiments.baselines.recording import EpisodeRecorder
-from tgm.experiments.baselines.student import InPieces
 from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
 from tgm.experiments.solving import EPISODES, check_rng, check_steps, solved_from
 from tgm.experiments.structure import compare_structure
@@ -158,21 +158,21 @@ def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
 def _run(trial: Trial, folder: Path | None) -> TrialResult:
     home = World.of_maze(trial.maze, noise=trial.noise, max_episode_steps=trial.max_episode_steps)
     recorder = EpisodeRecorder(home.make(), trial.seed)
-    student = make_student(trial.agent, recorder, trial.seed)
+    learner = make_agent(trial.agent, recorder, trial.seed)
     record: TrialRecord = NoRecord()
     if folder is not None:
         record = begin_record(
             folder,
             trial.folder_name,
             agent=trial.agent,
-            student=student,
+            learner=learner,
             episodes=recorder,
             world=home,
             seed=trial.seed,
             steps=trial.steps,
         )
     try:
-        result = _live(trial, student, recorder, record)
+        result = _live(trial, learner, recorder, record)
     except BaseException as error:
         is_stopped = isinstance(error, KeyboardInterrupt)
         record.close("interrupted" if is_stopped else "failed", {}, str(error))
@@ -182,7 +182,7 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
 
 
 def _live(
-    trial: Trial, student: Student, recorder: EpisodeRecorder, record: TrialRecord
+    trial: Trial, learner: Agent, recorder: EpisodeRecorder, record: TrialRecord
 ) -> TrialResult:
     world = MazeWorld(trial.maze, trial.noise, trial.max_episode_steps)
     rng = check_rng(trial.seed)
@@ -193,14 +193,14 @@ def _live(
     def look(step: int) -> None:
         nonlocal looking
         began = time.perf_counter()
-        evaluation = evaluate_side_by_side(student, world, EPISODES, rng)
+        evaluation = evaluate_side_by_side(learner, world, EPISODES, rng)
         checks.append(Check(step, evaluation.mean_return, recent_reward(recorder.episodes)))
         verdicts.append((step, evaluation.solves(trial.maze)))
         record.look(step)
         looking += time.perf_counter() - began
 
     began = time.perf_counter()
-    student.learn(trial.steps, look, trial.checks())
+    learner.learn(trial.steps, look, trial.checks())
     seconds = time.perf_counter() - began - looking
     limit = trial.max_episode_steps
     return TrialResult(
@@ -209,8 +209,8 @@ def _live(
         regret=regret(trial.maze, recorder.n_steps, recorder.total_reward, limit),
         recent_reward=checks[-1].recent_reward,
         n_episodes=len(recorder.episodes),
-        n_states=student.n_states,
-        is_exact=_is_exact(student, trial.maze),
+        n_states=learner.n_states,
+        is_exact=_is_exact(learner, trial.maze),
         seconds=round(seconds, 4),
         checks=tuple(checks),
     )
@@ -254,7 +254,7 @@ def as_folder(text: str) -> str:
     return re.sub(r"[^\w.-]", "_", text).lstrip(".") or "_"
 
 
-def _is_exact(student: Student, maze: Maze) -> bool | None:
-    if isinstance(student, InPieces) and isinstance(student.agent, TGMAgent):
-        return compare_structure(student.agent, maze).is_exact
+def _is_exact(learner: Agent, maze: Maze) -> bool | None:
+    if isinstance(learner, InPieces) and isinstance(learner.agent, TGMAgent):
+        return compare_structure(learner.agent, maze).is_exact
     return None

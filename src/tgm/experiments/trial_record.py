@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from tgm.agent import TGMAgent
 from tgm.agent.recording import Ending
-from tgm.experiments.baselines import Student
+from tgm.experiments.baselines import Agent
 from tgm.experiments.baselines.deep import DeepAgent
+from tgm.experiments.baselines.protocol import InPieces
 from tgm.experiments.baselines.recording import EpisodeRecorder
-from tgm.experiments.baselines.student import InPieces
 from tgm.runs import Run, RunFolder, RunRecorder, World
 from tgm.runs.folder import begin_in_free, write_result
 
@@ -91,17 +91,17 @@ def begin_record(
     name: str,
     *,
     agent: str,
-    student: Student,
+    learner: Agent,
     episodes: EpisodeRecorder,
     world: World,
     seed: int,
     steps: int,
 ) -> TrialRecord:
     """Begin a run directory under `folder`; an interrupted one of that name stays as it is."""
-    if isinstance(student, InPieces) and isinstance(student.agent, TGMAgent):
-        begin = partial(LastingRecorder.begin, student.agent, n_steps=steps, world=world)
+    if isinstance(learner, InPieces) and isinstance(learner.agent, TGMAgent):
+        begin = partial(LastingRecorder.begin, learner.agent, n_steps=steps, world=world)
         recorder = begin_in_free(folder / name, begin)
-        student.learn_piece = partial(student.agent.learn, run_dir=recorder)
+        learner.learn_piece = partial(learner.agent.learn, run_dir=recorder)
         return AgentRecord(recorder)
     create = partial(
         RunFolder.create,
@@ -109,6 +109,6 @@ def begin_record(
         world=world,
         seed=seed,
         steps=steps,
-        config=asdict(student.config) if isinstance(student, DeepAgent) else {},
+        config=asdict(learner.config) if isinstance(learner, DeepAgent) else {},
     )
     return EpisodesRecord(begin_in_free(folder / name, create), episodes)

@@ -16,10 +16,10 @@ from tgm.errors import RunError, TGMError
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
-from tgm.inspector.plain import array_bytes, number, numbers, tame, text, to_bytes
+from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
 from tgm.runs import Chunk, Frame, Run, World
-from tgm.runs.additions import with_all_frames
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
+from tgm.runs.replay import with_all_frames
 from tgm.runs.summary import solved_of
 
 MOST_CHUNKS = 20_000
@@ -54,7 +54,7 @@ def entry(run: Run) -> dict[str, Any]:
         "seed": number(run.facts.get("seed")),
         "state": status.state,
         "planned": number(run.facts.get("steps")),
-        "result": tame(status.result),
+        "result": bounded_json(status.result),
         "solved": solved_of(status.result, _world(run)[0]),
     }
 
@@ -79,8 +79,8 @@ def summary(run: Run) -> dict[str, Any]:
         **entry(run),
         "reason": status.reason,
         "started": text(run.facts.get("started")),
-        "config": tame(run.facts.get("config")),
-        "versions": tame(run.facts.get("versions")),
+        "config": bounded_json(run.facts.get("config")),
+        "versions": bounded_json(run.facts.get("versions")),
         "interface": _interface(run, tail),
         "maze": _drawn(world),
         "last_step": last_step,

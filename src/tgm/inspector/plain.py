@@ -64,7 +64,7 @@ def text(value: object) -> str:
     return kept + ("..." if len(value) > MOST_CHARACTERS else "")
 
 
-def tame(value: object, depth: int = 0) -> Any:
+def bounded_json(value: object, depth: int = 0) -> Any:
     """Any JSON value, cut down to bounded size; for settings and results that are shown as is."""
     if value is None or isinstance(value, bool):
         return value
@@ -73,9 +73,9 @@ def tame(value: object, depth: int = 0) -> Any:
     if isinstance(value, str):
         return text(value)
     if depth < MOST_DEPTH and isinstance(value, list | tuple):
-        return [tame(item, depth + 1) for item in value[:MOST_ITEMS]]
+        return [bounded_json(item, depth + 1) for item in value[:MOST_ITEMS]]
     if depth < MOST_DEPTH and isinstance(value, dict):
-        return {text(key): tame(item, depth + 1) for key, item in _first(value.items())}
+        return {text(key): bounded_json(item, depth + 1) for key, item in _first(value.items())}
     return None
 
 

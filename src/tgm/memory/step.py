@@ -30,7 +30,7 @@ class Step:
         home: the state in whose memory it is kept, or None.
         row: what it tells of while it is kept: its home, the state before, and the action.
         names: the states under which it is found while it is kept.
-        is_void: its row was forgotten; it is evidence of its state, but of no transition any more.
+        retracted: its row was forgotten; it is evidence of its state, but of no transition.
     """
 
     departure: FloatArray | None
@@ -47,7 +47,7 @@ class Step:
     home: int | None = None
     row: tuple[int, int, int | None] = (0, 0, None)
     names: set[int] = field(default_factory=set)
-    is_void: bool = False
+    retracted: bool = False
 
     @property
     def kept_next(self) -> Step | None:

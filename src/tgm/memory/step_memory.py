@@ -6,8 +6,8 @@ from collections import deque
 
 import numpy as np
 
-from tgm.distributions.saved import ANY, Arrays, Saved, prefixed
 from tgm.errors import DataError
+from tgm.files.arrays import ANY, ArrayReader, Arrays, prefixed
 from tgm.memory import step_table
 from tgm.memory.step import Shares, Step
 from tgm.perception.component_map import ComponentMap
@@ -23,11 +23,11 @@ class StepMemory:
         self._limit = limit
         self._steps: dict[int, deque[Step]] = {}
         # Which kept steps name a state. Dictionaries, because they keep their order.
-        self._naming: dict[int, dict[Step, None]] = {}
+        self._steps_by_state: dict[int, dict[Step, None]] = {}
         # How many kept steps tell of one action between two states.
         self._witnesses: dict[tuple[int, int, int | None], int] = {}
         self._n_steps = 0
-        self.n_let_go = 0  # steps that made room for newer ones, since somebody asked
+        self.n_evicted = 0  # steps that made room for newer ones, since somebody asked
 
     def __len__(self) -> int:
         return self._n_steps
@@ -36,9 +36,9 @@ class StepMemory:
         """The kept steps into one state, oldest first."""
         return list(self._steps.get(state, ()))
 
-    def naming(self, state: int) -> list[Step]:
+    def steps_naming(self, state: int) -> list[Step]:
         """The kept steps from or into a state, as far as is believed."""
-        return list(self._naming.get(state, ()))
+        return list(self._steps_by_state.get(state, ()))
 
     def all(self) -> list[Step]:
         """All kept steps: state by state, oldest first."""
@@ -52,7 +52,7 @@ class StepMemory:
         self._n_steps += 1
         step.names = step.states()
         for named in step.names:
-            self._naming.setdefault(named, {})[step] = None
+            self._steps_by_state.setdefault(named, {})[step] = None
         if len(steps) > self._limit:
             self._let_go(steps)
 
@@ -71,7 +71,7 @@ class StepMemory:
         else:
             oldest = steps[0]
         self.take_out(oldest)
-        self.n_let_go += 1
+        self.n_evicted += 1
         oldest.next = None  # or one kept step would hold on to all that came after it
 
     def take_out(self, step: Step) -> None:
@@ -84,7 +84,7 @@ class StepMemory:
         else:
             home.remove(step)
         for named in step.names:
-            self._naming[named].pop(step, None)
+            self._steps_by_state[named].pop(step, None)
         witnesses = self._witnesses[step.row] - 1
         if witnesses:
             self._witnesses[step.row] = witnesses
@@ -97,18 +97,20 @@ class StepMemory:
         """The kept steps, where each is kept, and in which order those that name a state stand."""
         steps = self.all()
         place = {id(step): index for index, step in enumerate(steps)}
-        naming = [place[id(step)] for named in self._naming.values() for step in named]
+        naming = [place[id(step)] for named in self._steps_by_state.values() for step in named]
         return {
             **prefixed("step", step_table.to_arrays(steps, n_features)),
             "home.state": np.array(list(self._steps), dtype=np.intp),
             "home.count": np.array([len(kept) for kept in self._steps.values()], dtype=np.intp),
-            "naming.state": np.array(list(self._naming), dtype=np.intp),
-            "naming.count": np.array([len(named) for named in self._naming.values()], np.intp),
+            "naming.state": np.array(list(self._steps_by_state), dtype=np.intp),
+            "naming.count": np.array(
+                [len(named) for named in self._steps_by_state.values()], np.intp
+            ),
             "naming.step": np.array(naming, dtype=np.intp),
-            "n_let_go": np.array([self.n_let_go]),
+            "n_evicted": np.array([self.n_evicted]),
         }
 
-    def restore(self, saved: Saved, n_features: int, n_actions: int, n_slots: int) -> None:
+    def restore(self, saved: ArrayReader, n_features: int, n_actions: int, n_slots: int) -> None:
         """Take over what `to_arrays` gave; its states are slots below `n_slots`."""
         steps = step_table.from_arrays(saved.part("step"), n_features, n_actions, n_slots)
         homes = saved.whole("home.state", ANY, high=n_slots - 1).tolist()
@@ -129,27 +131,27 @@ class StepMemory:
                 if all(state != home for state, _ in step.after):
                     raise DataError("array 'home.state' keeps a step where it did not lead")
         for state, length in zip(named_states, lengths, strict=True):
-            self._naming[state] = {steps[next(named)]: None for _ in range(length)}
-            for step in self._naming[state]:
+            self._steps_by_state[state] = {steps[next(named)]: None for _ in range(length)}
+            for step in self._steps_by_state[state]:
                 step.names.add(state)
         if any(not step.states() <= step.names for step in steps):
             raise DataError("array 'naming.step' does not fit the kept steps")
         self._n_steps = len(steps)
-        self.n_let_go = saved.count("n_let_go")
+        self.n_evicted = saved.count("n_evicted")
 
     def apply(self, change: ComponentMap) -> None:
         """Follow a change of components; steps of merged states are kept together."""
         changed = change.changed
-        concerned = {step: None for old in changed for step in self.naming(old)}
+        concerned = {step: None for old in changed for step in self.steps_naming(old)}
         for step in concerned:
             self.relabel(step, changed, changed)
 
     def forget_row(self, state: int, action: int) -> None:
         """Kept steps no longer count for an action in a state that was forgotten."""
-        for step in self.naming(state):
+        for step in self.steps_naming(state):
             if step.action == action:
                 step.entries = [entry for entry in step.entries if entry[0] != state]
-                step.is_void = True
+                step.retracted = True
 
     def relabel(self, step: Step, before: Shares, after: Shares) -> None:
         """Relabel a kept step and keep it where it belongs now."""

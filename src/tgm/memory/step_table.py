@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgm.distributions.saved import ANY, LARGEST_POINT, Arrays, Saved
 from tgm.errors import DataError
+from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays
 from tgm.memory.step import Belief, Step
 
 NONE = -1  # no action, no follower
@@ -28,7 +28,7 @@ def to_arrays(steps: list[Step], n_features: int) -> Arrays:
         "end": np.array([step.end for step in steps], dtype=np.float64),
         "log_fade": np.array([step.log_fade for step in steps], dtype=np.float64),
         "weight_then": np.array([step.weight_then for step in steps], dtype=np.float64),
-        "is_void": np.array([step.is_void for step in steps], dtype=bool),
+        "retracted": np.array([step.retracted for step in steps], dtype=bool),
         "next": np.array([place.get(id(step.next), NONE) for step in steps], dtype=np.intp),
         **_belief_arrays("before", [step.before for step in steps]),
         **_belief_arrays("after", [step.after for step in steps]),
@@ -38,7 +38,7 @@ def to_arrays(steps: list[Step], n_features: int) -> Arrays:
     }
 
 
-def from_arrays(saved: Saved, n_features: int, n_actions: int, n_slots: int) -> list[Step]:
+def from_arrays(saved: ArrayReader, n_features: int, n_actions: int, n_slots: int) -> list[Step]:
     """What `to_arrays` gave, checked: its states are slots below `n_slots`."""
     arrivals = saved.floats("arrival", ANY, n_features, size=LARGEST_POINT)
     n = len(arrivals)
@@ -49,7 +49,7 @@ def from_arrays(saved: Saved, n_features: int, n_actions: int, n_slots: int) -> 
     ends = saved.floats("end", n, low=0.0, high=1.0).tolist()
     fades = saved.floats("log_fade", n).tolist()
     then = saved.floats("weight_then", n).tolist()
-    void = saved.flags("is_void", n).tolist()
+    void = saved.flags("retracted", n).tolist()
     following = saved.whole("next", n, low=NONE, high=n - 1).tolist()
     before = _beliefs(saved, "before", n, n_slots)
     after = _beliefs(saved, "after", n, n_slots)
@@ -66,7 +66,7 @@ def from_arrays(saved: Saved, n_features: int, n_actions: int, n_slots: int) -> 
             entries[i],
             after[i],
             then[i],
-            is_void=void[i],
+            retracted=void[i],
         )
         for i in range(n)
     ]
@@ -109,7 +109,7 @@ def _belief_arrays(name: str, beliefs: list[Belief]) -> Arrays:
     }
 
 
-def _beliefs(saved: Saved, name: str, n: int, n_slots: int) -> list[Belief]:
+def _beliefs(saved: ArrayReader, name: str, n: int, n_slots: int) -> list[Belief]:
     counts = saved.whole(f"{name}.count", n).tolist()
     states = saved.whole(f"{name}.state", sum(counts), high=n_slots - 1).tolist()
     shares = saved.floats(f"{name}.share", sum(counts), low=0.0, high=1.0 + 1e-6).tolist()
@@ -117,7 +117,7 @@ def _beliefs(saved: Saved, name: str, n: int, n_slots: int) -> list[Belief]:
     return [[next(pairs) for _ in range(count)] for count in counts]
 
 
-def _entries(saved: Saved, n: int, n_slots: int) -> list[list[tuple[int, int, float]]]:
+def _entries(saved: ArrayReader, n: int, n_slots: int) -> list[list[tuple[int, int, float]]]:
     counts = saved.whole("entry.count", n).tolist()
     total = sum(counts)
     states = saved.whole("entry.states", total, 2, high=n_slots - 1).tolist()

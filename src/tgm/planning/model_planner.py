@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.distributions.saved import Arrays, Saved, number, prefixed
 from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.information import expected_information_gain, sampled_rows
-from tgm.transition.state_actions import StateActionModel
+from tgm.transition.sparse import SparseTransitions
 
 Exploration = Literal[
     "optimism", "information_gain", "posterior_sampling", "epsilon_greedy", "softmax", "greedy"
@@ -36,7 +36,7 @@ class ModelPlanner:
 
     def __init__(
         self,
-        model: StateActionModel,
+        model: SparseTransitions,
         gamma: float,
         exploration: Exploration,
         row_prior: float,
@@ -84,7 +84,7 @@ class ModelPlanner:
             **prefixed("sweep", self._sweeper.to_arrays()),
         }
 
-    def restore(self, saved: Saved, n_slots: int) -> None:
+    def restore(self, saved: ArrayReader, n_slots: int) -> None:
         """Take over what `to_arrays` gave, for at least so many states."""
         self._best_reward = saved.number("best_reward", infinite=-math.inf)
         self._worst_reward = saved.number("worst_reward", infinite=math.inf)

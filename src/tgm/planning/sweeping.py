@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.saved import ANY, LARGEST_SUM, Arrays, Saved
-from tgm.transition.state_actions import START, StateActionModel
+from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
+from tgm.transition.sparse import START, SparseTransitions
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
 MANY = 4  # a quarter of all states: then all are swept, in one array operation
@@ -32,7 +32,7 @@ class Sweeper:
     `sweep` backs up the states whose rows changed, then their predecessors, and so on.
     """
 
-    def __init__(self, model: StateActionModel) -> None:
+    def __init__(self, model: SparseTransitions) -> None:
         """No values yet."""
         self._model = model
         self.q = np.zeros((0, model.n_actions))
@@ -72,7 +72,7 @@ class Sweeper:
             "active": np.array(sorted(self.active), dtype=np.intp),
         }
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
         self.value = saved.floats("value", ANY, size=LARGEST_SUM)
         shape = len(self.value), self._model.n_actions
@@ -109,7 +109,7 @@ class Sweeper:
             self._sweep(alive, moves, rounds=100_000)
 
     def _sweep(self, alive: IntArray, moves: _Moves, rounds: int) -> None:
-        into = self._model.into
+        predecessors = self._model.predecessors
         for _ in range(rounds):
             if not self.active:
                 return
@@ -122,7 +122,7 @@ class Sweeper:
             if MANY * len(moved) > len(alive):
                 self.active = set(alive.tolist())
             else:
-                self.active = {state for after in moved for state, _ in into[after]}
+                self.active = {state for after in moved for state, _ in predecessors[after]}
                 self.active.discard(START)
 
     def _back_up_few(self, states: list[int], moves: _Moves) -> list[int]:

@@ -2,11 +2,11 @@
 
 from tgm.agent.recording import set_opener
 from tgm.runs.chunk import Chunk, Frame, FrameRow
+from tgm.runs.env_spec import World
 from tgm.runs.folder import RunFolder
 from tgm.runs.reader import Run, RunStatus, find_runs
 from tgm.runs.recorder import RunRecorder
 from tgm.runs.resume import open_run, resume
-from tgm.runs.world import World
 
 __all__ = [
     "Chunk",

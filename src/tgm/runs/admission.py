@@ -11,10 +11,10 @@ import gymnasium as gym
 
 from tgm.agent import TGMAgent
 from tgm.errors import RunError
+from tgm.runs.env_spec import World
 from tgm.runs.folder import versions
 from tgm.runs.lock import is_locked
 from tgm.runs.reader import Run
-from tgm.runs.world import World
 
 
 def check_is_new(agent: TGMAgent, path: Path) -> None:

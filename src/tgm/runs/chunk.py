@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.saved import ANY, Arrays, Saved
 from tgm.errors import DataError
+from tgm.files.arrays import ANY, ArrayReader, Arrays
 
 # Name -> (type, shape of one entry: d for features, A for actions).
 COLUMNS: dict[str, tuple[Any, str]] = {
@@ -151,7 +151,7 @@ class Chunk:
     def of(cls, first_step: int, arrays: Arrays, n_features: int, n_actions: int) -> Chunk:
         """Check arrays that somebody else may have written."""
         widths = {"d": n_features, "A": n_actions}
-        saved = Saved(arrays)
+        saved = ArrayReader(arrays)
         checked: Arrays = {}
         for name, (dtype, shape) in COLUMNS.items():
             wanted = (ANY, *(widths[letter] for letter in shape))

@@ -29,8 +29,8 @@ from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import sync_folder, write_atomically
 from tgm.agent.recording import Ending
 from tgm.errors import RunError, RunExistsError
+from tgm.runs.env_spec import World
 from tgm.runs.lock import OPEN_FLAGS, Lock
-from tgm.runs.world import World
 
 SCHEMA = 3
 RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"

@@ -13,10 +13,10 @@ import numpy as np
 
 from tgm.agent.model_file import read_arrays, sync_file, sync_folder, write_arrays
 from tgm.agent.recording import NO_ACTION
-from tgm.agent.snapshot import Changes, Snapshot
 from tgm.distributions import FloatArray
-from tgm.distributions.saved import Arrays
 from tgm.errors import RunError, TGMError
+from tgm.files.arrays import Arrays
+from tgm.learners.snapshot import Changes, Snapshot
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk

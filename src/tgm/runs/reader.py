@@ -13,8 +13,8 @@ from tgm.agent.model_file import MODEL_FORMAT, read_arrays
 from tgm.agent.spaces import Interface
 from tgm.errors import RunError, TGMError
 from tgm.files import opened, parse_json, read_bytes
-from tgm.runs.additions import with_all_frames
 from tgm.runs.chunk import Chunk, Frame
+from tgm.runs.env_spec import World
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
     HISTORY_FOLDER,
@@ -28,7 +28,7 @@ from tgm.runs.folder import (
 )
 from tgm.runs.history import FORMAT
 from tgm.runs.lock import is_locked
-from tgm.runs.world import World
+from tgm.runs.replay import with_all_frames
 
 State = Literal["live", "unknown", "finished", "interrupted", "failed", "broken"]
 

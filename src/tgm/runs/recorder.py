@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
-from tgm.agent.learner import Learner, Lesson, Notes
 from tgm.agent.model_file import link_or_copy
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
+from tgm.learners.learner import Learner, LearnInfo, Notes
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
+from tgm.runs.env_spec import World
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
     HISTORY_FOLDER,
@@ -26,7 +27,6 @@ from tgm.runs.folder import (
 )
 from tgm.runs.history import HistoryWriter
 from tgm.runs.timing import CHECKPOINT_SECONDS, CheckpointClock, next_line
-from tgm.runs.world import World
 
 STOP_SECONDS = 1.0  # to wait for an episode end when asked to stop
 KEPT_CHECKPOINTS = 2
@@ -71,8 +71,8 @@ class RunRecorder:
         self.due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
         self._stops, self._stop_at = False, 0.0
-        self._told: Lesson | None = None  # the one that is in the last line of metrics
-        self._resumed: Lesson | None = None  # the one before all that the agent remembers
+        self._told: LearnInfo | None = None  # the one that is in the last line of metrics
+        self._resumed: LearnInfo | None = None  # the one before all that the agent remembers
         self._all_told = False  # whether the history can be followed to this moment
         self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
 
@@ -130,7 +130,7 @@ class RunRecorder:
         """More has changed than the newest observation will tell."""
         self._all_told, self.due_at = False, 0
 
-    def learned(self, lesson: Lesson, agent: TGMAgent) -> None:
+    def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
         step = agent.n_steps
         if not self._all_told or step >= self._history.full_at:
@@ -157,7 +157,7 @@ class RunRecorder:
             self._history.add_changes(step, changes)
         self._all_told = True
 
-    def _record(self, lesson: Lesson) -> None:
+    def _record(self, lesson: LearnInfo) -> None:
         self._history.gather()
         record = self._agent.info(lesson, ()).to_dict()
         record["n_forgotten"], record["moves"] = self._n_forgotten, self._moves
@@ -192,7 +192,7 @@ class RunRecorder:
         return self._agent.n_forgotten - self._forgotten_before
 
     @property
-    def _untold(self) -> Lesson | None:
+    def _untold(self) -> LearnInfo | None:
         """The newest lesson, if it is in no line of metrics."""
         newest = self._agent.lesson or self._resumed
         return None if newest is self._told else newest
@@ -345,7 +345,7 @@ class RunRecorder:
             if notes["untold"] is None:
                 recorder._told = agent.lesson  # if it has lived on since the checkpoint
             else:
-                recorder._resumed = Lesson(**notes["untold"])
+                recorder._resumed = LearnInfo(**notes["untold"])
             recorder._moves = list(notes["moves"])
             recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]
             recorder.episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]

@@ -20,10 +20,10 @@ from tgm.runs.admission import (
     setting_differences,
 )
 from tgm.runs.chunk import Chunk
+from tgm.runs.env_spec import World
 from tgm.runs.reader import Run
 from tgm.runs.recorder import RunRecorder
 from tgm.runs.timing import CHECKPOINT_SECONDS
-from tgm.runs.world import World
 
 OURS = ("tgm", "tgm-paper")
 # Agents that `resume` made for a run that was too short for a checkpoint, and those runs.

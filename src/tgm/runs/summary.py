@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tgm.errors import TGMError
+from tgm.runs.env_spec import World
 from tgm.runs.reader import Run, State, find_runs
-from tgm.runs.world import World
 
 MOST = 1e300  # a larger number in a file is none
 

@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.distributions.saved import LARGEST_POINT, Arrays, Saved
 from tgm.distributions.small import (
     inverse,
     log_det,
+    mahalanobis_coefficients,
     shift_moments,
-    square_as_product,
     squared_length,
     well_conditioned,
 )
+from tgm.files.arrays import LARGEST_POINT, ArrayReader, Arrays
 
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
 LOG_OWN_SHARE, LOG_BROAD_SHARE = math.log(OWN_SHARE), math.log1p(-OWN_SHARE)
@@ -123,10 +123,10 @@ class Displacements:
                 under both laws are then one product, however many points there are.
             among: the indices of the points that count; there is at least one.
         """
-        broad = [c / BROAD_DOF for c in square_as_product(self._broad_precision, origin)]
+        broad = [c / BROAD_DOF for c in mahalanobis_coefficients(self._broad_precision, origin)]
         broad[0] += 1.0
         centre = origin + self.mean[action]
-        own = [-0.5 * c for c in square_as_product(self._own_precision[action], centre)]
+        own = [-0.5 * c for c in mahalanobis_coefficients(self._own_precision[action], centre)]
         own[0] += self._own_log_peak[action] + LOG_OWN_SHARE
         logs = np.dot(np.array((broad, own)), features.T)
         # No square is below zero, whatever the product lost of one that is absurdly far away.
@@ -169,7 +169,7 @@ class Displacements:
             "refresh_at": self._refresh_at,
         }
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
         n_actions, n_features = self.mean.shape
         square = n_features, n_features

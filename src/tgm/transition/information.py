@@ -6,11 +6,11 @@ import numpy as np
 from scipy.special import digamma
 
 from tgm.distributions import FloatArray
-from tgm.transition.state_actions import StateActionModel
+from tgm.transition.sparse import SparseTransitions
 
 
 def expected_information_gain(
-    model: StateActionModel, n_slots: int, row_prior: float
+    model: SparseTransitions, n_slots: int, row_prior: float
 ) -> FloatArray:
     """(n_slots, n_actions) nats that one more try of each action is expected to teach.
 
@@ -29,7 +29,7 @@ def expected_information_gain(
 
 
 def sampled_rows(
-    model: StateActionModel, n_slots: int, row_prior: float, rng: np.random.Generator
+    model: SparseTransitions, n_slots: int, row_prior: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """One draw of every row from its Dirichlet.
 

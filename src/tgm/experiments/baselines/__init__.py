@@ -1,7 +1,7 @@
 """Agents to compare with, behind one small protocol: `learn` and `predict`."""
 
-from tgm.experiments.baselines.catalogue import AGENTS, check_agent_name, check_extras, make_student
+from tgm.experiments.baselines.catalogue import AGENTS, check_agent_name, check_extras, make_agent
 from tgm.experiments.baselines.oracle import OracleAgent
-from tgm.experiments.baselines.student import Student
+from tgm.experiments.baselines.protocol import Agent
 
-__all__ = ["AGENTS", "OracleAgent", "Student", "check_agent_name", "check_extras", "make_student"]
+__all__ = ["AGENTS", "Agent", "OracleAgent", "check_agent_name", "check_extras", "make_agent"]

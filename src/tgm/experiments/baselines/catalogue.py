@@ -13,8 +13,8 @@ from tgm.agent import TGMAgent, TGMConfig
 from tgm.errors import ConfigError
 from tgm.experiments.baselines.deep import DEEP_CONFIGS, DeepAgent, missing_extra
 from tgm.experiments.baselines.oracle import OracleAgent
+from tgm.experiments.baselines.protocol import Agent, InPieces
 from tgm.experiments.baselines.random_agent import RandomAgent
-from tgm.experiments.baselines.student import InPieces, Student
 
 TGM_PRESETS = {"tgm": "default", "tgm-paper": "paper"}
 
@@ -39,30 +39,30 @@ def check_extras(names: Iterable[str]) -> None:
             raise missing_extra(deep[0], package)
 
 
-def make_student(name: str, env: gym.Env[Any, Any], seed: int) -> Student:
+def make_agent(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
     """A new agent in `env`; everything random follows from `seed`."""
     return _MAKERS[check_agent_name(name)](name, env, seed)
 
 
-def _tgm(name: str, env: gym.Env[Any, Any], seed: int) -> Student:
+def _tgm(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
     agent = TGMAgent(env, TGMConfig.preset(TGM_PRESETS[name]), seed=seed)
     return InPieces(agent, lambda: agent.n_states)
 
 
-def _deep(name: str, env: gym.Env[Any, Any], seed: int) -> Student:
+def _deep(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
     return DeepAgent(env, DEEP_CONFIGS[name], seed=seed)
 
 
-def _random(name: str, env: gym.Env[Any, Any], seed: int) -> Student:
+def _random(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
     return InPieces(RandomAgent(env, seed=seed))
 
 
-def _oracle(name: str, env: gym.Env[Any, Any], seed: int) -> Student:
+def _oracle(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
     agent = OracleAgent(env, seed=seed)
     return InPieces(agent, lambda: agent.n_states)
 
 
-_MAKERS: dict[str, Callable[[str, gym.Env[Any, Any], int], Student]] = {
+_MAKERS: dict[str, Callable[[str, gym.Env[Any, Any], int], Agent]] = {
     **dict.fromkeys(TGM_PRESETS, _tgm),
     **dict.fromkeys(DEEP_CONFIGS, _deep),
     "random": _random,

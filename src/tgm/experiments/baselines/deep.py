@@ -16,8 +16,8 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.errors import ConfigError
+from tgm.experiments.baselines.protocol import Look
 from tgm.experiments.baselines.recording import TimeLimitAsEnd
-from tgm.experiments.baselines.student import Look
 
 
 @dataclass(frozen=True)

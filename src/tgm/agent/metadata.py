@@ -1,0 +1,72 @@
+"""What a model file says of an agent besides its arrays, checked when it is read."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from tgm.agent.info import EpisodeInfo
+from tgm.agent.spaces import Interface
+from tgm.config import TGMConfig
+from tgm.errors import RunError
+from tgm.files.arrays import Arrays
+from tgm.perception.component_map import Move
+
+MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
+
+
+@dataclass(frozen=True)
+class AgentMetadata:
+    """Settings, counts and random generators of an agent, and what it has not told yet.
+
+    Attributes:
+        config, seed, interface: what it was made with.
+        n_steps, n_episodes: steps taken and episodes begun.
+        exploration_rng, predict_rng: states of its random generators, as NumPy gives them.
+        pending_moves, pending_episodes: what the next learning step will tell.
+        notes: of whoever saved it.
+    """
+
+    config: TGMConfig
+    seed: int
+    interface: Interface
+    n_steps: int
+    n_episodes: int
+    exploration_rng: Any
+    predict_rng: Any
+    pending_moves: list[Move]
+    pending_episodes: list[EpisodeInfo]
+    notes: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return vars(self) | {
+            "config": self.config.to_dict(),
+            "interface": asdict(self.interface),
+            "pending_moves": [move.to_dict() for move in self.pending_moves],
+            "pending_episodes": [episode.to_dict() for episode in self.pending_episodes],
+        }
+
+    @classmethod
+    def from_dict(cls, facts: dict[str, Any], arrays: Arrays) -> Self:
+        """What `to_dict` gave, beside `arrays`; a KeyError or TGMError tells what does not fit."""
+        interface = Interface.from_dict(facts["interface"])
+        config = TGMConfig.from_dict(facts["config"])
+        if facts["n_steps"] < 0 or facts["n_episodes"] < 0:
+            raise RunError("its counts of steps and episodes are below 0")
+        # A small file may not ask for room for large covariances, of which it would hold one.
+        n_numbers = sum(array.size for array in arrays.values())
+        if config.structure == "evidence" and interface.n_features**2 > max(n_numbers, MOST_UNSEEN):
+            raise RunError(f"{n_numbers} numbers are too few for {interface.n_features} features")
+        return cls(
+            config,
+            facts["seed"],
+            interface,
+            int(facts["n_steps"]),
+            int(facts["n_episodes"]),
+            facts["exploration_rng"],
+            facts["predict_rng"],
+            [Move.from_dict(move) for move in facts["pending_moves"]],
+            [EpisodeInfo.from_dict(told) for told in facts["pending_episodes"]],
+            facts.get("notes") or {},
+        )

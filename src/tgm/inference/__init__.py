@@ -1,0 +1,1 @@
+"""One belief: which state was left and which was reached, or whether it is a new one."""

@@ -1,0 +1,1 @@
+"""What is learned and how: the default learner and the paper's."""

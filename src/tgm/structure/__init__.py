@@ -1,0 +1,1 @@
+"""Changes of structure: which are proposed, and what the evidence says of them."""

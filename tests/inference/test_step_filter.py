@@ -1,0 +1,282 @@
+"""The posterior of one step against every way in which it can have gone."""
+
+import math
+
+import numpy as np
+import pytest
+from tests.oracles import joint_posterior
+
+from tgm.inference import step_filter as inference
+from tgm.inference.step_filter import StepFilter
+from tgm.perception.component_prior import ComponentPrior
+from tgm.perception.gaussian_states import GaussianStates
+from tgm.transition.displacements import Displacements
+from tgm.transition.sparse import NO_ACTION, START, SparseTransitions
+
+ROW_PRIOR = 0.5
+VARIANCE = 0.02
+
+
+class World:
+    """States on a line one apart (in the first of two features), one of them gone."""
+
+    def __init__(self, seed: int = 0, n_states: int = 5, *, filtering: bool = True) -> None:
+        rng = np.random.default_rng(seed)
+        prior = ComponentPrior(VARIANCE * np.eye(2), 20.0, -2.0, 3.0)
+        self.components = GaussianStates(prior)
+        self.model = SparseTransitions(2, 0.9)
+        self.model.make_room(n_states + 1)
+        self.displacements = Displacements(2, np.eye(2), VARIANCE * np.eye(2))
+        for index in range(n_states + 1):
+            slot = self.components.birth()
+            for point in rng.normal((index, 0), 0.1, size=(6, 2)):
+                self.components.add(slot, point, 1.0)
+            self.components.refresh(slot)
+        self.components.remove(2)
+        self.explainer = StepFilter(
+            self.components,
+            self.model,
+            self.displacements,
+            ROW_PRIOR,
+            filtering=filtering,
+            max_states=None,
+            most_states=100,
+        )
+
+    def fill(self, rng: np.random.Generator) -> None:
+        """Some tries of everything, some starts, some displacements of action 1."""
+        alive = self.components.alive.tolist()
+        for _ in range(25):
+            state, after = (int(rng.choice(alive)) for _ in range(2))
+            self.model.add(state, int(rng.integers(2)), after, rng.uniform(0.2, 1), 0.0, 0.0)
+        for _ in range(3):
+            self.model.add(START, NO_ACTION, int(rng.choice(alive)), 1.0, 0.0, 0.0)
+        for _ in range(4):
+            self.displacements.add(1, rng.normal((1, 0), 0.1), 1.0)
+
+    def oracle(self, point, before, action, departure, *, filtering=True):
+        """What the oracle is given: numbers, not parts of the agent."""
+        components, n = self.components, self.components.n_slots
+        dead = ~components.is_alive[:n]
+        likelihood = np.exp(components.log_densities(point))
+        likelihood[dead] = 0.0
+        rows = {s: self.row(s, action) if filtering else np.zeros(n) for s, _ in before}
+        starts = self.row(START, NO_ACTION) if action is None else np.zeros(n)
+        origin = components.mean[before[0][0]] if before else departure
+        means = components.mean[:n]
+        if origin is not None and action is not None:
+            new_density = math.exp(self.displacements.log_density(point - origin, action))
+        else:
+            new_density = anywhere(point, means[~dead])
+        if origin is None or action is None or self.displacements.weight[action] < 0.5:
+            elsewhere = np.ones(n)
+        else:
+            elsewhere = self.displacements.densities(means - origin, action)
+        elsewhere[dead] = 0.0
+        nearest = means[int(likelihood.argmax())]
+        z = np.sum((point - nearest) ** 2) / VARIANCE / 3.0**2
+        new_density *= max(1 - math.exp(-(z**2)), 1e-12)
+        return joint_posterior(
+            likelihood, before, rows, starts, elsewhere / elsewhere.sum(), new_density, ROW_PRIOR
+        )
+
+    def row(self, state: int, action: int) -> np.ndarray:
+        row = self.model.row(state, action)
+        return np.array([row.get(after, 0.0) for after in range(self.components.n_slots)])
+
+
+def anywhere(point: np.ndarray, means: np.ndarray) -> float:
+    """A Gaussian over all states and the point, at least three standard deviations wide."""
+    density = 1.0
+    for value, known in zip(point, means.T, strict=True):
+        low, high = min(value, *known), max(value, *known)
+        deviation = max(high - low, 3 * math.sqrt(VARIANCE))
+        density *= math.exp(-0.5 * ((value - (low + high) / 2) / deviation) ** 2)
+        density /= deviation * math.sqrt(2 * math.pi)
+    return density
+
+
+BELIEFS = {
+    "sure": [(1, 1.0)],
+    "torn": [(1, 0.55), (0, 0.45)],
+    "half lost": [(3, 0.4), (4, 0.2)],
+}
+
+
+@pytest.fixture
+def nothing_dropped(monkeypatch):
+    monkeypatch.setattr(inference, "DROPPED", -1.0)
+    monkeypatch.setattr(inference, "NEGLIGIBLE", np.inf)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("filtering", [True, False])
+@pytest.mark.parametrize("belief", BELIEFS)
+@pytest.mark.usefixtures("nothing_dropped")
+def test_the_posterior_of_a_step(seed, belief, filtering):
+    rng = np.random.default_rng(seed)
+    world = World(seed, filtering=filtering)
+    world.fill(rng)
+    before = BELIEFS[belief]
+    for action in (0, 1):
+        # Between the states, where much is possible; and it must not be the ordinary step.
+        point = np.array([rng.uniform(-0.5, 5.5), rng.normal(scale=0.2)])
+        departure = np.array([before[0][0] + 0.05, 0.0])
+        result = world.explainer.infer(point, before, action, departure)
+        expected, density = world.oracle(point, before, action, departure, filtering=filtering)
+        after = dict(result.after)
+        for state in range(world.components.n_slots):
+            total = sum(expected[s, state] for s in [*(s for s, _ in before), None])
+            assert after.get(state, 0.0) == pytest.approx(total, abs=1e-9)
+        newness = sum(p for (_, state), p in expected.items() if state is None)
+        assert result.newness == pytest.approx(newness, abs=1e-9)
+        assert sum(after.values()) + result.newness == pytest.approx(1, abs=1e-9)
+        assert result.log_density == pytest.approx(math.log(density), abs=1e-8)
+        # The joint, up to the rule that only what was believed can be counted.
+        joint = {(s, t): p for (s, t), p in expected.items() if s is not None and t is not None}
+        believed, found = sum(p for _, p in before), sum(joint.values())
+        scale = min(1.0, believed / found)
+        for s, t, weight in result.entries:
+            assert weight == pytest.approx(joint[s, t] * scale, abs=1e-9)
+        assert len(result.entries) == len(joint)
+        for s, weight in result.new_from:
+            assert weight == pytest.approx(expected[s, None], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.usefixtures("nothing_dropped")
+def test_the_posterior_at_the_start_of_an_episode(seed):
+    rng = np.random.default_rng(seed)
+    world = World(seed)
+    world.fill(rng)
+    point = np.array([rng.uniform(-0.5, 5.5), 0.1])
+    result = world.explainer.infer(point, [], None, None)
+    expected, density = world.oracle(point, [], None, None)
+    assert dict(result.after) == pytest.approx(
+        {state: expected[None, state] for state in range(world.components.n_slots)}, abs=1e-9
+    )
+    assert result.newness == pytest.approx(expected[None, None], abs=1e-9)
+    assert result.entries == []
+    assert result.new_from == []
+    assert result.log_density == pytest.approx(math.log(density), abs=1e-8)
+
+
+@pytest.mark.usefixtures("nothing_dropped")
+def test_the_posterior_when_lost():
+    world = World()
+    world.fill(np.random.default_rng(0))
+    point, departure = np.array([3.2, 0.0]), np.array([2.2, 0.0])
+    result = world.explainer.infer(point, [], 1, departure)
+    expected, _ = world.oracle(point, [], 1, departure)
+    assert dict(result.after) == pytest.approx(
+        {state: expected[None, state] for state in range(world.components.n_slots)}, abs=1e-9
+    )
+    assert result.entries == []
+
+
+def test_small_probabilities_are_dropped_and_the_rest_is_in_order():
+    world = World()
+    world.fill(np.random.default_rng(1))
+    result = world.explainer.infer(np.array([0.6, 0.0]), [(0, 0.6), (1, 0.4)], 0, np.zeros(2))
+    probabilities = [p for _, p in result.after]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert min(probabilities) > 0.01
+    assert min(weight for *_, weight in result.entries) > 0.01
+    assert 2 not in dict(result.after)  # it is gone
+    assert sum(probabilities) + result.newness <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_more_is_counted_than_was_believed(seed):
+    rng = np.random.default_rng(seed)
+    world = World(seed)
+    world.fill(rng)
+    for _ in range(20):
+        states = rng.choice(world.components.alive, size=2, replace=False).tolist()
+        before = [(states[0], rng.uniform(0.3, 0.6)), (states[1], rng.uniform(0, 0.3))]
+        point = np.array([rng.uniform(-1, 6), rng.normal(scale=0.2)])
+        result = world.explainer.infer(point, before, int(rng.integers(2)), np.zeros(2))
+        believed = sum(p for _, p in before)
+        assert sum(weight for *_, weight in result.entries) <= believed + 1e-9
+
+
+def well_known() -> World:
+    world = World(3)
+    for state, after in ((0, 1), (1, 0), (3, 4), (4, 5), (5, 5)):
+        for _ in range(8):
+            world.model.add(state, 0, after, 1.0, -1.0, 0.0)
+    return world
+
+
+@pytest.mark.parametrize("state", [0, 1, 3, 4, 5])
+def test_the_shortcut_agrees_with_the_whole_computation(state):
+    world = well_known()
+    usual = int(world.model.successor[state, 0, 0])
+    rng = np.random.default_rng(state)
+    taken = 0
+    for _ in range(20):
+        point = world.components.mean[usual] + rng.normal(scale=0.14, size=2)
+        before, departure = [(state, 1.0)], world.components.mean[state]
+        log_likelihood = world.components.log_densities(point)
+        short = world.explainer._ordinary(log_likelihood, before[0], 0)
+        whole = world.explainer._joint(point, log_likelihood, before, 0, departure)
+        if short is None:
+            continue
+        taken += 1
+        chosen = world.explainer.infer(point, before, 0, departure)
+        assert (chosen.after, chosen.entries) == (short.after, short.entries)
+        assert short.after[0] == (usual, pytest.approx(whole.after[0][1], abs=0.01))
+        assert short.after[0][0] == whole.after[0][0]
+        assert {e[:2]: e[2] for e in short.entries}[state, usual] == pytest.approx(
+            {e[:2]: e[2] for e in whole.entries}[state, usual], abs=0.01
+        )
+        assert whole.newness < 0.01
+        # The base of the row takes what it is worth: ln (8.5 / 8) and a little.
+        assert short.log_density == pytest.approx(whole.log_density, abs=0.1)
+    assert taken > 10
+
+
+def test_the_shortcut_is_not_taken_where_anything_is_odd():
+    def taken(world, point, before=(0, 1.0)):
+        log = world.components.log_densities(np.array(point, dtype=float))
+        return world.explainer._ordinary(log, before, 0) is not None
+
+    at_one = World(3).components.mean[1]
+    assert taken(well_known(), at_one)
+    assert not taken(World(3), at_one)  # nothing is known
+    assert not taken(well_known(), at_one, (0, 0.5))  # where it was is not sure
+    assert not taken(well_known(), at_one + np.array([0.0, 0.7]))  # too far out
+    assert not taken(well_known(), (at_one + World(3).components.mean[0]) / 2)  # between two
+    crowded = well_known()
+    neighbour = crowded.components.birth()
+    crowded.components.add(neighbour, at_one + 0.2, 6.0)
+    assert not taken(crowded, at_one)  # it may be the neighbour
+    random = well_known()
+    random.model.add(0, 0, 3, 2.0, 0.0, 0.0)
+    assert not taken(random, at_one)
+    surprised = well_known()
+    surprised.model.surprises[0, 0] = 1
+    surprised.model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert not taken(surprised, at_one)
+
+
+@pytest.mark.parametrize("distance", [2.0, 30.0, 1e6])
+def test_a_far_observation_is_new(distance):
+    world = World()
+    world.fill(np.random.default_rng(2))
+    point = np.array([1.0, distance])
+    for before, action in (([(1, 1.0)], 0), ([(1, 1.0)], 1), ([], None)):
+        result = world.explainer.infer(point, before, action, np.array([1.0, 0.0]))
+        assert result.newness > 0.99
+        assert np.isfinite(result.log_density)
+        assert result.after == []
+    # It was left for the new state where it was.
+    result = world.explainer.infer(point, [(1, 1.0)], 0, None)
+    assert result.new_from == [(1, pytest.approx(1, abs=0.01))]
+
+
+def test_an_observation_within_a_state_is_not_new():
+    world = World()
+    result = world.explainer.infer(world.components.mean[3] + 0.05, [(1, 1.0)], 0, np.zeros(2))
+    assert result.newness < 0.01
+    assert result.after[0][0] == 3

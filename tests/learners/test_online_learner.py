@@ -1,0 +1,735 @@
+"""The default agent as a whole, in small worlds."""
+
+import gc
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import tgm
+from tgm.agent.model_file import read_model, write_model
+from tgm.agent.recording import GOES_ON
+from tgm.envs import load_maze, random_maze
+from tgm.errors import RunError
+from tgm.experiments.structure import compare_structure
+from tgm.learners.learner import Notes
+from tgm.learners.online_learner import OnlineLearner
+from tgm.learners.online_model import SECOND_THOUGHT, OnlineModel
+from tgm.learners.scale_search import RATIOS, Event, ScaleSearch
+from tgm.memory.step import Step, difference
+from tgm.transition.sparse import START
+
+
+def make_agent(maze: str = "8", seed: int = 0, **settings) -> tgm.TGMAgent:
+    env = gym.make("tgm/Maze-v0", maze=maze)
+    return tgm.TGMAgent(env, tgm.TGMConfig(**settings), seed=seed)
+
+
+class Ring(gym.Env):
+    """Places in a circle, two actions; `embed` says what is seen of a place.
+
+    The goal is opposite to the start. The episode ends on arrival, or, as in the mazes, by action 0
+    at the goal (`ends="there"`), or never.
+    """
+
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(
+        self, n_places: int, embed, n_features: int, noise: float = 0.02, ends: str = "there"
+    ) -> None:
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (n_features,), dtype=np.float64)
+        self._n_places, self._embed, self._noise, self._ends = n_places, embed, noise, ends
+        self._place = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self._place = 0
+        return self._see(), {}
+
+    def step(self, action):
+        goal = self._n_places // 2
+        done = self._ends == "there" and self._place == goal and action == 0
+        if not done:
+            self._place = (self._place + (1, -1)[action]) % self._n_places
+            done = self._ends == "on arrival" and self._place == goal
+        return self._see(), float(done) - 0.1, done, False, {}
+
+    def _see(self):
+        place = np.asarray(self._embed(self._place), dtype=np.float64)
+        return place + self._noise * self.np_random.normal(size=place.shape)
+
+
+class Transformed(gym.ObservationWrapper):
+    """Other units and another origin."""
+
+    def __init__(self, env: gym.Env, factor: float, shift: float) -> None:
+        super().__init__(env)
+        box = env.observation_space
+        low, high = box.low * factor + shift, box.high * factor + shift
+        self.observation_space = gym.spaces.Box(low, high, dtype=np.float64)
+        self._factor, self._shift = factor, shift
+
+    def observation(self, observation):
+        return observation * self._factor + self._shift
+
+
+def assert_same_knowledge(one: tgm.TGMAgent, other: tgm.TGMAgent) -> None:
+    for name in ("state_ids", "means", "covariances", "transition_counts"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    np.testing.assert_array_equal(one.q_values([1.0, 1.0]), other.q_values([1.0, 1.0]))
+
+
+def policy(agent: tgm.TGMAgent, points: np.ndarray) -> list[int]:
+    return agent.predict(points, deterministic=True)[0].tolist()
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """An agent that knows maze 25, and everything that it said while learning."""
+    told = []
+    agent = make_agent("25", seed=0).learn(3000, callback=told.append)
+    return agent, told
+
+
+# --- what it learns ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_structure_is_exact_after_a_thousand_steps(seed):
+    agent = make_agent("25", seed=seed).learn(1000)
+    report = compare_structure(agent, load_maze("25"))
+    assert report.is_exact
+    assert agent.n_states == len(load_maze("25").cells)
+
+
+def test_every_step_is_counted_once(trained):
+    agent, _ = trained
+    counts = agent.transition_counts
+    assert (counts >= 0).all()
+    assert 0.97 * 3000 < counts.sum() <= 3000 + 1e-6
+    model = agent._learner.model.model
+    # Rows, visits and starts tell the same.
+    assert model.visits.sum() == pytest.approx(counts.sum())
+    for (state, action), row in model.rows.items():
+        if state != START:
+            assert sum(row.values()) == pytest.approx(model.visits[state, action], abs=1e-6)
+    starts = sum(sum(row.values()) for (s, _), row in model.rows.items() if s == START)
+    assert 0.95 * agent.n_episodes < starts <= agent.n_episodes + 1e-6
+    # Each step, and each start, is a point of some state as well.
+    weight = agent._learner.model.components.weight.sum()
+    assert 0.97 * (3000 + agent.n_episodes) < weight < 1.001 * (3000 + agent.n_episodes)
+
+
+def test_what_is_kept_is_bounded(trained):
+    agent, told = trained
+    memory = agent._learner.model.memory
+    kept = [len(memory.into(slot)) for slot in agent._learner.model.components.alive]
+    assert max(kept) <= 20
+    assert sum(kept) == told[-1].n_kept == len(memory) <= 20 * agent.n_states
+    few = make_agent("8", kept_per_state=4).learn(600)
+    memory = few._learner.model.memory
+    assert all(len(memory.into(slot)) <= 4 for slot in few._learner.model.components.alive)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_each_kept_step_begins_where_the_one_before_led(seed):
+    env = gym.make("tgm/Maze-v0", maze=random_maze("open", 6, 6, seed), noise=0.2)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=seed)
+    agent.learn(800)
+    steps = [step for step in agent.learner.model.memory.all() if step.kept_next is not None]
+    assert len(steps) > 300
+    assert max(difference(step.after, step.kept_next.before) for step in steps) < SECOND_THOUGHT
+
+
+def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
+    config = tgm.TGMConfig(bandwidth="auto")
+    learner = OnlineLearner(2, 2, config)
+    rng = np.random.default_rng(0)
+    learner.begin(rng.normal(size=2))
+    shares = []
+
+    def pack(*noted) -> bytes:
+        shares.append(noted[5])
+        return b""
+
+    notes = Notes(pack, lambda note: None, lambda: None)
+    observed = learner.observer(notes)
+
+    def live() -> float:
+        action, point = int(rng.integers(2)), rng.normal(size=2)
+        learner.observe(action, -1.0, point, terminated=False)
+        observed(point, action, -1.0, GOES_ON)
+        return shares[-1]
+
+    for _ in range(4):  # fewer than make the search give up candidates
+        live()
+    one, other = learner._search.candidates[:2]
+    one.log_evidence += 1e6
+    live()
+    assert learner.model is one
+    learner.all_is_told()
+    observed = learner.observer(notes)
+    assert learner.changes() is not None
+    other.log_evidence += 2e6
+    assert live() == 0
+    assert learner.model is other
+    other.log_evidence -= 2e6
+    assert live() == 0
+    assert learner.model is one
+    # What it learned while nobody asked is in no record.
+    assert learner.changes() is None
+    through_a_file = OnlineLearner(2, 2, config)
+    through_a_file.restore(learner.to_arrays(), [])
+    assert through_a_file.changes() is None
+    learner.all_is_told()
+    assert learner.changes() is not None
+
+
+def n_alive() -> int:
+    gc.collect()
+    return sum(isinstance(thing, Step) for thing in gc.get_objects())
+
+
+def test_far_away_there_are_no_more_states_than_may_be():
+    places = iter([0.0, 1.0, *np.arange(1e6, 1e9, 1e6)])
+    before = n_alive()
+    env = Ring(3, lambda _: [3.0 * next(places)], 1, ends="never")
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(max_states=2), seed=0).learn(500)
+    assert agent.n_states == 2
+    # What belongs to no state is not kept, and no kept step holds on to it.
+    assert n_alive() - before <= 10
+
+
+def test_no_more_steps_are_alive_than_are_kept():
+    # The start is left for good, and its only step is kept: with all that ever followed.
+    places = iter([0.0] + [1.0, 2.0] * 10_000)
+    before = n_alive()
+    env = Ring(3, lambda _: [3.0 * next(places)], 1, ends="never")
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=0).learn(1000)
+    assert agent.n_states == 3
+    assert n_alive() - before <= 2 * 20 * agent.n_states + 10
+
+
+def test_ids_are_for_life_and_never_reused(trained):
+    agent, told = trained
+    born = [move.ids[0] for info in told for move in info.moves if move.kind == "birth"]
+    born += [m.ids[1] for info in told for m in info.moves if m.kind == "split" and len(m.ids) == 2]
+    assert len(set(born)) == len(born)
+    assert set(agent.state_ids.tolist()) <= set(born)
+    merged = {
+        move.ids[1]
+        for info in told
+        for move in info.moves
+        if move.kind == "merge" and move.accepted
+    }
+    assert not merged & set(agent.state_ids.tolist())
+
+
+def test_ids_that_are_gone_do_not_come_back():
+    agent = make_agent("10", seed=4)
+    seen: set[int] = set()
+    now: set[int] = set()
+
+    def watch(_):
+        nonlocal now
+        ids = agent.state_ids.tolist()
+        assert len(set(ids)) == len(ids)
+        assert not (set(ids) - now) & seen
+        now = set(ids)
+        seen.update(ids)
+
+    agent.learn(800, callback=watch)
+    assert len(seen) >= agent.n_states
+
+
+def test_every_move_has_a_cause_and_a_gain(trained):
+    _, told = trained
+    moves = [move for info in told for move in info.moves]
+    kinds = {(move.kind, move.accepted) for move in moves}
+    assert ("birth", True) in kinds
+    assert ("merge", False) in kinds
+    for move in moves:
+        assert move.cause
+        assert move.ids
+        assert min(move.ids) >= 0
+        if move.kind == "removal":
+            continue  # nothing was left of it; there is nothing to weigh
+        assert move.gain is not None
+        assert np.isfinite(move.gain)
+        if move.kind == "merge":  # with some margin
+            assert move.gain > 0 if move.accepted else move.gain < 3
+        if move.kind == "split" and move.accepted:
+            assert move.gain > 0
+    # Each is told once.
+    births = sum(move.kind == "birth" for move in moves)
+    assert len(load_maze("25").cells) <= births < 50
+    assert sum(len(info.moves) > 0 for info in told) < len(told)
+
+
+def test_the_way_to_the_goal_is_found(trained):
+    agent, _ = trained
+    maze = load_maze("25")
+    cell, steps = maze.start, 0
+    while cell != maze.goal and steps < 50:
+        action, _ = agent.predict(np.array(cell, dtype=float), deterministic=True)
+        cell = maze.next_cell(cell, int(action))
+        steps += 1
+    assert cell == maze.goal
+    assert policy(agent, np.array([maze.goal], dtype=float)) == [4]
+
+
+# --- always the same ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"bandwidth": "auto"}])
+def test_learning_in_pieces_is_learning_at_once(settings):
+    whole, pieces = (make_agent(seed=5, **settings) for _ in range(2))
+    whole.learn(250)
+    for n_steps in (1, 6, 43, 100, 100):
+        pieces.learn(n_steps)
+    assert_same_knowledge(whole, pieces)
+
+
+def test_the_same_seed_gives_the_same_agent_and_another_does_not():
+    first, second, other = (make_agent(seed=seed).learn(200) for seed in (1, 1, 2))
+    assert_same_knowledge(first, second)
+    assert not np.array_equal(first.means[0], other.means[0])
+
+
+def test_asking_changes_nothing():
+    asked, silent = make_agent(seed=6), make_agent(seed=6)
+    for _ in range(10):
+        asked.learn(20)
+        asked.q_values([2.0, 1.0])
+        asked.predict(np.ones((3, 2)), deterministic=True)
+        print(asked.explain([1.0, 1.0]))
+    silent.learn(200)
+    assert_same_knowledge(asked, silent)
+
+
+@pytest.fixture(scope="module")
+def auto():
+    return make_agent("8", seed=3, bandwidth="auto").learn(600)
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(1000.0, 0.0), (0.001, 0.0), (1.0, 10_000.0)])
+def test_units_and_origin_do_not_matter(auto, factor, shift):
+    env = Transformed(gym.make("tgm/Maze-v0", maze="8"), factor, shift)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth="auto"), seed=3).learn(600)
+    assert agent.n_states == auto.n_states == 8
+    np.testing.assert_allclose((agent.means - shift) / factor, auto.means, atol=1e-6)
+    cells = np.array(load_maze("8").cells, dtype=float)
+    assert policy(agent, cells * factor + shift) == policy(auto, cells)
+
+
+def test_the_scale_is_found(auto):
+    deviations = np.sqrt(np.diagonal(auto.covariances, axis1=1, axis2=2))
+    np.testing.assert_allclose(deviations, 0.15, atol=0.06)
+
+
+def new_search(n_features: int = 1) -> ScaleSearch:
+    return ScaleSearch(lambda scale: OnlineModel(n_features, 2, tgm.TGMConfig(), scale), n_features)
+
+
+def deviations(search: ScaleSearch) -> list[float]:
+    """What each candidate takes for the width of a state, before it has learned better."""
+    return [float(np.sqrt(model.first_covariance[0, 0])) for model in search.candidates]
+
+
+def test_the_unit_is_the_change_of_an_observation_in_a_step():
+    search = new_search()
+    search.show(Event(np.array([100.0])))
+    assert len(search.candidates) == 1  # nothing to measure yet
+    search.show(Event(np.array([103.0]), action=0))
+    assert deviations(search) == pytest.approx(3 * RATIOS)
+    search.show(Event(np.array([104.0]), action=0))  # root mean square of 3 and 1
+    assert deviations(search) == pytest.approx(np.sqrt(5) * RATIOS)
+    # They have all seen everything.
+    assert {model.n_steps for model in search.candidates} == {2}
+    # From one episode to the next is no step.
+    search.show(Event(np.array([0.0])))
+    for point in (3.0, 4.0):
+        search.show(Event(np.array([point]), action=0))
+    assert deviations(search) == pytest.approx(np.sqrt(5) * RATIOS)
+
+
+def test_the_search_comes_to_an_end():
+    search, rng = new_search(), np.random.default_rng(0)
+    search.show(Event(np.zeros(1)))
+    sizes = []
+    while not search.is_over:
+        place = float(rng.integers(4))
+        search.show(Event(place + 0.05 * rng.normal(size=1), action=0))
+        sizes.append(len(search.candidates))
+    assert 32 <= len(sizes) <= 200
+    assert sizes[-1] < 10
+    assert search.best.log_evidence == max(model.log_evidence for model in search.candidates)
+    # A state is as wide as its noise, not as the whole or as nothing.
+    assert 0.02 < float(np.sqrt(search.best.components.prior.covariance[0, 0])) < 0.15
+
+
+def test_where_nothing_changes_there_is_nothing_to_search():
+    search = new_search()
+    search.show(Event(np.ones(1)))
+    for _ in range(32):
+        assert not search.is_over
+        search.show(Event(np.ones(1), action=0))
+    assert search.is_over
+    assert search.best.components.n_alive == 1
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"bandwidth": "auto"}, {"half_life": 2000.0}])
+def test_a_loaded_agent_knows_the_same_and_goes_on(settings, tmp_path):
+    agent = make_agent("8", seed=1, **settings).learn(500)
+    path = tmp_path / "agent.tgm"
+    agent.save(path)
+    loaded = tgm.TGMAgent.load(path, env=gym.make("tgm/Maze-v0", maze="8"))
+    for name in ("state_ids", "means", "covariances", "transition_counts", "transition_matrix"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(agent, name))
+    for cell in load_maze("8").cells:
+        np.testing.assert_array_equal(loaded.belief(cell), agent.belief(cell))
+        np.testing.assert_array_equal(loaded.q_values(cell), agent.q_values(cell))
+    loaded.learn(300)
+    assert loaded.n_steps == 800
+    assert loaded.n_states == 8
+
+
+def between_episodes(agent: tgm.TGMAgent, n_steps: int) -> tgm.TGMAgent:
+    """The agent at the first end of an episode after so many steps."""
+    ended = []
+    agent.learn(n_steps)
+    agent.learn(100, callback=lambda info: ended.append(bool(info.episodes)) or not ended[-1])
+    assert ended[-1]
+    return agent
+
+
+EXACT = [
+    {"exploration": name}
+    for name in (
+        "optimism",
+        "information_gain",
+        "posterior_sampling",
+        "epsilon_greedy",
+        "softmax",
+        "greedy",
+    )
+]
+EXACT += [{"bandwidth": "auto"}, {"half_life": 300.0}, {"max_states": 9}, {"filtering": False}]
+
+
+@pytest.mark.parametrize("settings", EXACT)
+@pytest.mark.parametrize("n_steps", [15, 150])
+def test_saved_between_episodes_it_goes_on_to_the_bit(settings, n_steps, tmp_path):
+    agent = between_episodes(make_agent("27", seed=4, **settings), n_steps)
+    agent.save(tmp_path / "then.tgm")
+    loaded = tgm.TGMAgent.load(tmp_path / "then.tgm", env=gym.make("tgm/Maze-v0", maze="27"))
+    loaded.learn(250).save(tmp_path / "loaded.tgm")
+    agent.learn(250).save(tmp_path / "agent.tgm")
+    assert (tmp_path / "loaded.tgm").read_bytes() == (tmp_path / "agent.tgm").read_bytes()
+    assert (tmp_path / "loaded.tgm").read_bytes() != (tmp_path / "then.tgm").read_bytes()
+
+
+def test_an_agent_that_knows_nothing_can_be_saved(tmp_path):
+    path = tmp_path / "agent.tgm"
+    make_agent().save(path)
+    loaded = tgm.TGMAgent.load(path, env=gym.make("tgm/Maze-v0", maze="8"))
+    assert loaded.n_states == 0
+    assert loaded.q_values([1.0, 1.0]).tolist() == [0] * 5
+    assert loaded.learn(50).n_states > 1
+
+
+def broken(name: str):
+    """What can be wrong with an array of that name."""
+
+    def change(arrays):
+        array = arrays[name]
+        return {
+            "below zero": array - np.array(1000, dtype=array.dtype),
+            "too long": np.concatenate([array, array]),
+            "too short": array[:1],
+            "not finite": np.full(array.shape, np.nan),
+        }
+
+    return change
+
+
+BREAKS = [
+    ("component.weight", "below zero"),
+    ("component.mean", "too long"),
+    ("component.mean", "not finite"),
+    ("component.scatter", "too long"),
+    ("component.scatter", "not finite"),
+    ("component.next_id", "too long"),
+    ("component.theta", "too long"),
+    ("component.ids", "below zero"),
+    ("transition.visits", "below zero"),
+    ("transition.visits", "too short"),
+    ("transition.end_sum", "below zero"),
+    ("transition.next.count", "below zero"),
+    ("transition.row.n_next", "too long"),
+    ("transition.successor", "below zero"),
+    ("transition.probability", "below zero"),
+    ("displacement.weight", "below zero"),
+    ("displacement.typical_square", "below zero"),
+    ("prior.radius", "below zero"),
+    ("prior.covariance", "below zero"),
+    ("prior.dof", "below zero"),
+    ("memory.step.arrival", "too long"),
+    ("memory.step.next", "below zero"),
+    ("memory.step.before.state", "below zero"),
+    ("memory.home.count", "too long"),
+    ("memory.naming.step", "too long"),
+    ("planner.sweep.q", "too long"),
+    ("planner.sweep.value", "too short"),
+    ("planner.doubt_at", "too long"),
+    ("structure.checked", "too short"),
+    ("born", "too long"),
+    ("n_steps", "too long"),
+]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "agent.tgm"
+    make_agent("27", seed=6).learn(150).save(path)
+    return read_model(path)
+
+
+def load_with(saved, path, name, array) -> tgm.TGMAgent:
+    arrays, facts = saved
+    changed = dict(arrays)
+    if array is None:
+        del changed[name]
+    else:
+        changed[name] = array
+    write_model(path, changed, facts)  # with a checksum that fits
+    return tgm.TGMAgent.load(path)
+
+
+@pytest.mark.parametrize(("name", "how"), BREAKS)
+def test_broken_arrays_are_refused(saved, tmp_path, name, how):
+    name = f"model.{name}"
+    assert saved[0][name].size, "nothing there to break"
+    assert load_with(saved, tmp_path / "whole.tgm", name, saved[0][name]).n_states > 1
+    array = broken(name)(saved[0])[how]
+    with pytest.raises(RunError, match="agent"):
+        load_with(saved, tmp_path / "agent.tgm", name, array)
+
+
+@pytest.mark.parametrize(
+    ("following", "why"), [("itself", "circle"), ("each other", "circle"), ("one", "follow two")]
+)
+def test_steps_that_follow_in_no_order_are_refused(saved, tmp_path, following, why):
+    name = "model.memory.step.next"
+    actions, wrong = saved[0]["model.memory.step.action"], saved[0][name].copy()
+    one, other, third = np.flatnonzero(actions >= 0)[:3]
+    wrong[np.isin(wrong, (one, other, third))] = -1
+    if following == "itself":
+        wrong[one] = one
+    elif following == "each other":
+        wrong[one], wrong[other] = other, one
+    else:
+        wrong[one] = wrong[other] = third
+    with pytest.raises(RunError, match=why):
+        load_with(saved, tmp_path / "agent.tgm", name, wrong)
+
+
+def test_rows_that_lead_nowhere_are_refused(saved, tmp_path):
+    name = "model.transition.row.key"
+    for column, wrong in ((0, -2), (0, 999), (1, 5), (1, -1)):
+        changed = saved[0][name].copy()
+        changed[0, column] = wrong
+        with pytest.raises(RunError, match=r"row\.key"):
+            load_with(saved, tmp_path / "agent.tgm", name, changed)
+    for wrong in (-1, 999):
+        changed = saved[0]["model.transition.next.state"].copy()
+        changed[0] = wrong
+        with pytest.raises(RunError, match=r"next\.state"):
+            load_with(saved, tmp_path / "agent.tgm", "model.transition.next.state", changed)
+
+
+def test_missing_arrays_are_refused(saved, tmp_path):
+    for name in saved[0]:
+        with pytest.raises(RunError, match="agent"):
+            load_with(saved, tmp_path / "agent.tgm", name, None)
+
+
+@pytest.mark.parametrize("name", ["model.component.scatter", "model.displacement.scatter"])
+def test_a_scatter_that_is_none_is_refused(saved, tmp_path, name):
+    array = np.zeros_like(saved[0][name]) - 1e3 * np.eye(2)
+    with pytest.raises(RunError, match="scatter"):
+        load_with(saved, tmp_path / "agent.tgm", name, array)
+
+
+@pytest.mark.parametrize("name", ["model.component.ids", "model.component.next_id"])
+def test_ids_must_be_names(saved, tmp_path, name):
+    with pytest.raises(RunError, match="id"):
+        load_with(saved, tmp_path / "agent.tgm", name, np.zeros_like(saved[0][name]))
+
+
+# --- settings ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "exploration",
+    [
+        "optimism",
+        "information_gain",
+        "posterior_sampling",
+        "epsilon_greedy",
+        "softmax",
+    ],
+)
+def test_every_exploration_learns(exploration):
+    settings = {"exploration": exploration, "epsilon_decay": 500.0, "temperature": 30.0}
+    agent = make_agent("8", seed=1, **settings).learn(1000)
+    assert agent.n_states == 8
+    maze = load_maze("8")
+    cell = maze.start
+    for _ in range(30):
+        action, _ = agent.predict(np.array(cell, dtype=float), deterministic=True)
+        if cell == maze.goal:
+            assert action == 4
+            break
+        cell = maze.next_cell(cell, int(action))
+    assert cell == maze.goal
+
+
+def test_greedy_exploration_takes_the_best_known():
+    agent = make_agent("8", seed=0, exploration="greedy").learn(100)
+    model = agent._learner.model
+    values = model.exploring_values(np.random.default_rng(0))
+    state = model.belief[0][0]
+    expected = model.planner.greedy_values(model.components.alive)[state]
+    np.testing.assert_allclose(values, expected, atol=0.5)
+
+
+def test_without_filtering_the_observations_are_enough_here():
+    agent = make_agent("8", seed=0, filtering=False).learn(700)
+    assert compare_structure(agent, load_maze("8")).is_exact
+
+
+@pytest.mark.parametrize("half_life", [50.0, 400.0])
+def test_with_a_half_life_the_past_counts_less(half_life, tmp_path):
+    agent = make_agent("8", seed=0, half_life=half_life).learn(1500)
+    assert agent.n_states == 8
+    # The steps of the last while, each half as much after a half-life.
+    remembered = 1 / (1 - 0.5 ** (1 / half_life))
+    assert agent.transition_counts.sum() == pytest.approx(remembered, rel=0.1)
+    assert (agent._learner.model.model.visits >= -1e-6).all()
+    agent.save(tmp_path / "agent.tgm")
+    assert tgm.TGMAgent.load(tmp_path / "agent.tgm").n_states == 8
+
+
+def test_with_a_half_life_rows_and_visits_stay_the_same_thing():
+    agent = make_agent("10", seed=0, half_life=100.0)
+    model = agent._learner.model.model
+
+    def check(_):
+        assert (model.visits >= -1e-6).all()
+        for (state, action), row in model.rows.items():
+            if state != START:
+                assert sum(row.values()) == pytest.approx(model.visits[state, action], abs=1e-3)
+
+    agent.learn(600, callback=check)
+
+
+def test_with_a_half_life_what_is_saved_can_be_loaded(tmp_path):
+    agent = make_agent("10", seed=0, half_life=100.0)
+    for _ in range(60):
+        agent.learn(10)
+        agent.save(tmp_path / "agent.tgm")
+        assert tgm.TGMAgent.load(tmp_path / "agent.tgm").n_states == agent.n_states
+
+
+@pytest.mark.parametrize(
+    "settings", [{"moves": False}, {"reassign_steps": False}, {"displacement_prior": False}]
+)
+def test_parts_can_be_left_out(settings):
+    told = []
+    agent = make_agent("8", seed=1, **settings).learn(400, callback=told.append)
+    assert 7 <= agent.n_states <= 10
+    if settings == {"moves": False}:
+        kinds = {move.kind for info in told for move in info.moves}
+        assert not kinds & {"merge", "split"}
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5])
+def test_there_are_no_more_states_than_allowed(limit):
+    agent = make_agent("8", seed=1, max_states=limit)
+    most = 0
+
+    def watch(info):
+        nonlocal most
+        most = max(most, info.n_states)
+
+    agent.learn(400, callback=watch)
+    assert most == limit
+
+
+# --- strange worlds ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+@pytest.mark.parametrize("value", [0.0, 1e6])
+def test_a_constant_observation_is_one_state(bandwidth, value, tmp_path):
+    env = Ring(4, lambda _: [value, value], 2, noise=0.0)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=0).learn(300)
+    assert agent.n_states == 1
+    np.testing.assert_allclose(agent.means, value, rtol=1e-9, atol=1e-9)
+    assert np.isfinite(agent.q_values([value, value])).all()
+    agent.save(tmp_path / "agent.tgm")
+    assert tgm.TGMAgent.load(tmp_path / "agent.tgm").n_states == 1
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_places_without_noise_are_states(bandwidth):
+    env = Ring(5, lambda place: [2.0 * place, 1.0], 2, noise=0.0)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=0).learn(500)
+    assert agent.n_states == 5
+    assert np.isfinite(agent.covariances).all()
+    assert np.isfinite(agent.transition_matrix).all()
+
+
+TO_THE_GOAL = [0, 0, 0, 0, 1, 1]  # from each of six places, by the shorter way; either at the start
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_one_dimension(bandwidth):
+    env = Ring(6, lambda place: [2.0 * place], 1)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=1).learn(500)
+    assert agent.means.shape == (6, 1)
+    np.testing.assert_allclose(np.sort(agent.means.ravel()), 2 * np.arange(6), atol=0.1)
+    assert policy(agent, 2.0 * np.arange(6)[:, None])[1:] == TO_THE_GOAL[1:]
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_four_dimensions(bandwidth):
+    corners = np.random.default_rng(0).normal(scale=2, size=(6, 4))
+    env = Ring(6, lambda place: corners[place], 4)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=1).learn(500)
+    assert agent.means.shape == (6, 4)
+    assert policy(agent, corners)[1:] == TO_THE_GOAL[1:]
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_an_end_in_a_place_that_is_seen_only_then_is_learned(bandwidth):
+    env = Ring(6, lambda place: [2.0 * place], 1, ends="on arrival")
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=1).learn(500)
+    model = agent._learner.model.model
+    assert model.end_sum.sum() > 0.9 * (agent.n_episodes - 1)
+    places = np.array([1, 2, 4, 5])
+    assert policy(agent, 2.0 * places[:, None]) == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("bandwidth", [0.5, "auto"])
+def test_cartpole_does_no_harm(bandwidth):
+    env = gym.make("CartPole-v1")
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=0).learn(500)
+    assert agent.n_states >= 1
+    assert np.isfinite(agent.means).all()
+    assert np.isfinite(agent.q_values(np.zeros(4))).all()
+    np.testing.assert_allclose(agent.transition_matrix.sum(axis=-1), 1)

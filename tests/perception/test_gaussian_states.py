@@ -1,0 +1,186 @@
+"""Statistics that are added and taken back, and the densities that follow from them."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from tests.oracles import moments_by_definition, random_covariance
+
+from tgm.perception.component_prior import ComponentPrior
+from tgm.perception.gaussian_states import LEAST_WEIGHT, GaussianStates
+
+
+def make(n_features: int, seed: int = 0) -> GaussianStates:
+    rng = np.random.default_rng(seed)
+    return GaussianStates(
+        ComponentPrior(random_covariance(rng, n_features), n_features + 8.0, -1.0, 3.0)
+    )
+
+
+def with_points(n_features: int, n_components: int, seed: int = 0):
+    rng = np.random.default_rng((seed, n_features))
+    components = make(n_features, seed)
+    for _ in range(n_components):
+        slot = components.birth()
+        for point in rng.normal(size=(rng.integers(1, 12), n_features)) + rng.normal(scale=4):
+            components.add(slot, point, 1.0)
+    return components, rng
+
+
+def parts(moments):
+    return moments.weight, moments.mean, moments.scatter
+
+
+def assert_moments(actual, expected, tolerance=1e-9):
+    for one, other in zip(parts(actual), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+def test_what_is_added_are_the_moments_and_taking_back_is_the_inverse(n_features):
+    rng = np.random.default_rng(n_features)
+    components = make(n_features)
+    slot = components.birth()
+    points = rng.normal(loc=3, size=(30, n_features))
+    weights = rng.uniform(0.05, 1, size=30)
+    for point, weight in zip(points, weights, strict=True):
+        components.add(slot, point, weight)
+    assert_moments(components.moments(slot), moments_by_definition(points, weights))
+    for index in rng.permutation(30)[:20]:
+        components.take_back(slot, points[index], weights[index])
+        points[index], weights[index] = 0.0, 0.0
+        assert_moments(components.moments(slot), moments_by_definition(points, weights))
+
+
+def test_a_hundredth_of_a_point_is_not_forgotten():
+    components = make(2)
+    slot = components.birth()
+    first, far, other = np.array([0.0, 0.0]), np.array([1.0, 0.5]), np.array([0.2, -0.3])
+    components.add(slot, first, 1.0)
+    components.add(slot, far, 0.01)
+    components.take_back(slot, first, 1.0)
+    assert_moments(components.moments(slot), (0.01, far, np.zeros((2, 2))))
+    components.add(slot, other, 1.0)
+    components.add(slot, first, 0.5)
+    components.take_back(slot, far, 0.01)
+    expected = moments_by_definition(np.array([other, first]), np.array([1.0, 0.5]))
+    assert_moments(components.moments(slot), expected)
+
+
+def test_a_component_that_is_left_with_nothing_keeps_its_place():
+    components = make(2)
+    slot = components.birth()
+    point = np.array([2.0, 3.0])
+    components.add(slot, point, 1.0)
+    components.take_back(slot, point, 1.0)
+    weight, mean, scatter = parts(components.moments(slot))
+    assert weight == LEAST_WEIGHT
+    assert mean.tolist() == point.tolist()
+    assert not scatter.any()
+    assert components.is_alive[slot]
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_log_densities_are_gaussians_with_the_predictive_covariance(n_features):
+    components, rng = with_points(n_features, 5)
+    for slot in components.alive:
+        components.refresh(slot)
+    for point in rng.normal(scale=4, size=(10, n_features)):
+        expected = []
+        for slot in components.alive:
+            weight, mean, scatter = parts(components.moments(slot))
+            covariance = components.prior.predictive_covariance(weight, scatter)
+            expected.append(multivariate_normal(mean, covariance).logpdf(point))
+        np.testing.assert_allclose(components.log_densities(point), expected, rtol=1e-8, atol=1e-8)
+    for slot in components.alive:
+        at_mean = components.log_densities(components.mean[slot])[slot]
+        assert components.peak[slot] == pytest.approx(at_mean)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_the_densities_of_many_points_are_those_of_each(n_features):
+    components, rng = with_points(n_features, 4, seed=1)
+    points = rng.normal(scale=4, size=(9, n_features))
+    many = components.log_densities_of(points)
+    assert many.shape == (9, 4)
+    for row, point in zip(many, points, strict=True):
+        np.testing.assert_allclose(row, components.log_densities(point), rtol=1e-10, atol=1e-10)
+
+
+def test_densities_are_never_far_behind_the_points():
+    components = make(2)
+    slot = components.birth()
+    rng = np.random.default_rng(0)
+    for point in rng.normal(size=(200, 2)):
+        components.add(slot, point, 1.0)
+    lazy = components.log_densities(np.ones(2))[slot]
+    components.refresh(slot)
+    assert lazy == pytest.approx(components.log_densities(np.ones(2))[slot], abs=0.1)
+
+
+def test_slots_are_used_again_and_ids_never():
+    components, _ = with_points(2, 3)
+    assert components.alive.tolist() == [0, 1, 2]
+    components.remove(1)
+    assert components.alive.tolist() == [0, 2]
+    assert components.n_alive == 2
+    assert components.ids[[0, 2]].tolist() == [0, 2]
+    assert components.birth() == 1
+    assert components.ids[:3].tolist() == [0, 3, 2]
+    assert components.birth() == 3
+    assert components.n_slots == 4
+    assert components.ids[3] == 4
+
+
+def test_a_used_slot_starts_with_nothing():
+    components, _ = with_points(2, 2)
+    components.remove(0)
+    assert components.birth() == 0
+    components.add(0, np.array([9.0, 9.0]), 1.0)
+    assert_moments(components.moments(0), (1.0, np.array([9.0, 9.0]), np.zeros((2, 2))))
+
+
+def test_removed_slots_have_no_density():
+    components, rng = with_points(2, 3)
+    components.remove(1)
+    points = rng.normal(scale=100, size=(5, 2))
+    assert (components.log_densities_of(points)[:, 1] < -1e200).all()
+    assert (components.log_densities_of(points)[:, [0, 2]] > -1e9).all()
+    components.birth()  # without points it has none either
+    assert (components.log_densities_of(points)[:, 1] < -1e200).all()
+
+
+@pytest.mark.parametrize("n_components", [16, 17, 40])
+def test_there_is_room_for_any_number(n_components):
+    components, _ = with_points(2, n_components)
+    assert components.n_slots == components.n_alive == n_components
+    assert components.ids[:n_components].tolist() == list(range(n_components))
+    for slot in components.alive:
+        components.refresh(slot)
+        weight, mean, scatter = parts(components.moments(slot))
+        covariance = components.prior.predictive_covariance(weight, scatter)
+        expected = multivariate_normal(mean, covariance).logpdf(mean)
+        assert components.log_densities(mean)[slot] == pytest.approx(expected)
+    # What was not born yet is nowhere, also beyond the first sixteen.
+    assert not components.is_alive[n_components:].any()
+    assert (components.ids[n_components:] == -1).all()
+    slot = components.birth()
+    assert components.log_densities(np.zeros(2))[slot] < -1e200
+
+
+def test_another_prior_is_seen_at_once():
+    components, rng = with_points(2, 2)
+    wide = ComponentPrior(components.prior.covariance * 100, 10.0, 0.0, 3.0)
+    components.set_prior(wide)
+    weight, mean, scatter = parts(components.moments(1))
+    expected = multivariate_normal(mean, wide.predictive_covariance(weight, scatter))
+    point = rng.normal(size=2)
+    assert components.log_densities(point)[1] == pytest.approx(expected.logpdf(point))
+
+
+def test_covariances_by_hand():
+    components = GaussianStates(ComponentPrior(np.eye(2), 11.0, 0.0, 3.0))
+    slot = components.birth()
+    for x in (-1.0, 1.0):
+        components.add(slot, np.array([x, 0.0]), 1.0)
+    # (11 - 1) I + diag(2, 0), over 11 + 2 - 2.
+    np.testing.assert_allclose(components.covariances(np.array([slot]))[0], np.diag([12, 10]) / 11)

@@ -1,0 +1,377 @@
+"""Sparse rows: counts, rewards and ends, what the planner sees of them, and how they change."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles import polya_urn_log_probability
+
+from tgm.files.arrays import ArrayReader
+from tgm.perception.component_map import ComponentMap
+from tgm.transition.sparse import (
+    CHANGED,
+    NO_ACTION,
+    START,
+    SparseTransitions,
+    dense,
+    row_log_evidence,
+)
+
+GAMMA = 0.9
+
+
+def make(n_states: int = 4, n_actions: int = 2) -> SparseTransitions:
+    model = SparseTransitions(n_actions, GAMMA)
+    model.make_room(n_states)
+    return model
+
+
+def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 2) -> SparseTransitions:
+    model = make(n_states, n_actions)
+    for _ in range(6 * n_states):
+        state, after = rng.integers(n_states, size=2)
+        action, weight = rng.integers(n_actions), rng.uniform(0.1, 1)
+        model.add(
+            int(state), int(action), int(after), weight, rng.normal(), float(rng.random() < 0.1)
+        )
+    for state in rng.integers(n_states, size=3):
+        model.add(START, NO_ACTION, int(state), 1.0, 0.0, 0.0)
+    return model
+
+
+def assert_arrays_agree_with_rows(model: SparseTransitions) -> None:
+    """The planner's arrays, looked up outcome by outcome."""
+    for state in range(len(model.visits)):
+        for action in range(model.n_actions):
+            row, visits = model.row(state, action), model.visits[state, action]
+            seen = dict.fromkeys(row, 0.0)
+            for index, probability in enumerate(model.probability[state, action]):
+                if probability > 0:
+                    seen[int(model.successor[state, action, index])] += probability
+                    goes_on = GAMMA * (1 - model.end[state, action])
+                    discounted = model.discounted[state, action, index]
+                    assert discounted == pytest.approx(probability * goes_on)
+            if not row:
+                assert sum(seen.values()) == 0
+                continue
+            least = min(max(row.values()), max(0.5, 0.02 * visits))
+            total = sum(count for count in row.values() if count >= least)
+            for after, count in row.items():
+                expected = count / total if count >= least else 0.0
+                assert seen[after] == pytest.approx(expected, abs=2 * CHANGED)
+            reward = model.reward_sum[state, action] / visits
+            assert model.reward[state, action] == pytest.approx(reward, rel=1.01 * CHANGED)
+            end = model.end_sum[state, action] / visits
+            assert model.end[state, action] == pytest.approx(end, abs=CHANGED)
+
+
+def assert_into_agrees_with_rows(model: SparseTransitions) -> None:
+    expected = [set() for _ in model.predecessors]
+    for key, row in model.rows.items():
+        for after in row:
+            expected[after].add(key)
+    assert model.predecessors == expected
+
+
+def test_counts_rewards_and_ends_by_hand():
+    model = make()
+    model.add(0, 1, 2, 1.0, 3.0, 0.0)
+    model.add(0, 1, 2, 0.5, 6.0, 0.0)
+    model.add(0, 1, 3, 0.5, 0.0, 1.0)
+    assert model.row(0, 1) == {2: 1.5, 3: 0.5}
+    assert model.row(0, 0) == {}
+    assert model.visits[0, 1] == 2.0
+    assert model.reward[0, 1] == pytest.approx((3 + 3) / 2)
+    assert model.end[0, 1] == pytest.approx(0.25)
+    assert model.successor[0, 1].tolist() == [2, 3]
+    np.testing.assert_allclose(model.probability[0, 1], [0.75, 0.25])
+    np.testing.assert_allclose(model.discounted[0, 1], GAMMA * 0.75 * np.array([0.75, 0.25]))
+    assert model.predecessors == [set(), set(), {(0, 1)}, {(0, 1)}]
+    assert model.changed == {0}
+    assert model.touched == {(0, 1)}
+
+
+def test_a_start_is_counted_but_not_planned_with():
+    model = make()
+    model.add(START, NO_ACTION, 2, 1.0, 0.0, 0.0)
+    assert model.row(START, NO_ACTION) == {2: 1.0}
+    assert model.predecessors[2] == {(START, NO_ACTION)}
+    assert not model.visits.any()
+    assert not model.touched
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_negative_weight_takes_back_exactly(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, 5)
+    rows = {key: dict(row) for key, row in model.rows.items() if row}
+    arrays = [getattr(model, k).copy() for k in ("visits", "reward_sum", "end_sum")]
+    steps = [
+        (int(rng.integers(5)), int(rng.integers(2)), int(rng.integers(5)), rng.random(), 2.0, 1.0)
+        for _ in range(20)
+    ]
+    for state, action, after, weight, reward, end in steps:
+        model.add(state, action, after, weight, reward, end)
+    for state, action, after, weight, reward, end in reversed(steps):
+        model.add(state, action, after, -weight, reward, end)
+    now = {key: row for key, row in model.rows.items() if row}
+    assert now.keys() == rows.keys()
+    for key, row in rows.items():
+        assert now[key] == pytest.approx(row, abs=1e-9)
+    for name, values in zip(("visits", "reward_sum", "end_sum"), arrays, strict=True):
+        np.testing.assert_allclose(getattr(model, name), values, atol=1e-9)
+    assert_into_agrees_with_rows(model)
+    assert_arrays_agree_with_rows(model)
+
+
+def test_what_is_taken_back_whole_is_as_if_it_was_never_tried():
+    model = make()
+    model.add(1, 0, 2, 1.0, 5.0, 0.0)
+    model.add(1, 0, 2, -1.0, 5.0, 0.0)
+    assert model.row(1, 0) == {}
+    assert model.certainty[1, 0] == 0
+    assert not model.probability[1, 0].any()
+    assert not model.discounted[1, 0].any()
+    assert model.predecessors[2] == set()
+
+
+@pytest.mark.parametrize(
+    ("counts", "ends", "expected"),
+    [
+        ({1: 2.0}, 0, 2.0),
+        ({1: 0.6, 2: 0.4}, 0, 0.2),  # one try that may have led to either
+        ({1: 5.0, 2: 1.0}, 0, 4.0),
+        ({1: 2.0, 2: 2.0, 3: 2.0}, 0, 2.0),  # random: a third of the tries
+        ({1: 1.4, 2: 1.4}, 0, 0.0),  # less than three tries say nothing yet
+        ({1: 1.0, 2: 1.0}, 2, 2.0),  # it ends: where does not matter
+    ],
+)
+def test_certainty_by_hand(counts, ends, expected):
+    model = make()
+    for after, count in counts.items():
+        model.add(0, 0, after, count, 0.0, float(ends > 0))
+    assert model.certainty[0, 0] == pytest.approx(expected)
+
+
+def test_certainty_of_all_can_be_doubted():
+    model = make()
+    model.add(0, 0, 1, 3.0, 0.0, 0.0)
+    model.doubt_all()
+    assert not model.certainty.any()
+    assert model.row(0, 0) == {1: 3.0}
+    model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert model.certainty[0, 0] == 4.0
+
+
+def test_mistakes_are_not_planned_with():
+    model = make()
+    model.add(0, 0, 1, 9.0, 0.0, 0.0)
+    model.add(0, 0, 2, 0.4, 0.0, 0.0)  # less than half a try
+    assert model.successor[0, 0, 0] == 1
+    np.testing.assert_allclose(model.probability[0, 0], [1, 0])
+    model.add(0, 0, 3, 0.6, 0.0, 0.0)
+    assert model.successor[0, 0].tolist() == [1, 3]
+    np.testing.assert_allclose(model.probability[0, 0], [9 / 9.6, 0.6 / 9.6])
+    # Where nothing has half a try the best is planned with.
+    model.add(1, 0, 2, 0.3, 0.0, 0.0)
+    model.add(1, 0, 3, 0.2, 0.0, 0.0)
+    np.testing.assert_allclose(model.probability[1, 0], [1, 0])
+    assert model.successor[1, 0, 0] == 2
+
+
+def test_rows_get_as_wide_as_they_must():
+    model = make(6)
+    for after in range(5):
+        model.add(0, 0, after, 5.0 - after / 2, 0.0, 0.0)
+    model.add(1, 1, 3, 1.0, 0.0, 0.0)
+    assert model.successor.shape[2] >= 5
+    assert model.successor.shape == model.probability.shape == model.discounted.shape
+    assert model.successor[0, 0, :5].tolist() == [0, 1, 2, 3, 4]
+    assert model.probability[0, 0].sum() == pytest.approx(1)
+    assert_arrays_agree_with_rows(model)
+    model.make_room(30)
+    assert_arrays_agree_with_rows(model)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_planners_arrays_agree_with_the_rows(seed):
+    model = random_model(np.random.default_rng(seed), 4)
+    assert_arrays_agree_with_rows(model)
+    assert_into_agrees_with_rows(model)
+
+
+def merge_map(n: int, one: int, other: int) -> ComponentMap:
+    old = np.arange(n)
+    return ComponentMap(n, n, np.where(old == other, one, old), old, np.ones(n))
+
+
+def removal_map(n: int, gone: int) -> ComponentMap:
+    kept = np.array([state for state in range(n) if state != gone])
+    return ComponentMap(n, n, kept, kept, np.ones(n - 1))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("change", [merge_map(6, 1, 4), removal_map(6, 3)], ids=["merge", "gone"])
+def test_counts_follow_a_change_as_the_dense_ones_do(seed, change):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, 6)
+    before = dense(model, np.arange(6))
+    sums = [getattr(model, k).copy() for k in ("visits", "reward_sum", "end_sum")]
+    starts = np.array([model.row(START, NO_ACTION).get(s, 0.0) for s in range(6)])
+    model.apply(change)
+    np.testing.assert_allclose(
+        dense(model, np.arange(6)), change.carry_pair_counts(before), atol=1e-12
+    )
+    for name, values in zip(("visits", "reward_sum", "end_sum"), sums, strict=True):
+        carried = change.carry_counts(values.T).T
+        np.testing.assert_allclose(getattr(model, name), carried, atol=1e-12)
+    now = np.array([model.row(START, NO_ACTION).get(s, 0.0) for s in range(6)])
+    np.testing.assert_allclose(now, change.carry_counts(starts), atol=1e-12)
+    assert_into_agrees_with_rows(model)
+    assert model.changed >= set(range(6))
+
+
+def test_a_merge_loses_nothing():
+    model = random_model(np.random.default_rng(9), 6)
+    before = dense(model, np.arange(6)).sum()
+    sums = [getattr(model, k).sum() for k in ("visits", "reward_sum", "end_sum")]
+    model.apply(merge_map(6, 0, 5))
+    assert dense(model, np.arange(6)).sum() == pytest.approx(before)
+    for name, total in zip(("visits", "reward_sum", "end_sum"), sums, strict=True):
+        assert getattr(model, name).sum() == pytest.approx(total)
+    assert not any(5 in row or key[0] == 5 for key, row in model.rows.items())
+    assert not model.visits[5].any()
+    assert_arrays_agree_with_rows(model)
+
+
+def test_a_split_shares_the_counts():
+    model = make(3)
+    model.add(0, 0, 1, 4.0, 8.0, 0.0)
+    # State 1 becomes 1 (three quarters) and 2.
+    change = ComponentMap(
+        2, 3, np.array([0, 1, 2]), np.array([0, 1, 1]), np.array([1.0, 0.75, 0.25])
+    )
+    model.apply(change)
+    assert model.row(0, 0) == {1: 3.0, 2: 1.0}
+    assert model.visits[0, 0] == 4.0
+
+
+def test_restored_counts_are_the_same_model():
+    model = random_model(np.random.default_rng(4), 5)
+    copy = SparseTransitions(model.n_actions, GAMMA)
+    copy.restore(ArrayReader(model.to_arrays()), 5)
+    assert copy.rows == model.rows
+    assert [list(row) for row in copy.rows.values()] == [list(row) for row in model.rows.values()]
+    np.testing.assert_array_equal(copy.certainty, model.certainty)
+    assert_arrays_agree_with_rows(copy)
+    assert_into_agrees_with_rows(copy)
+    for both in (model, copy):  # and it goes on in the same way
+        both.add(1, 1, 0, 0.25, 1.0, 0.0)
+        both.apply(merge_map(5, 0, 4))
+    assert copy.rows == model.rows
+    np.testing.assert_array_equal(copy.discounted, model.discounted)
+    assert copy.changed == model.changed
+
+
+def test_fading_weighs_less_and_means_the_same():
+    model = random_model(np.random.default_rng(5), 4)
+    names = ("visits", "reward_sum", "end_sum", "certainty")
+    before = {name: getattr(model, name).copy() for name in names}
+    counts = dense(model, np.arange(4))
+    reward = model.reward.copy()
+    model.fade(math.log(0.5))
+    np.testing.assert_allclose(dense(model, np.arange(4)), counts / 2)
+    for name in names:
+        np.testing.assert_allclose(getattr(model, name), before[name] / 2)
+    np.testing.assert_allclose(model.reward, reward)
+
+
+def test_surprises_by_hand():
+    model = make()
+    assert model.surprise(0, 0, 3) is None  # nothing was expected
+    model.add(0, 0, 1, 2.9, 0.0, 0.0)
+    assert model.surprise(0, 0, 3) is None  # too few tries
+    model.add(0, 0, 1, 7.1, 0.0, 0.0)
+    assert model.surprise(0, 0, 1) is None  # as always
+    once = 0.25 / 10.5
+    assert model.surprise(0, 0, 3) == pytest.approx(once)
+    assert model.surprise(0, 0, 2) == pytest.approx(once**2)
+    # It failed just now: not certain, until it does what it did again.
+    model.add(0, 0, 3, 0.0, 0.0, 0.0)
+    assert model.certainty[0, 0] == 0
+    assert model.surprise(0, 0, 1) is None
+    model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert model.certainty[0, 0] == 11.0
+    assert model.surprise(0, 0, 3) == pytest.approx(0.25 / 11.5)
+
+
+def test_a_row_that_often_fails_does_not_surprise():
+    model = make()
+    model.add(0, 0, 1, 6.0, 0.0, 0.0)
+    model.add(0, 0, 2, 4.0, 0.0, 0.0)
+    assert model.surprise(0, 0, 2) == pytest.approx(4.25 / 10.5)
+
+
+def test_a_forgotten_row_leaves_no_trace():
+    model = make()
+    model.add(0, 0, 1, 5.0, 2.0, 0.0)
+    model.add(0, 0, 2, 2.0, 2.0, 1.0)
+    model.add(0, 1, 1, 1.0, 2.0, 0.0)
+    model.surprise(0, 0, 3)
+    model.forget_row(0, 0)
+    assert model.row(0, 0) == {}
+    assert model.surprises == {}
+    assert model.predecessors[1] == {(0, 1)}
+    assert model.predecessors[2] == set()
+    for name in ("visits", "reward_sum", "end_sum", "certainty"):
+        assert getattr(model, name)[0, 0] == 0
+    assert not model.discounted[0, 0].any()
+    assert model.visits[0, 1] == 1.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_evidence_of_a_row_is_that_of_an_urn(seed):
+    rng = np.random.default_rng(seed)
+    concentration = rng.gamma(1.0, size=4) + 0.05
+    draws = rng.integers(3, size=rng.integers(1, 15)).tolist()  # the last is never seen
+    seen = sorted(set(draws))
+    evidence = row_log_evidence(
+        [draws.count(outcome) for outcome in seen],
+        [concentration[outcome] for outcome in seen],
+        concentration.sum(),
+    )
+    expected = polya_urn_log_probability(draws, concentration)
+    assert evidence == pytest.approx(expected, abs=1e-9)
+
+
+def test_no_draws_are_no_evidence():
+    assert row_log_evidence([], [], 2.0) == 0.0
+    assert row_log_evidence([1.0], [0.5], 2.0) == pytest.approx(math.log(0.25))
+
+
+def test_dense_counts_are_in_the_order_asked_for():
+    model = make(5)
+    model.add(4, 1, 2, 3.0, 0.0, 0.0)
+    model.add(2, 0, 2, 1.0, 0.0, 0.0)
+    counts = dense(model, np.array([2, 4]))
+    assert counts.tolist() == [[[1, 0], [0, 0]], [[0, 0], [3, 0]]]
+
+
+def test_small_rewards_are_seen_by_the_planner_too():
+    model = make()
+    model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    for _ in range(99):
+        model.add(0, 0, 1, 1.0, 0.008, 0.0)
+    assert model.reward[0, 0] == pytest.approx(0.99 * 0.008, rel=0.1)
+
+
+def test_a_change_of_the_less_likely_successors_is_seen_by_the_planner():
+    model = make()
+    model.add(0, 0, 1, 100.0, 0.0, 0.0)
+    model.add(0, 0, 2, 99.0, 0.0, 0.0)
+    for _ in range(95):  # from now on 3 comes instead of 2
+        model.add(0, 0, 1, 1.0, 0.0, 0.0)
+        model.add(0, 0, 3, 1.0, 0.0, 0.0)
+    assert_arrays_agree_with_rows(model)
