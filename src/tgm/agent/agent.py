@@ -11,11 +11,11 @@ from typing import Any, ParamSpec, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 
-from tgm.agent.explanation import Explanation
 from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.metadata import AgentMetadata
 from tgm.agent.model_file import read_model, write_model
 from tgm.agent.progress import progress
+from tgm.agent.queries import AgentQueries
 from tgm.agent.recording import (
     GOES_ON,
     NO_ACTION,
@@ -26,14 +26,12 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
-from tgm.distributions import FloatArray, IntArray
-from tgm.errors import ConfigError, DataError, NumericsError, RunError, TGMError, TGMWarning
-from tgm.learners.explore import draw
-from tgm.learners.learner import Learner, LearnInfo
+from tgm.errors import ConfigError, NumericsError, RunError, TGMError, TGMWarning
+from tgm.files.arrays import ArrayReader
+from tgm.learners.learner import LearnInfo
 from tgm.learners.limits import KNOWN_TO_WORK
-from tgm.learners.mean_shift_learner import MeanShiftLearner
-from tgm.learners.online_learner import OnlineLearner
-from tgm.planning import greedy
+from tgm.learners.make import make_learner
+from tgm.perception.component_map import Move
 
 Callback = Callable[[LearningInfo], object]
 Given = ParamSpec("Given")
@@ -45,7 +43,7 @@ NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
-class TGMAgent:
+class TGMAgent(AgentQueries):
     """An agent that discovers the states of its world from continuous observations.
 
     Works in any Gymnasium environment with a flat Box of observations and Discrete actions.
@@ -89,14 +87,15 @@ class TGMAgent:
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
-        make_learner = MeanShiftLearner if config.structure == "mean_shift" else OnlineLearner
-        self._learner: Learner = make_learner(interface.n_features, interface.n_actions, config)
+        self._learner = make_learner(interface.n_features, interface.n_actions, config)
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
         self.is_between_episodes = True
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
+        self._moves: list[Move] = []  # since the last learning step
+        self._n_evicted = 0  # the same
         self._recorder: Recorder | None = None
         self._has_warned = False
         self.lesson: LearnInfo | None = None  # the newest since the agent was made or loaded
@@ -178,7 +177,11 @@ class TGMAgent:
 
     def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
         """A learning step; returns whether everybody wants to go on."""
-        lesson = self.lesson = self._learner.learn()
+        moves: tuple[Move, ...] = ()
+        if self._moves:
+            moves, self._moves = tuple(self._moves), []
+        lesson = self.lesson = self._learner.learn(moves, self._n_evicted)
+        self._n_evicted = 0
         self.n_forgotten += lesson.n_forgotten
         episodes: tuple[EpisodeInfo, ...] = ()
         if self._finished:
@@ -217,10 +220,9 @@ class TGMAgent:
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
             )
-            observation = self.interface.observation(raw, where)
-            reward = self.interface.reward(raw_reward, where)
+            observation, reward = self.interface.outcome(raw, raw_reward, where)
             learn = self._learner.observe
-            _computed(where, learn, action, reward, observation, terminated=bool(terminated))
+            info = _computed(where, learn, action, reward, observation, terminated=bool(terminated))
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -228,9 +230,12 @@ class TGMAgent:
         self.n_steps += 1
         self._episode_return += reward
         self._episode_length += 1
+        self._n_evicted += info.n_evicted
+        if info.moves:
+            self._moves += info.moves
         if self._recorder is not None:
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
-            self._recorder.observed(observation, action, reward, end)
+            self._recorder.observed(observation, action, reward, end, info)
         if terminated or truncated:
             self._end_episode(terminated=bool(terminated))
 
@@ -240,12 +245,14 @@ class TGMAgent:
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        _computed(where, self._learner.begin, observation)
+        info = _computed(where, self._learner.begin, observation)
+        self._moves += info.moves
+        self._n_evicted += info.n_evicted
         self.is_between_episodes = False
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
         if self._recorder is not None:
-            self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON)
+            self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON, info)
 
     def _end_episode(self, *, terminated: bool) -> None:
         self._finished.append(self.episode(terminated=terminated))
@@ -278,127 +285,6 @@ class TGMAgent:
             episodes=episodes,
         )
 
-    # --- acting and asking: nothing below changes what the agent knows -----------------------
-
-    def predict(
-        self,
-        observation: Any,
-        state: Any = None,
-        episode_start: Any = None,
-        deterministic: bool = False,
-    ) -> tuple[Any, Any]:
-        """The action for an observation, or one for each row of a batch.
-
-        The protocol is that of Stable-Baselines3, so that its `evaluate_policy` works.
-
-        Args:
-            observation: (n_features,) or (n_observations, n_features).
-            state: what this returned for the observation before, or None: then the observation is
-                judged by itself. With it, and `filtering`, the belief expects what the action did.
-            episode_start: (n_observations,) where an episode begins, nothing is expected.
-            deterministic: the greedy action (the first of several equals); otherwise a best
-                action at random.
-
-        Returns:
-            the action or (n_observations,) actions, and the state for the next call.
-        """
-        points, is_batch = self._points(observation)
-        if len(points) == 0:
-            return np.empty(0, dtype=np.intp), state
-        belief = self._learner.belief(points, self._expected(state, episode_start, len(points)))
-        values = self._learner.action_values(belief)
-        if deterministic:
-            chosen = values.argmax(axis=1)
-        else:
-            chosen = np.array([draw(greedy(row), self._predict_rng) for row in values], np.intp)
-        state = None
-        if belief.size:
-            state = (self._learner.state_ids[belief.argmax(axis=1)], chosen)
-        actions = chosen + self.interface.first_action
-        return (actions if is_batch else actions[0]), state
-
-    def _expected(self, state: Any, episode_start: Any, n: int) -> FloatArray | None:
-        if state is None or len(state[0]) != n:
-            return None
-        is_start = np.zeros(n, dtype=bool)
-        if episode_start is not None:
-            is_start = np.broadcast_to(np.asarray(episode_start, dtype=bool), (n,))
-        return self._learner.expected(state[0], state[1], is_start)
-
-    def belief(self, observation: Any) -> FloatArray:
-        """(n_states,) probability of each state given one observation."""
-        checked = self.interface.observation(observation, "belief")
-        return np.asarray(self._learner.belief(checked[None])[0])
-
-    def q_values(self, observation: Any) -> FloatArray:
-        """(n_actions,) value of each action given one observation: the belief-weighted q."""
-        return self._learner.action_values(self.belief(observation))
-
-    def explain(self, observation: Any) -> Explanation:
-        """Why the agent would act as it would; print it to read it in words."""
-        belief = self.belief(observation)
-        values = self._learner.action_values(belief)
-        expected_next, expected_end, tries = self._learner.outlook(belief)
-        return Explanation(
-            action=int(values.argmax()),
-            action_names=self.interface.action_names,
-            state_ids=self.state_ids,
-            belief=belief,
-            q_values=values,
-            expected_next=expected_next,
-            expected_end=expected_end,
-            evidence=tries,
-        )
-
-    @property
-    def n_states(self) -> int:
-        """Number of active components."""
-        return len(self._learner.state_ids)
-
-    @property
-    def state_ids(self) -> IntArray:
-        """(n_states,) a name for life for each state, never reused."""
-        return np.array(self._learner.state_ids)
-
-    @property
-    def means(self) -> FloatArray:
-        """(n_states, n_features) expected mean of each state's observations."""
-        return np.array(self._learner.means)
-
-    @property
-    def covariances(self) -> FloatArray:
-        """(n_states, n_features, n_features) inverse of each state's expected precision."""
-        return np.array(self._learner.covariances)
-
-    @property
-    def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) transition[action, state, next_state]; rows sum to 1.
-
-        Where the action leads if the episode goes on; `end_probabilities` says whether it does.
-        """
-        return np.array(self._learner.transition_matrix)
-
-    @property
-    def end_probabilities(self) -> FloatArray:
-        """(n_actions, n_states) probability that an action in a state ends the episode.
-
-        All zero with the paper's preset, which has no model of ends.
-        """
-        return np.array(self._learner.end_probabilities)
-
-    @property
-    def transition_counts(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected number of times each transition was seen.
-
-        The last step of an episode counts too, as a transition to where it was seen to lead.
-        """
-        return np.array(self._learner.transition_counts)
-
-    @property
-    def learner(self) -> Learner:
-        """What the agent knows and how it learns; recorders read it, and change nothing."""
-        return self._learner
-
     # --- files --------------------------------------------------------------------------------
 
     def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> None:
@@ -421,7 +307,8 @@ class TGMAgent:
             self.n_episodes,
             self._rng.bit_generator.state,
             self._predict_rng.bit_generator.state,
-            self._learner.pending_moves,
+            self._moves,
+            self._n_evicted,
             self._finished,
             notes or {},
         )
@@ -440,7 +327,8 @@ class TGMAgent:
                 raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)
             agent._set_up(env, facts.interface, facts.config, facts.seed)
-            agent._learner.restore(arrays, facts.pending_moves)
+            agent._learner.restore(ArrayReader(arrays))
+            agent._moves, agent._n_evicted = facts.pending_moves, facts.n_evicted
             agent.n_steps, agent.n_episodes = facts.n_steps, facts.n_episodes
             agent._rng.bit_generator.state = facts.exploration_rng
             agent._predict_rng.bit_generator.state = facts.predict_rng
@@ -450,19 +338,6 @@ class TGMAgent:
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise RunError(f"{path}: {error}") from None
         return agent
-
-    def _points(self, observation: Any) -> tuple[FloatArray, bool]:
-        """(n_observations, n_features) checked, and whether a batch was given."""
-        try:
-            is_batch = np.ndim(observation) == 2
-        except ValueError:
-            raise DataError("predict: the rows of the batch differ in length") from None
-        rows = observation if is_batch else [observation]
-        points = [
-            self.interface.observation(row, f"predict, row {index}" if is_batch else "predict")
-            for index, row in enumerate(rows)
-        ]
-        return np.array(points).reshape(len(points), self.interface.n_features), is_batch
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

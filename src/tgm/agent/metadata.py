@@ -23,7 +23,7 @@ class AgentMetadata:
         config, seed, interface: what it was made with.
         n_steps, n_episodes: steps taken and episodes begun.
         exploration_rng, predict_rng: states of its random generators, as NumPy gives them.
-        pending_moves, pending_episodes: what the next learning step will tell.
+        pending_moves, n_evicted, pending_episodes: for the report of the next learning step.
         notes: of whoever saved it.
     """
 
@@ -35,6 +35,7 @@ class AgentMetadata:
     exploration_rng: Any
     predict_rng: Any
     pending_moves: list[Move]
+    n_evicted: int
     pending_episodes: list[EpisodeInfo]
     notes: dict[str, Any]
 
@@ -67,6 +68,7 @@ class AgentMetadata:
             facts["exploration_rng"],
             facts["predict_rng"],
             [Move.from_dict(move) for move in facts["pending_moves"]],
+            int(facts["n_evicted"]),
             [EpisodeInfo.from_dict(told) for told in facts["pending_episodes"]],
             facts.get("notes") or {},
         )

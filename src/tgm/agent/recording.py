@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from tgm.agent.info import EpisodeInfo
+from tgm.distributions import FloatArray
 from tgm.errors import ConfigError
-from tgm.learners.learner import LearnInfo, Observer
+from tgm.learners.learner import LearnInfo
+from tgm.learners.step_info import StepInfo
 
 if TYPE_CHECKING:
     from tgm.agent.agent import TGMAgent
@@ -33,11 +35,17 @@ class Recorder(Protocol):
     look_at: int
     episodes: list[EpisodeInfo]
 
-    @property
-    def observed(self) -> Observer:
-        """Is called with an observation (n_features,), the action, the reward and how it ended.
+    def observed(
+        self, point: FloatArray, action: int, reward: float, end: int, info: StepInfo
+    ) -> None:
+        """An observation (n_features,) was made and learned from.
 
-        The action is NO_ACTION at a reset; the end is GOES_ON, TERMINATED or TRUNCATED.
+        Args:
+            point: the observation; the environment may use its array again.
+            action: NO_ACTION at a reset.
+            reward: of the step.
+            end: GOES_ON, TERMINATED or TRUNCATED.
+            info: what the step did to the agent.
         """
 
     def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:

@@ -101,6 +101,10 @@ class Interface:
                 )
         return observation
 
+    def outcome(self, values: object, reward: object, where: str) -> tuple[FloatArray, float]:
+        """A checked observation and a checked reward."""
+        return self.observation(values, where), self.reward(reward, where)
+
     def reward(self, value: object, where: str) -> float:
         """A checked reward, or a DataError that names the place."""
         if type(value) is float:

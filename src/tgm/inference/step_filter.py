@@ -1,47 +1,49 @@
-"""One step explained: which state was left, which was reached, or whether it is a new one.
+"""The posterior of one step: which state was left, which was reached, or whether it is a new one.
 
-The posterior of (state before, state after) given an observation, under Dirichlet rows whose base
-says what an action does that was not tried: stay, lead to another known state, or to a new one.
+The rows that `filtering.predict` works with are Dirichlet rows. Their base says what an action does
+that was not tried: stay, lead to another known state, or to a new one, a third each.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.inference.filtering import condition, predict
 from tgm.memory.step import Belief
-from tgm.perception.gaussian_states import GaussianStates
-from tgm.transition.displacements import Displacements
-from tgm.transition.sparse import NO_ACTION, START, Row, SparseTransitions
+from tgm.transition.rows import Row
+from tgm.transition.sparse import START, START_ACTION
+from tgm.world_model import WorldModel
 
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
 DROPPED = 0.01  # smaller probabilities are not carried along
-NEGLIGIBLE = 30.0  # nats behind the nearest state, 1e-13 as likely: it is not looked at
-ABOVE_PEAK = 1.0  # nats; a log density further above its peak is what rounding made of it
-DEEPEST = -700.0  # logarithms below this are all zero
+NEGLIGIBLE = 30.0  # nats behind the nearest state (1e-13 as likely): left out
+ABOVE_PEAK = 1.0  # nats; a log density further above its peak is rounding
+IMPOSSIBLE = 700.0  # nats below its peak at which the density of a state counts as zero
+NO_BELIEF = 1e-6  # probability; less of "somewhere unknown" is rounding
 
-# The ordinary step: a row tried at least this often that leads where it always leads, seen within
-# three standard deviations, with all else e^-7 as likely. It is explained without more ado. So is
-# one tried once, if it is seen so near to where it led that a new state is hardly possible there.
-ORDINARY_CERTAINTY = 2.0
-ORDINARY_SHARE = 0.9
-ORDINARY_DEPTH = 4.5
-TRIED_ONCE = 0.9
-ONCE_DEPTH = 0.75
-ORDINARY_MARGIN = 7.0
+# The fast path skips the full posterior. It is for a row tried at least FAST_TRIES times that leads
+# to one place, seen within three standard deviations of it, with every other state e^-7 as likely;
+# and for a row tried once, if the observation is so near that place that a new state is hardly
+# possible there.
+FAST_TRIES = 2.0
+FAST_SHARE = 0.9  # of the tries of the row, and of the belief before
+FAST_DEPTH = 4.5  # nats below the peak
+FAST_MARGIN = 7.0  # nats
+ONE_TRY = 0.9
+ONE_TRY_DEPTH = 0.75  # nats below the peak
 
 
-@dataclass(slots=True)
-class StepPosterior:
+class StepPosterior(NamedTuple):
     """What one observation says.
 
     Attributes:
         entries: (state before, state after, probability).
-        after: belief in the known states.
-        newness: probability of none of them, where there is room for more.
+        after: the belief in the known states.
+        newness: probability of none of them, where one more is allowed.
         new_from: (state before, probability) that it was left for a new state.
         log_density: ln predictive density of the observation.
     """
@@ -53,100 +55,111 @@ class StepPosterior:
     log_density: float
 
 
+class _Source(NamedTuple):
+    """A state that may have been left, and the row of its action."""
+
+    state: int
+    probability: float
+    row: Row
+    tries: float
+
+
 class StepFilter:
-    """Explains steps with what is known of states, transitions and displacements."""
+    """Finds the posterior of steps with what a world model knows; changes nothing in it."""
 
     def __init__(
         self,
-        components: GaussianStates,
-        model: SparseTransitions,
-        displacements: Displacements,
+        world: WorldModel,
         row_prior: float,
         *,
         filtering: bool,
         max_states: int | None,
         most_states: int,
     ) -> None:
-        """Hold on to the parts.
+        """Read from `world`.
 
         Args:
-            components, model, displacements: what is known.
+            world: what is known.
             row_prior: tries that the base of a row is worth.
-            filtering: whether the transitions have a say in which state was reached.
-            max_states: as many states as are possible, if they are counted.
+            filtering: whether the transitions say which state is expected.
+            max_states: number of possible states, if it is finite.
             most_states: no state is born when there are so many.
         """
-        self._max_states = max_states
-        self._most_states = most_states
-        self._components = components
-        self._model = model
-        self._displacements = displacements
+        self._world = world
         self._row_prior = row_prior
         self._filtering = filtering
+        self._max_states = max_states
+        self._most_states = most_states
 
-    def infer(
+    def posterior(
         self, point: FloatArray, before: Belief, action: int | None, departure: FloatArray | None
     ) -> StepPosterior:
-        """Explain the observation `point` after `action` in the belief `before`.
+        """The posterior of the step to `point` by `action` in the belief `before`.
 
         Args:
             point: (n_features,) the observation.
             before: the belief in which the action was taken; empty at the start of an episode.
             action: None at the start of an episode.
-            departure: (n_features,) the observation before, where there is one.
+            departure: (n_features,) the observation before; None at the start of an episode.
         """
-        log_likelihood = self._components.log_densities(point)
+        if not self._world.states.n_alive:
+            return StepPosterior([], [], 1.0, [], 0.0)
+        log_likelihood = self._world.states.log_densities(point, departure, action)
         if self._filtering:
-            ordinary = None
+            fast = None
             if action is None:
-                ordinary = self._ordinary_start(log_likelihood)
+                fast = self._fast_start(log_likelihood)
             elif len(before) == 1:
-                ordinary = self._ordinary(log_likelihood, before[0], action)
-            if ordinary is not None:
-                return ordinary
-        return self._joint(point, log_likelihood, before, action, departure)
+                fast = self._fast(log_likelihood, before[0], action)
+            if fast is not None:
+                return fast
+        return self._full(point, log_likelihood, before, action, departure)
 
-    def _ordinary(
+    # --- the fast path ----------------------------------------------------------------------------
+
+    def _fast(
         self, log_likelihood: FloatArray, before: tuple[int, float], action: int
     ) -> StepPosterior | None:
-        state, probability = before
-        model = self._model
-        certainty = float(model.certainty[state, action])
-        if certainty < TRIED_ONCE or probability < 0.9:
+        """A step that did what its row always does."""
+        (state, probability), transitions = before, self._world.transitions
+        certainty = float(transitions.certainty[state, action])
+        if certainty < ONE_TRY or probability < FAST_SHARE:
             return None
-        after = int(model.successor[state, action, 0])
-        share = float(model.probability[state, action, 0])
-        depth = ORDINARY_DEPTH if certainty >= ORDINARY_CERTAINTY else ONCE_DEPTH
-        if share < ORDINARY_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
+        after = int(transitions.successor[state, action, 0])
+        share = float(transitions.probability[state, action, 0])
+        depth = FAST_DEPTH if certainty >= FAST_TRIES else ONE_TRY_DEPTH
+        if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
             return None
-        density = float(log_likelihood[after]) + math.log(share)
-        return StepPosterior([(state, after, probability)], [(after, 1.0)], 0.0, [], density)
+        log_density = float(log_likelihood[after]) + math.log(share)
+        return StepPosterior([(state, after, probability)], [(after, 1.0)], 0.0, [], log_density)
 
-    def _ordinary_start(self, log_likelihood: FloatArray) -> StepPosterior | None:
-        """An episode begins where episodes begin."""
-        row = self._model.row(START, NO_ACTION)
+    def _fast_start(self, log_likelihood: FloatArray) -> StepPosterior | None:
+        """An episode that begins where episodes begin."""
+        row = self._world.transitions.row(START, START_ACTION)
         if not row:
             return None
         first = max(row, key=row.__getitem__)
         starts = sum(row.values())
-        if starts < ORDINARY_CERTAINTY or row[first] < ORDINARY_SHARE * starts:
+        if starts < FAST_TRIES or row[first] < FAST_SHARE * starts:
             return None
-        if not self._is_beyond_doubt(log_likelihood, first, ORDINARY_DEPTH):
+        if not self._is_beyond_doubt(log_likelihood, first, FAST_DEPTH):
             return None
-        density = float(log_likelihood[first]) + math.log(row[first] / starts)
-        return StepPosterior([], [(first, 1.0)], 0.0, [], density)
+        log_density = float(log_likelihood[first]) + math.log(row[first] / starts)
+        return StepPosterior([], [(first, 1.0)], 0.0, [], log_density)
 
     def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, depth: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
-        here, peak = float(log_likelihood[state]), float(self._components.peak[state])
+        here, peak = float(log_likelihood[state]), float(self._world.states.peak[state])
         if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False
         log_likelihood[state] = -math.inf
         other = float(log_likelihood[log_likelihood.argmax()])
         log_likelihood[state] = here
-        return here - other >= ORDINARY_MARGIN
+        return here - other >= FAST_MARGIN
 
-    def _joint(
+    # --- the full posterior -----------------------------------------------------------------------
+
+    def _full(
         self,
         point: FloatArray,
         log_likelihood: FloatArray,
@@ -154,122 +167,128 @@ class StepFilter:
         action: int | None,
         departure: FloatArray | None,
     ) -> StepPosterior:
-        components = self._components
-        peaks = components.peak[: len(log_likelihood)] + ABOVE_PEAK
-        log_likelihood = np.minimum(log_likelihood, peaks)
+        """Predict and condition, over the states near the point and "a new state"."""
+        states, sources = self._world.states, self._sources(before, action)
+        peaks = states.peak[: len(log_likelihood)]
+        log_likelihood = np.minimum(log_likelihood, peaks + ABOVE_PEAK)
         nearest = int(log_likelihood.argmax())
-        top = max(float(log_likelihood[nearest]), DEEPEST)
-        near = (log_likelihood > top - NEGLIGIBLE).nonzero()[0].tolist()
-        likelihood = {j: math.exp(float(log_likelihood[j]) - top) for j in near}
-        origin = components.mean[before[0][0]] if before else departure
-        log_new = self._log_new(point, origin, action) - top
-        log_new += components.prior.log_repulsion(point - components.mean[nearest])
-        new = math.exp(min(log_new, -DEEPEST)) * self._room_for_more
-        elsewhere = self._elsewhere(likelihood, origin, action)
+        is_near = log_likelihood > float(log_likelihood[nearest]) - NEGLIGIBLE
+        near = (is_near & (log_likelihood > peaks - IMPOSSIBLE)).nonzero()[0].tolist()
+        origin = states.mean[before[0][0]] if before else departure
+        targets = np.empty(len(near) + 1)
+        targets[:-1] = log_likelihood[near]
+        targets[-1] = self._log_new(point, nearest, origin, action)
+        rows = self._rows(sources, near, self._elsewhere(near, origin, action))
+        belief = np.array([source.probability for source in sources])
+        expected = predict(belief, rows)
+        if targets[-1] == -math.inf and not expected[:-1].any():
+            return StepPosterior([], [], 0.0, [], -IMPOSSIBLE)  # no state explains it
+        after, log_density = condition(expected, targets)
+        gain = np.divide(after, expected, out=np.zeros_like(after), where=expected > 0)
+        joint = (belief[:, None] * rows * gain).tolist()
+        return self._report(sources, near, joint, after.tolist(), float(log_density))
 
-        sources = self._sources(before, action, likelihood)
-        mass = dict.fromkeys(near, 0.0)
-        new_from = []
-        for state, probability, base, extra in sources:
-            for after, weight in elsewhere.items():
-                mass[after] += probability * base * weight
-            for after, weight in extra.items():
-                mass[after] += probability * weight
-            # An unknown whereabouts has no "stay": its share goes to the other known states.
-            fresh = base / 2 if state == START else base
-            new_from.append((state, probability * fresh * NEW * new))
-        all_new = sum(weight for _, weight in new_from)
-        total = sum(mass.values()) + all_new
-        if total <= 0.0:  # so far away that every density is zero: certainly new, if there is room
-            is_new = float(self._room_for_more > 0.0)
-            return StepPosterior([], [], is_new, list(before), DEEPEST)
-        after_belief = [(j, m / total) for j, m in mass.items() if m > DROPPED * total]
-        after_belief.sort(key=lambda item: -item[1])
+    def _report(
+        self,
+        sources: list[_Source],
+        near: list[int],
+        joint: list[list[float]],
+        after: list[float],
+        log_density: float,
+    ) -> StepPosterior:
+        """The posterior without what is too small to carry along.
+
+        joint[i][j] is the probability of leaving source i for target j, after[j] its sum over i.
+        """
+        belief = [(state, p) for state, p in zip(near, after, strict=False) if p > DROPPED]
+        belief.sort(key=lambda item: -item[1])
+        place = {state: index for index, state in enumerate(near)}
+        known = [
+            (source, row) for source, row in zip(sources, joint, strict=True)
+            if source.state != START
+        ]  # fmt: skip
         entries = [
-            (state, after, weight)
-            for state, probability, base, extra in sources
-            if state != START
-            for after, _ in after_belief
-            if (weight := probability * (base * elsewhere[after] + extra.get(after, 0.0)) / total)
-            > DROPPED
+            (source.state, state, weight)
+            for source, row in known
+            for state, _ in belief
+            if (weight := row[place[state]]) > DROPPED
         ]
-        # What was lost before stays lost: only what was believed can be counted.
-        believed, found = sum(p for _, p in before), sum(weight for _, _, weight in entries)
+        # Probability that was dropped before stays dropped: no more is counted than was believed.
+        believed = sum(source.probability for source, _ in known)
+        found = sum(weight for _, _, weight in entries)
         if found > believed:
             entries = [(s, t, weight * believed / found) for s, t, weight in entries]
-        known_from = [(state, weight / total) for state, weight in new_from if state != START]
-        return StepPosterior(
-            entries, after_belief, all_new / total, known_from, math.log(total) + top
-        )
+        new_from = [(source.state, row[-1]) for source, row in known]
+        return StepPosterior(entries, belief, after[-1], new_from, log_density)
 
-    def _sources(
-        self, before: Belief, action: int | None, likelihood: dict[int, float]
-    ) -> list[tuple[int, float, float, dict[int, float]]]:
-        """(state before, its probability, weight of the base, weight of each near successor)."""
-        sources = []
+    def _sources(self, before: Belief, action: int | None) -> list[_Source]:
+        """The states that may have been left; START for "somewhere unknown"."""
+        transitions, sources = self._world.transitions, []
         for state, probability in before:
             assert action is not None
-            row = self._model.row(state, action) if self._filtering else {}
-            tries = sum(row.values())
-            base = self._row_prior / (tries + self._row_prior)
-            extra = _weigh(row, tries + self._row_prior, likelihood)
-            if state in likelihood:
-                extra[state] = extra.get(state, 0.0) + base * STAY * likelihood[state]
-            sources.append((state, probability, base, extra))
+            row = transitions.row(state, action) if self._filtering else {}
+            sources.append(_Source(state, probability, row, sum(row.values())))
         unknown = 1.0 - sum(probability for _, probability in before)
-        if unknown > 1e-6:
-            row = self._model.row(START, NO_ACTION) if action is None and self._filtering else {}
-            tries = sum(row.values())
-            base = 2 * self._row_prior / (tries + self._row_prior)
-            extra = _weigh(row, tries + self._row_prior, likelihood)
-            sources.append((START, unknown, base, extra))
+        if unknown > NO_BELIEF:
+            is_start = action is None and self._filtering
+            row = transitions.row(START, START_ACTION) if is_start else {}
+            sources.append(_Source(START, unknown, row, sum(row.values())))
         return sources
 
-    @property
-    def _room_for_more(self) -> float:
-        """Share of the possible states not seen yet; in a Dirichlet process 1, up to the bound."""
-        if self._max_states is None:
-            return float(self._components.n_alive < self._most_states)
-        return max(0.0, 1.0 - self._components.n_alive / self._max_states)
+    def _rows(self, sources: list[_Source], near: list[int], elsewhere: list[float]) -> FloatArray:
+        """(n_sources, n_near + 1) P(j | i, a), with "a new state" last.
 
-    def _log_new(self, point: FloatArray, origin: FloatArray | None, action: int | None) -> float:
-        """ln density of a state never seen, at `point`."""
-        if origin is None or action is None:
-            return self._log_anywhere(point)
-        return self._displacements.log_density(point - origin, action)
+        P(j | i, a) = (c_iaj + r (STAY [j = i] + ELSEWHERE w_j)) / (n_ia + r), with the counts c of
+        n tries, r tries for the base, and w = `elsewhere`; P(new | i, a) = r NEW / (n_ia + r). From
+        somewhere unknown nothing stays: that third goes to the other known states.
+        """
+        prior, rows = self._row_prior, []
+        for state, _, row, tries in sources:
+            total = tries + prior
+            base = prior * (ELSEWHERE if state != START else ELSEWHERE + STAY) / total
+            values = [base * weight for weight in elsewhere]
+            for index, after in enumerate(near):
+                if after in row:
+                    values[index] += row[after] / total
+                if after == state:
+                    values[index] += prior * STAY / total
+            values.append(prior * NEW / total)
+            rows.append(values)
+        return np.array(rows)
 
     def _elsewhere(
-        self, likelihood: dict[int, float], origin: FloatArray | None, action: int | None
-    ) -> dict[int, float]:
-        """Where an untried action leads among the known states, times the likelihood there.
+        self, near: list[int], origin: FloatArray | None, action: int | None
+    ) -> list[float]:
+        """Where an untried action leads among the known states: the weights of the near ones.
 
-        The weights of all known states sum to one; only those of the near ones are asked for.
+        The weights of all known states sum to one. They are measured from the most likely state.
         """
-        components = self._components
-        if origin is None or action is None or not self._displacements.knows(action):
-            share = ELSEWHERE / components.n_alive
-            return {state: share * here for state, here in likelihood.items()}
-        features = components.mean_features
-        weights = self._displacements.densities_from(origin, action, features, components.alive)
-        is_full = components.n_alive == components.n_slots
-        share = ELSEWHERE / float((weights if is_full else weights[components.alive]).sum())
-        return {state: share * float(weights[state]) * p for state, p in likelihood.items()}
+        states, displacements = self._world.states, self._world.displacements
+        if origin is None or action is None or not displacements.knows(action):
+            return [1.0 / states.n_alive] * len(near)
+        alive = states.alive
+        weights = displacements.densities_from(origin, action, states.mean_features, alive)
+        total = float((weights if len(alive) == states.n_slots else weights[alive]).sum())
+        return [float(weights[state]) / total for state in near]
 
-    def _log_anywhere(self, point: FloatArray) -> float:
-        """ln density of a state of which nothing is known but that there are others."""
-        components = self._components
-        slots = components.alive
-        means = components.mean[slots]
-        low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
-        spread = np.maximum((high - low) ** 2, 9.0 * np.diag(components.prior.covariance))
-        square = (point - (low + high) / 2) ** 2 / spread
-        return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))
+    def _log_new(
+        self, point: FloatArray, nearest: int, origin: FloatArray | None, action: int | None
+    ) -> float:
+        """ln density of the observation in a state never seen, -inf if none may be added."""
+        room = self.share_of_new
+        if room <= 0.0:
+            return -math.inf
+        world = self._world
+        if origin is None or action is None:
+            log_density = world.states.log_anywhere(point)
+        else:
+            log_density = world.displacements.log_density(point - origin, action)
+        return log_density + world.states.log_room(point, nearest) + math.log(room)
 
-
-def _weigh(row: Row, total: float, likelihood: dict[int, float]) -> dict[int, float]:
-    """What the counts of a row say of the near states."""
-    return {
-        after: count / total * likelihood[after]
-        for after, count in row.items()
-        if after in likelihood
-    }
+    @property
+    def share_of_new(self) -> float:
+        """Share of the possible states not seen yet; 1 where their number is not limited."""
+        n_alive = self._world.states.n_alive
+        if self._max_states is None:
+            return float(n_alive < self._most_states)
+        return max(0.0, 1.0 - n_alive / self._max_states)

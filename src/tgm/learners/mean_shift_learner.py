@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from tgm.config import TGMConfig
@@ -10,19 +12,22 @@ from tgm.distributions.normal_wishart import NormalWishart
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays
 from tgm.learners.explore import explore
-from tgm.learners.learner import LearnInfo, Notes, Observer
+from tgm.learners.learner import Context, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot, Table
+from tgm.learners.step_info import RowId, StepInfo
 from tgm.memory import Trajectories, Transitions, forgettable_points
 from tgm.memory.trajectories import NO_ACTION
 from tgm.perception.component_map import Move
 from tgm.perception.free_energy import free_energy
 from tgm.perception.mean_shift_structure import Components, Discovery, discover
 from tgm.perception.mixture import Mixture
+from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.perception.variational import assess, responsibilities
 from tgm.planning import BeliefQLearning
 from tgm.transition import TransitionModel, transition_counts
 
-LEAST_COUNT = 1e-4  # smaller expected counts are not recorded
+LEAST_RECORDED = 1e-4  # smaller expected counts are not recorded
+LEAST_BELIEF = 1e-3  # smaller probabilities are not reported
 
 
 class MeanShiftLearner:
@@ -60,13 +65,11 @@ class MeanShiftLearner:
             return np.empty((0, self._n_features, self._n_features))
         return normal_wishart.expected_covariance(self.components.posterior.components)
 
-    def expected(
-        self, state_ids: IntArray, actions: IntArray, is_start: BoolArray
-    ) -> FloatArray | None:
-        """Nothing: each observation is explained by itself, as published."""
-        return None
+    def filtered_belief(self, observation: FloatArray, context: Context) -> FloatArray:
+        """(n_states,) the belief given the observation alone, as published."""
+        return np.asarray(self.belief(observation[None])[0])
 
-    def belief(self, observations: FloatArray, expected: FloatArray | None = None) -> FloatArray:
+    def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation."""
         if self.components is None:
             return np.empty((len(observations), 0))
@@ -107,10 +110,11 @@ class MeanShiftLearner:
         """Components that are fixed."""
         return 0 if self.components is None else int(self.components.is_fixed.sum())
 
-    def begin(self, observation: FloatArray) -> None:
+    def begin(self, observation: FloatArray) -> StepInfo:
         """The first observation of an episode."""
         self.memory.begin_trial(observation)
         self._belief = None
+        return self._info()
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try in the current belief."""
@@ -119,7 +123,7 @@ class MeanShiftLearner:
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
-    ) -> None:
+    ) -> StepInfo:
         """Learn the value of one step; structure waits for `learn`."""
         if self.components is not None:
             belief = self._current_belief()
@@ -128,6 +132,18 @@ class MeanShiftLearner:
             )
         self.memory.add_step(action, observation)
         self._belief = None
+        return self._info()
+
+    def _info(self) -> StepInfo:
+        """The belief in the newest observation; a search for structure will change everything."""
+        belief = self._current_belief()
+        chosen = np.flatnonzero(belief > LEAST_BELIEF)
+        order = chosen[np.argsort(-belief[chosen], kind="stable")].tolist()
+        ids = self.state_ids.tolist()
+        pairs = tuple((StateId(ids[index]), float(belief[index])) for index in order)
+        return StepInfo(
+            pairs[0][0] if pairs else NO_STATE, self._log_density, belief=pairs, changed_all=True
+        )
 
     def end_episode(self) -> None:
         """The newest point has no successor."""
@@ -141,7 +157,7 @@ class MeanShiftLearner:
             self._belief, self._log_density = resp[0], float(log_density[0])
         return self._belief
 
-    def learn(self) -> LearnInfo:
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """Search for structure in the kept data, recount the transitions, forget what is safe."""
         points = self.memory.points.copy()
         found = discover(
@@ -198,23 +214,6 @@ class MeanShiftLearner:
 
     # --- records --------------------------------------------------------------------------------
 
-    def observer(self, notes: Notes) -> Observer:
-        """A function that notes the newest observation: it waits to be learned from."""
-
-        def observed(point: FloatArray, action: int, reward: float, end: int) -> None:
-            belief = self._current_belief()
-            state = int(self.state_ids[belief.argmax()]) if belief.size else -1
-            notes.add_incomplete(point, action, reward, end, state, self._log_density)
-
-        return observed
-
-    def all_is_told(self) -> None:
-        """Nothing follows from it."""
-
-    def changes(self) -> Changes | None:
-        """A search for structure changes everything."""
-        return None
-
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
         points, n_actions = self.memory.points.copy(), self.transitions.n_actions
@@ -236,12 +235,16 @@ class MeanShiftLearner:
             ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
         )
 
+    def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
+        """Never asked: a search for structure changes everything."""
+        raise NotImplementedError("the paper's learner is recorded whole")
+
     def _row_tables(self) -> tuple[Table, Table]:
         """The published agent has no model of rewards and ends: they are told as zero."""
         counts, ids = self.transition_counts, self.state_ids
-        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_COUNT)
+        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_RECORDED)
         chosen = counts[actions, states]
-        seen = chosen > LEAST_COUNT
+        seen = chosen > LEAST_RECORDED
         nothing = np.zeros(len(actions))
         columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
         row, reached = np.nonzero(seen)
@@ -249,11 +252,6 @@ class MeanShiftLearner:
         return np.stack(columns, axis=1).ravel(), next_states.ravel()
 
     # --- to and from plain arrays, for model files --------------------------------------------
-
-    @property
-    def pending_moves(self) -> list[Move]:
-        """None: a lesson tells all that it did."""
-        return []
 
     def to_arrays(self) -> Arrays:
         """Everything known, as named arrays."""
@@ -278,9 +276,9 @@ class MeanShiftLearner:
             arrays |= {f"{name}.{key}": value for key, value in _mixture_arrays(mixture).items()}
         return arrays
 
-    def restore(self, arrays: Arrays, pending_moves: list[Move]) -> None:
-        """Take over what `to_arrays` gave; a KeyError or DataError tells what does not fit."""
-        saved, n_features = ArrayReader(arrays), self._n_features
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave; a KeyError or DataError names what does not fit."""
+        n_features = self._n_features
         n_actions = self.transitions.n_actions
         points = saved.floats("memory.points", ANY, n_features)
         actions = saved.whole("memory.actions", len(points), low=NO_ACTION, high=n_actions - 1)

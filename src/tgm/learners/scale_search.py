@@ -1,16 +1,20 @@
-"""bandwidth="auto": models of different scale see the same life, and the evidence chooses."""
+"""bandwidth="auto": learners of different scale see the same steps, and the evidence chooses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST, LARGEST_POINT, ArrayReader, Arrays, prefixed
-from tgm.learners.online_model import OnlineModel
+from tgm.learners.learner import LearnInfo
+from tgm.learners.online import OnlineLearner
+from tgm.learners.online_knowledge import OnlineKnowledge
+from tgm.learners.step_info import StepInfo
+from tgm.perception.component_map import Move
 from tgm.structure.scale import Scale
 
 RATIOS = np.geomspace(0.05, 1.2, 10)
@@ -18,9 +22,11 @@ RATIOS = np.geomspace(0.05, 1.2, 10)
 
 MEASURE_AT = (1, 2, 4, 8, 16, 32)  # steps at which that change is measured again
 SAME_UNIT = 0.2  # a change of its logarithm below this is none
-GIVE_UP_FROM = 8  # steps before no candidate is given up
-BEHIND = 12.0  # nats behind the best at which one is
+LEAST_UNIT = 1e-6  # of the largest: the change of a feature that never changes
+GIVE_UP_FROM = 8  # steps before which no candidate is given up
+BEHIND = 12.0  # nats behind the best at which a candidate is given up
 LAST_STEP = 200  # the best of those that are left goes on alone
+NO_ACTION = -1  # in files
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,96 +38,112 @@ class Event:
     reward: float = 0.0
     terminated: bool = False
 
-    def show(self, model: OnlineModel) -> None:
-        """Let a model live through it."""
+    def show(self, learner: OnlineLearner) -> StepInfo:
+        """Let a learner learn from it."""
         if self.action is None:
-            model.begin(self.point)
-        else:
-            model.observe(self.action, self.reward, self.point, terminated=self.terminated)
+            return learner.begin(self.point)
+        return learner.observe(self.action, self.reward, self.point, terminated=self.terminated)
 
 
-class ScaleSearch:
-    """Owner of the candidates and of what they have seen, until one is chosen.
+class ScaleSearchLearner(OnlineKnowledge):
+    """Owner of the candidates and of what they have seen, until one is chosen; then of that one.
 
-    The evidence of a model is the density that it gave to each observation before it saw it. The
-    unit is the observations' own: nothing depends on whether they are metres or millimetres.
+    The evidence of a candidate is the density that it gave to each observation before it saw it.
+    The unit is the observations' own: nothing depends on whether they are metres or millimetres.
+    What is asked is answered by the best candidate so far.
     """
 
-    def __init__(self, make_model: Callable[[Scale], OnlineModel], n_features: int) -> None:
+    def __init__(self, n_features: int, n_actions: int, config: TGMConfig) -> None:
         """One candidate, on a scale that will be measured at the first step."""
-        self._make_model = make_model
+        self._n_features = n_features
+        self._n_actions = n_actions
+        self._config = config
         self._events: list[Event] = []
         self._unit: FloatArray | None = None
         self._n_steps = 0
-        self.candidates = [make_model(Scale.of_ratio(np.ones(n_features), 1.0))]
+        self.is_over = False
+        self.candidates = [self._make(Scale.of_ratio(np.ones(n_features), 1.0))]
+        super().__init__(self.best.world, self.best.planner, self.best.filter, config)
+
+    def _make(self, scale: Scale) -> OnlineLearner:
+        learner = OnlineLearner(self._n_features, self._n_actions, self._config, scale)
+        learner.origin = np.zeros(self._n_features)  # events are about the common origin already
+        return learner
 
     @property
-    def best(self) -> OnlineModel:
+    def best(self) -> OnlineLearner:
         """The candidate with the most evidence."""
-        return max(self.candidates, key=lambda model: model.log_evidence)
+        return max(self.candidates, key=lambda learner: learner.log_evidence)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the best can go on alone."""
-        decided = len(self.candidates) == 1 or self._n_steps >= LAST_STEP
-        return decided and self._n_steps >= MEASURE_AT[-1]
+    # --- learning ---------------------------------------------------------------------------------
 
-    def show(self, event: Event) -> None:
-        """Let all candidates live through an event, and give up the hopeless ones."""
+    def begin(self, observation: FloatArray) -> StepInfo:
+        """Learn from the first observation of an episode."""
+        if self.origin is None:
+            self.origin = observation.copy()
+        return self._show(Event(observation - self.origin))
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> StepInfo:
+        """Learn from one step."""
+        assert self.origin is not None
+        return self._show(Event(observation - self.origin, action, reward, terminated))
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try in the current belief of the best candidate."""
+        return self.best.choose(n_steps, rng)
+
+    def end_episode(self) -> None:
+        """Nothing to do: the next `begin` says so."""
+
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
+        """A report: the learning was done at every step."""
+        return self.best.learn(moves, n_evicted)
+
+    def _show(self, event: Event) -> StepInfo:
+        """Let all candidates learn from an event, and give up the hopeless ones."""
+        was_over = self.is_over
+        if was_over:
+            return event.show(self.candidates[0])
+        before = self.best
         self._events.append(event)
-        for model in self.candidates:
-            event.show(model)
-        if event.action is None:
-            return
-        self._n_steps += 1
-        if self._n_steps in MEASURE_AT:
-            self._measure()
+        infos = {id(learner): event.show(learner) for learner in self.candidates}
+        if event.action is not None:
+            self._n_steps += 1
+            infos |= self._compare()
+        best = self._follow_best()
+        if self.is_over:
+            self.candidates, self._events = [best], []
+            best.settle_scale()
+        info = infos[id(best)]
+        if best is before and not self.is_over:
+            return info
+        # Another candidate has taken over, or its scale was settled: all is different.
+        return info._replace(share=0.0, weight=0.0, changed_all=True)
+
+    def _follow_best(self) -> OnlineLearner:
+        """Let the best candidate answer what is asked."""
+        best = self.best
+        self.world, self.planner, self.filter = best.world, best.planner, best.filter
+        return best
+
+    def _compare(self) -> dict[int, StepInfo]:
+        """Measure the unit when it is time, and give up candidates that are far behind.
+
+        Returns:
+            what the newest event did to candidates that were made just now, by their `id`.
+        """
+        infos = self._measure() if self._n_steps in MEASURE_AT else {}
         if self._n_steps >= GIVE_UP_FROM:
             least = self.best.log_evidence - BEHIND
-            self.candidates = [model for model in self.candidates if model.log_evidence >= least]
+            self.candidates = [one for one in self.candidates if one.log_evidence >= least]
+        decided = len(self.candidates) == 1 or self._n_steps >= LAST_STEP
+        self.is_over = decided and self._n_steps >= MEASURE_AT[-1]
+        return infos
 
-    def to_arrays(self) -> Arrays:
-        """The candidates, and what they have seen."""
-        points = [event.point for event in self._events]
-        arrays = {
-            "event.point": np.array(points).reshape(len(points), -1),
-            "event.action": np.array([_number_of(event) for event in self._events], np.intp),
-            "event.reward": np.array([event.reward for event in self._events]),
-            "event.terminated": np.array([event.terminated for event in self._events], bool),
-            "unit": np.empty(0) if self._unit is None else self._unit,
-            "n_steps": np.array([self._n_steps]),
-            "n_candidates": np.array([len(self.candidates)]),
-        }
-        for index, model in enumerate(self.candidates):
-            arrays |= prefixed(f"candidate.{index}", model.to_arrays())
-        return arrays
-
-    def restore(self, saved: ArrayReader, n_features: int, n_actions: int) -> None:
-        """Take over what `to_arrays` gave."""
-        points = saved.floats("event.point", ANY, n_features, size=LARGEST_POINT)
-        actions = saved.whole("event.action", len(points), low=-1, high=n_actions - 1).tolist()
-        rewards = saved.floats("event.reward", len(points)).tolist()
-        ended = saved.flags("event.terminated", len(points)).tolist()
-        self._events = [
-            Event(point, None if action < 0 else action, reward, end)
-            for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
-        ]
-        unit = saved.floats("unit", ANY, low=0.0, size=LARGEST_POINT)
-        if len(unit) not in (0, n_features):
-            raise DataError(f"array 'unit' has {len(unit)} numbers for {n_features} features")
-        self._unit = unit if len(unit) else None
-        self._n_steps = saved.count("n_steps")
-        n_candidates = saved.count("n_candidates")
-        if not 1 <= n_candidates <= len(RATIOS):
-            raise DataError(f"there are {n_candidates} candidate scales")
-        self.candidates = []
-        for index in range(n_candidates):
-            model = self._make_model(Scale.of_ratio(np.ones(n_features), 1.0))
-            model.restore(saved.part(f"candidate.{index}"))
-            self.candidates.append(model)
-
-    def _measure(self) -> None:
-        """Measure the unit; if it is another one, make the candidates anew and show them all."""
+    def _measure(self) -> dict[int, StepInfo]:
+        """Measure the unit; if it is another one, make new candidates and show them all events."""
         changes = [
             after.point - before.point
             for before, after in zip(self._events, self._events[1:], strict=False)
@@ -129,16 +151,71 @@ class ScaleSearch:
         ]
         unit = np.sqrt(np.mean(np.square(changes), axis=0))
         if unit.max() < 1.0 / LARGEST:  # its square would be no number
-            return
-        unit = np.maximum(unit, 1e-6 * unit.max())  # a feature that never changes has some width
+            return {}
+        unit = np.maximum(unit, LEAST_UNIT * unit.max())
         if self._unit is not None and np.all(np.abs(np.log(unit / self._unit)) < SAME_UNIT):
-            return
+            return {}
         self._unit = unit
-        self.candidates = [self._make_model(Scale.of_ratio(unit, float(r))) for r in RATIOS]
-        for model in self.candidates:
-            for event in self._events:
-                event.show(model)
+        self.candidates = [self._make(Scale.of_ratio(unit, float(ratio))) for ratio in RATIOS]
+        return {
+            id(learner): [event.show(learner) for event in self._events][-1]
+            for learner in self.candidates
+        }
 
+    # --- files ------------------------------------------------------------------------------------
 
-def _number_of(event: Event) -> int:
-    return -1 if event.action is None else event.action
+    def to_arrays(self) -> Arrays:
+        """The candidates, and what they have seen."""
+        if self.origin is None:
+            return {}
+        points, events = [event.point for event in self._events], self._events
+        actions = [NO_ACTION if event.action is None else event.action for event in events]
+        arrays = {
+            "origin": self.origin,
+            "event.point": np.array(points).reshape(len(points), self._n_features),
+            "event.action": np.array(actions, np.intp),
+            "event.reward": np.array([event.reward for event in events]),
+            "event.terminated": np.array([event.terminated for event in events], bool),
+            "unit": np.empty(0) if self._unit is None else self._unit,
+            "n_steps": np.array([self._n_steps]),
+            "is_over": np.array([self.is_over]),
+            "n_candidates": np.array([len(self.candidates)]),
+        }
+        for index, learner in enumerate(self.candidates):
+            arrays |= prefixed(f"candidate.{index}", learner.to_arrays())
+        return arrays
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        if not saved.has("origin"):
+            return
+        n_features = self._n_features
+        self.origin = saved.floats("origin", n_features)
+        self._events = self._read_events(saved)
+        unit = saved.floats("unit", ANY, low=0.0, size=LARGEST_POINT)
+        if len(unit) not in (0, n_features):
+            raise DataError(f"array 'unit' has {len(unit)} numbers for {n_features} features")
+        self._unit = unit if len(unit) else None
+        self._n_steps = saved.count("n_steps")
+        self.is_over = bool(saved.flags("is_over", 1)[0])
+        n_candidates = saved.count("n_candidates")
+        if not 1 <= n_candidates <= (1 if self.is_over else len(RATIOS)):
+            raise DataError(f"there are {n_candidates} candidate scales")
+        self.candidates = []
+        for index in range(n_candidates):
+            learner = self._make(Scale.of_ratio(np.ones(n_features), 1.0))
+            learner.restore(saved.part(f"candidate.{index}"))
+            self.candidates.append(learner)
+        self._follow_best()
+
+    def _read_events(self, saved: ArrayReader) -> list[Event]:
+        n_actions = self._n_actions
+        points = saved.floats("event.point", ANY, self._n_features, size=LARGEST_POINT)
+        n = len(points)
+        actions = saved.whole("event.action", n, low=NO_ACTION, high=n_actions - 1).tolist()
+        rewards = saved.floats("event.reward", n).tolist()
+        ended = saved.flags("event.terminated", n).tolist()
+        return [
+            Event(point, None if action == NO_ACTION else action, reward, end)
+            for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
+        ]

@@ -24,12 +24,12 @@ class Step:
         arrival: (n_features,) the observation after.
         log_fade: how far counts had faded when it came; what came before has faded since.
         entries: (state, next state, weight) that it added to the transition counts.
-        after: the belief after, which is also what it added to the components.
-        weight_then: weight of its state when it was explained.
+        after: the belief after, which is also what it added to the states.
+        weight_then: weight of its state when it was assigned.
         next: the step that followed.
-        home: the state in whose memory it is kept, or None.
-        row: what it tells of while it is kept: its home, the state before, and the action.
-        names: the states under which it is found while it is kept.
+        kept_in: the state under which it is kept, or None.
+        row: what it is a witness of while it is kept: that state, the state before, the action.
+        names: the states that it names while it is kept.
         retracted: its row was forgotten; it is evidence of its state, but of no transition.
     """
 
@@ -44,7 +44,7 @@ class Step:
     after: Belief = field(default_factory=list)
     weight_then: float = 0.0
     next: Step | None = None
-    home: int | None = None
+    kept_in: int | None = None
     row: tuple[int, int, int | None] = (0, 0, None)
     names: set[int] = field(default_factory=set)
     retracted: bool = False
@@ -52,31 +52,24 @@ class Step:
     @property
     def kept_next(self) -> Step | None:
         """The step that followed, if it is kept."""
-        return self.next if self.next is not None and self.next.home is not None else None
+        return self.next if self.next is not None and self.next.kept_in is not None else None
 
-    def states(self) -> set[int]:
-        """The states that it names."""
-        named = set()
-        for state, _ in self.before:
-            named.add(state)
-        for state, _ in self.after:
-            named.add(state)
-        for state, reached, _ in self.entries:
-            named.add(state)
-            named.add(reached)
-        return named
-
-    def relabel(self, before: Shares, after: Shares) -> None:
-        """Follow a change of states, where it was left and where it led; see `relabel`."""
+    def relabelled(
+        self, before: Shares, after: Shares
+    ) -> tuple[list[tuple[int, int, float]], Belief, Belief]:
+        """Entries, belief before and belief after, where some states have been shared out."""
         entries: dict[tuple[int, int], float] = {}
         for state, reached, weight in self.entries:
             for new_state, share in before.get(state, [(state, 1.0)]):
                 for new_reached, part in after.get(reached, [(reached, 1.0)]):
                     key = new_state, new_reached
                     entries[key] = entries.get(key, 0.0) + weight * share * part
-        self.entries = [(state, reached, weight) for (state, reached), weight in entries.items()]
-        self.before = relabel(self.before, before)
-        self.after = relabel(self.after, after)
+        triples = [(state, reached, weight) for (state, reached), weight in entries.items()]
+        return triples, relabel(self.before, before), relabel(self.after, after)
+
+    def relabel(self, before: Shares, after: Shares) -> None:
+        """Follow a change of states, where it was left and where it led; see `relabelled`."""
+        self.entries, self.before, self.after = self.relabelled(before, after)
 
 
 def relabel(belief: Belief, shares: Shares) -> Belief:

@@ -1,4 +1,4 @@
-"""Steps into each state, the newest and the last witnesses, with what each of them added."""
+"""The kept steps into each state, with what each of them added to the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tgm.memory import step_table
 from tgm.memory.step import Shares, Step
 from tgm.perception.component_map import ComponentMap
 
-NOWHERE = -1  # where a step came from of which that is not known
+UNKNOWN = -1  # the state before a step where none is believed in
 
 
 class StepMemory:
@@ -27,7 +27,7 @@ class StepMemory:
         # How many kept steps tell of one action between two states.
         self._witnesses: dict[tuple[int, int, int | None], int] = {}
         self._n_steps = 0
-        self.n_evicted = 0  # steps that made room for newer ones, since somebody asked
+        self.n_evicted = 0  # steps that newer ones have replaced, since the counter was read
 
     def __len__(self) -> int:
         return self._n_steps
@@ -45,25 +45,25 @@ class StepMemory:
         return [step for steps in self._steps.values() for step in steps]
 
     def keep(self, step: Step, state: int) -> None:
-        """Keep a step into a state; an old one there makes room, and stays in the counts."""
+        """Keep a step into a state; above the limit an old one is evicted, but stays counted."""
         steps = self._steps.setdefault(state, deque())
         steps.append(step)
         self._note(step, state)
         self._n_steps += 1
-        step.names = step.states()
+        step.names = _states_named(step)
         for named in step.names:
             self._steps_by_state.setdefault(named, {})[step] = None
         if len(steps) > self._limit:
-            self._let_go(steps)
+            self._evict(steps)
 
     def _note(self, step: Step, home: int) -> None:
         before = step.before
-        row = step.row = home, before[0][0] if before else NOWHERE, step.action
-        step.home = home
+        row = step.row = home, before[0][0] if before else UNKNOWN, step.action
+        step.kept_in = home
         self._witnesses[row] = self._witnesses.get(row, 0) + 1
 
-    def _let_go(self, steps: deque[Step]) -> None:
-        """The oldest makes room, unless it alone tells of an action: it may have been misread."""
+    def _evict(self, steps: deque[Step]) -> None:
+        """Drop the oldest step that is not the only witness of its row: that one may be misread."""
         witnesses = self._witnesses
         for oldest in steps:
             if witnesses[oldest.row] > 1:
@@ -72,13 +72,13 @@ class StepMemory:
             oldest = steps[0]
         self.take_out(oldest)
         self.n_evicted += 1
-        oldest.next = None  # or one kept step would hold on to all that came after it
+        oldest.next = None  # so that a chain of kept steps does not keep all later ones alive
 
     def take_out(self, step: Step) -> None:
         """Remove a kept step; what it added stays in the counts."""
-        if step.home is None:
+        if step.kept_in is None:
             return
-        home = self._steps[step.home]
+        home = self._steps[step.kept_in]
         if home[0] is step:
             home.popleft()
         else:
@@ -90,7 +90,7 @@ class StepMemory:
             self._witnesses[step.row] = witnesses
         else:
             del self._witnesses[step.row]
-        step.home = None
+        step.kept_in = None
         self._n_steps -= 1
 
     def to_arrays(self, n_features: int) -> Arrays:
@@ -134,7 +134,7 @@ class StepMemory:
             self._steps_by_state[state] = {steps[next(named)]: None for _ in range(length)}
             for step in self._steps_by_state[state]:
                 step.names.add(state)
-        if any(not step.states() <= step.names for step in steps):
+        if any(not _states_named(step) <= step.names for step in steps):
             raise DataError("array 'naming.step' does not fit the kept steps")
         self._n_steps = len(steps)
         self.n_evicted = saved.count("n_evicted")
@@ -155,8 +155,21 @@ class StepMemory:
 
     def relabel(self, step: Step, before: Shares, after: Shares) -> None:
         """Relabel a kept step and keep it where it belongs now."""
-        home = step.home
+        home = step.kept_in
         self.take_out(step)
         step.relabel(before, after)
         if step.after and home is not None:
             self.keep(step, step.after[0][0])
+
+
+def _states_named(step: Step) -> set[int]:
+    """The states that a step was in or led to, as far as is believed."""
+    named = set()
+    for state, _ in step.before:
+        named.add(state)
+    for state, _ in step.after:
+        named.add(state)
+    for state, reached, _ in step.entries:
+        named.add(state)
+        named.add(reached)
+    return named

@@ -10,6 +10,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.distributions.small import inverse, log_det, squared_length, well_conditioned
+from tgm.files.arrays import ArrayReader, Arrays, number
 
 LOG_PI = math.log(math.pi)
 
@@ -35,6 +36,25 @@ class ComponentPrior:
     log_state_density: float
     radius: float
 
+    def to_arrays(self) -> Arrays:
+        """As named arrays."""
+        return {
+            "covariance": self.covariance,
+            "dof": number(self.dof),
+            "log_state_density": number(self.log_state_density),
+            "radius": number(self.radius),
+        }
+
+    @classmethod
+    def from_arrays(cls, saved: ArrayReader, n_features: int) -> ComponentPrior:
+        """What `to_arrays` gave, checked."""
+        return cls(
+            saved.positive_definite("covariance", n_features, n_features),
+            saved.number("dof", low=n_features + 1.0),
+            saved.number("log_state_density"),
+            saved.number("radius", low=0.1, high=100.0),
+        )
+
     @property
     def n_features(self) -> int:
         """Length of an observation."""
@@ -44,6 +64,11 @@ class ComponentPrior:
     def inverse_scale(self) -> FloatArray:
         """(n_features, n_features) parameter of the inverse Wishart law."""
         return np.asarray(self.covariance * (self.dof - self.n_features + 1))
+
+    @cached_property
+    def inverse_scale_entries(self) -> list[float]:
+        """The same, row by row."""
+        return self.inverse_scale.ravel().tolist()
 
     @cached_property
     def precision(self) -> FloatArray:

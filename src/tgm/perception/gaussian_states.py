@@ -1,10 +1,13 @@
-"""Components that learn point by point: what a point adds can be taken back again."""
+"""Gaussian states that learn point by point: what a point adds can be taken back again."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from operator import add
 
 import numpy as np
+from scipy.special import gammaincc
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
@@ -17,66 +20,67 @@ from tgm.distributions.small import (
     well_conditioned,
 )
 from tgm.errors import DataError
-from tgm.files.arrays import ANY, LARGEST_POINT, LARGEST_PRODUCT, ArrayReader, Arrays
+from tgm.files.arrays import LARGEST_POINT, LARGEST_PRODUCT, ArrayReader, Arrays
 from tgm.perception.component_prior import ComponentPrior
+from tgm.perception.gaussian_evidence import (
+    merge_gain,
+    pooled_covariance,
+    spread_ratio,
+    two_sides,
+)
+from tgm.perception.state_slots import StateSlots
 
-NOWHERE = -1e300  # the log density of a slot without a component
+NO_DENSITY = -1e300  # the log density of a slot without a state
 LOG_2PI = math.log(2 * math.pi)
-LEAST_WEIGHT = 0.05  # a component with less data than this is empty
-ROUNDING = 1e-6  # a weight below this is what is left of nothing
+LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
+ROUNDING = 1e-6  # points; a weight below this is rounding
+REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
+NEAR = 22.0  # squared distance within which two states are worth comparing
+WIDE = 2.0  # times the believed variance, from which a split is worth a look
 
 
-class GaussianStates:
-    """Owner of the components' statistics, in slots.
+class GaussianStates(StateSlots):
+    """Owner of the states' statistics, in slots: an `ObservationModel`.
 
-    A slot holds one component or none; a free slot is used again, an id never. The log densities
-    of all slots are one product of the features (1, x, upper triangle of x x^T) with `theta`, as in
-    the batch mixture. Each is the Gaussian with the covariance of the component's predictive
-    Student t, whose degrees of freedom are at least those of the prior. The same features of the
-    means are kept, so that squared distances from all of them are one product too.
+    A slot holds one state or none; a free slot is used again, an id never. The log densities of
+    all slots are one product of the features (1, x, upper triangle of x x^T) with `theta`, as in
+    the batch mixture. Each is the Gaussian with the covariance of the state's predictive Student t,
+    whose degrees of freedom are at least those of the prior. The same features of the means are
+    kept, so that squared distances from all of them are one product too.
     """
 
+    PER_SLOT = ("weight", "mean", "scatter", "peak", "_refresh_at", "_mean_features", "_theta")
+
     def __init__(self, prior: ComponentPrior) -> None:
-        """No components yet."""
-        n_features, capacity = prior.n_features, 16
+        """No states yet."""
+        super().__init__()
+        n_features, n_slots = prior.n_features, len(self.ids)
         self.prior = prior
-        self.weight = np.zeros(capacity)
-        self.mean = np.zeros((capacity, n_features))
-        self.scatter = np.zeros((capacity, n_features, n_features))
-        self.is_alive = np.zeros(capacity, dtype=bool)
-        self.ids = np.full(capacity, -1, dtype=np.intp)
-        self.peak = np.zeros(capacity)  # log density at the mean
-        self.n_slots = 0  # slots used so far, free ones between them included
-        self.alive = np.empty(0, dtype=np.intp)
-        """(n_alive,) slots that hold a component, in order."""
-        self.next_id = 0
+        self.weight = np.zeros(n_slots)
+        self.mean = np.zeros((n_slots, n_features))
+        self.scatter = np.zeros((n_slots, n_features, n_features))
+        self.peak = np.zeros(n_slots)  # log density at the mean
         n_products = 1 + n_features + n_features * (n_features + 1) // 2
-        self._mean_features = np.zeros((capacity, n_products))
-        self._theta = np.zeros((capacity, n_products))
-        self._theta[:, 0] = NOWHERE
-        self._refresh_at = np.zeros(capacity)  # weight at which theta is due again
-        self._free: list[int] = []
-        self.dirty: set[int] = set()
-        """Slots that changed since the last record of them, by more than an observation."""
-        self.told: dict[int, int] = {}
-        """The id under which each slot was recorded; empty if nobody did, with this prior."""
+        self._mean_features = np.zeros((n_slots, n_products))
+        self._theta = np.zeros((n_slots, n_products))
+        self._refresh_at = np.zeros(n_slots)  # weight at which theta is due again
 
     @property
     def n_features(self) -> int:
         """Length of an observation."""
         return self.mean.shape[1]
 
-    @property
-    def n_alive(self) -> int:
-        """Number of components."""
-        return len(self.alive)
-
     def moments(self, slot: int) -> Moments:
-        """Weight, mean and scatter of one component."""
+        """Weight, mean and scatter of the points of a state."""
         return Moments(float(self.weight[slot]), self.mean[slot].copy(), self.scatter[slot].copy())
 
-    def log_densities(self, point: FloatArray) -> FloatArray:
-        """(n_slots,) log predictive density of one point (n_features,) under each component."""
+    def log_densities(
+        self, point: FloatArray, departure: FloatArray | None = None, action: int | None = None
+    ) -> FloatArray:
+        """(n_slots,) log predictive density of one point (n_features,) under each state.
+
+        A state looks the same wherever it is entered from: the context is not used.
+        """
         return np.asarray(self._theta[: self.n_slots].dot(second_order(point)))
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
@@ -92,46 +96,66 @@ class GaussianStates:
         """(n_slots, n_products) `second_order` features of the means; free slots hold old ones."""
         return self._mean_features[: self.n_slots]
 
-    def near(self, slot: int, square: float) -> list[int]:
-        """The other components whose mean lies within a squared distance, in typical deviations."""
+    def log_room(self, point: FloatArray, slot: int) -> float:
+        """ln prior of a further state at `point`, beside the state in `slot`."""
+        return self.prior.log_repulsion(point - self.mean[slot])
+
+    def log_anywhere(self, point: FloatArray) -> float:
+        """ln density of a state of which nothing is known but that there are others.
+
+        A Gaussian about the middle of all means and the point, as wide as their range.
+        """
+        means = self.mean[self.alive]
+        low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
+        spread = np.maximum((high - low) ** 2, 9.0 * np.diag(self.prior.covariance))
+        square = (point - (low + high) / 2) ** 2 / spread
+        return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))
+
+    def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
+        """(n,) the chance that an observation of a state lies as far off as the point given.
+
+        points: (n, n_features), slots: (n,) the state of each.
+        """
+        offset = points - self.mean[slots]
+        square = np.einsum("ni,ij,nj->n", offset, self.prior.precision, offset)
+        square /= 1.0 + 1.0 / self.weight[slots]  # the mean is not sure either
+        return np.asarray(gammaincc(self.n_features / 2, square / 2))
+
+    def squared_distance(self, point: FloatArray, slot: int) -> float:
+        """Squared distance of a point from a state, in typical standard deviations."""
+        return self.prior.squared_distance(point - self.mean[slot])
+
+    def in_deviations(self, offset: FloatArray) -> FloatArray:
+        """(n_features,) an offset times the typical precision: a product with it is a distance."""
+        return np.asarray(self.prior.precision @ offset)
+
+    def near(self, slot: int) -> list[int]:
+        """The other states whose mean lies within NEAR, in squared typical deviations."""
         coefficients = mahalanobis_coefficients(self.prior.precision, self.mean[slot])
         squares = self.mean_features.dot(np.array(coefficients))
-        found = np.flatnonzero(squares < square).tolist()
+        found = np.flatnonzero(squares < NEAR).tolist()
         return [other for other in found if other != slot and self.is_alive[other]]
 
     def birth(self) -> int:
-        """The slot of a new component without points."""
-        if self._free:
-            slot = self._free.pop()
-        else:
-            if self.n_slots == len(self.weight):
-                self._grow()
-            slot = self.n_slots
-            self.n_slots += 1
-        self.is_alive[slot] = True
-        self.ids[slot] = self.next_id
+        """The slot of a new state without points."""
+        slot = super().birth()
         self.weight[slot] = self._refresh_at[slot] = 0.0
-        self.next_id += 1
-        self.dirty.add(slot)
-        self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
+        self._hide(slot)
         return slot
 
     def remove(self, slot: int) -> None:
         """Empty a slot."""
-        self.is_alive[slot] = False
-        self.ids[slot] = -1
+        super().remove(slot)
         self.weight[slot] = 0.0
+        self._hide(slot)
+
+    def _hide(self, slot: int) -> None:
+        """A slot without points has no density."""
         self._theta[slot] = 0.0
-        self._theta[slot, 0] = NOWHERE
-        self._free.append(slot)
-        self.dirty.add(slot)
-        self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
+        self._theta[slot, 0] = NO_DENSITY
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,): knowledge is addition.
-
-        Who adds it tells `dirty`, unless it is a new observation: records follow those themselves.
-        """
+        """Add a weighted point (n_features,): knowledge is addition."""
         before = float(self.weight[slot])
         after = before + weight
         if before == 0.0:
@@ -140,12 +164,12 @@ class GaussianStates:
         else:
             self._shift(slot, point, weight / after, weight * before / after)
         self.weight[slot] = after
-        # A component is looked at anew when it has a twentieth more data, not at every point.
+        # The density is computed again when a state has a twentieth more data, not at every point.
         if after >= self._refresh_at[slot]:
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a component that is left with nothing keeps its place."""
+        """The inverse of `add`; a state that is left with nothing keeps its place."""
         before = float(self.weight[slot])
         after = before - weight
         if after < ROUNDING:
@@ -154,7 +178,6 @@ class GaussianStates:
         else:
             self._shift(slot, point, -weight / after, -weight * before / after)
             self.weight[slot] = after
-        self.dirty.add(slot)
         self.refresh(slot)
 
     def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
@@ -163,75 +186,123 @@ class GaussianStates:
         self._mean_features[slot] = second_order(mean)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a component knows."""
+        """Replace what a state knows."""
         self.weight[slot] = moments.weight
         self.mean[slot] = moments.mean
         self.scatter[slot] = moments.scatter
-        self.dirty.add(slot)
         self.refresh(slot)
 
     def set_prior(self, prior: ComponentPrior) -> None:
-        """Take another prior; every component is seen in its light, and to be recorded anew."""
-        self.prior, self.told = prior, {}
+        """Take another prior and compute all states again with it."""
+        self.prior = prior
         for slot in self.alive.tolist():
-            self.dirty.add(slot)
             self.refresh(slot)
 
+    def set_state_density(self, log_density: float) -> None:
+        """Set ln of the expected number of states per unit of volume; no density changes by it."""
+        if log_density != self.prior.log_state_density:
+            self.prior = replace(self.prior, log_state_density=log_density)
+
+    def learn_scale(self, first: FloatArray) -> None:
+        """Empirical Bayes: the common covariance follows the scatter within states.
+
+        `first` (n_features, n_features) is the first guess of it.
+        """
+        slots = self.alive[self.weight[self.alive] > 1]
+        covariance = pooled_covariance(self.prior, self.weight[slots], self.scatter[slots], first)
+        self.set_prior(replace(self.prior, covariance=covariance))
+
     def refresh(self, slot: int) -> None:
-        """Bring the column of theta up to date with the statistics."""
+        """Bring the density of a state up to date with its statistics."""
         weight, mean = float(self.weight[slot]), self.mean[slot]
-        covariance = self.prior.predictive_covariance(weight, self.scatter[slot])
+        # Without copies: this runs often.
+        theta, peak, scatter = self._coefficients(Moments(weight, mean, self.scatter[slot]))
+        if scatter is not None:
+            self.scatter[slot] = scatter
+        self.peak[slot] = peak
+        self._theta[slot] = theta
+        self._mean_features[slot] = second_order(mean)
+        self._refresh_at[slot] = weight + max(0.5, REFRESH_SHARE * weight)
+
+    def _coefficients(self, moments: Moments) -> tuple[list[float], float, FloatArray | None]:
+        """Theta of a state of these moments, its peak, and its scatter if that was mended."""
+        weight, mean, scatter = moments.weight, moments.mean, None
+        covariance = self.prior.predictive_covariance(weight, moments.scatter)
         factor = self.prior.predictive_factor(weight)
         sound = well_conditioned(covariance, self.prior.inverse_scale, factor)
         if sound is not covariance:  # points that were taken back left rounding behind
-            self.scatter[slot] = sound / factor - self.prior.inverse_scale
+            scatter = sound / factor - self.prior.inverse_scale
             covariance = sound
         peak = -0.5 * (len(mean) * LOG_2PI + log_det(covariance))
         square = mahalanobis_coefficients(inverse(covariance), mean)
         theta = [-0.5 * coefficient for coefficient in square]
         theta[0] += peak
-        self.peak[slot] = peak
-        self._theta[slot] = theta
-        self._mean_features[slot] = second_order(mean)
-        self._refresh_at[slot] = weight + max(0.5, 0.05 * weight)
+        return theta, peak, scatter
 
-    def covariances(self, slots: IntArray | BoolArray) -> FloatArray:
-        """(n, n_features, n_features) expected covariances of components."""
+    # --- structure --------------------------------------------------------------------------------
+
+    def merge_gain(self, one: int, other: int) -> float:
+        """Nats of evidence of the observations won by making two states one."""
+        return merge_gain(self.prior, self.moments(one), self.moments(other))
+
+    def is_wide(self, slot: int) -> bool:
+        """Whether a state is so much wider than is believed of one that it may be two."""
+        # Not wide in all directions together: then not in one. This costs less to see.
+        spread = float(np.vdot(self.prior.precision, self.scatter[slot]))
+        if spread <= WIDE * float(self.weight[slot]):
+            return False
+        return spread_ratio(self.prior, self.moments(slot)) > WIDE
+
+    def cut(self, points: FloatArray) -> BoolArray | None:
+        """(n,) one side of the best cut of points (n, n_features) in two, or None."""
+        return two_sides(points)
+
+    def split_gain(self, first: Moments, second: Moments) -> float:
+        """Nats of evidence of the observations won by seeing two sets of points as two states."""
+        return -merge_gain(self.prior, first, second)
+
+    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
+        """ln of how much more likely a point is in a state of the first moments than the second."""
+        features = second_order(point)
+        here, there = (np.array(self._coefficients(moments)[0]) for moments in (first, second))
+        return float((here - there).dot(features))
+
+    def expected_scatter(self, weight: float) -> FloatArray:
+        """(n_features, n_features) the scatter to be expected of `weight` points of a state."""
+        return np.asarray(self.prior.covariance * weight)
+
+    def log_evidence(self, slot: int) -> float:
+        """Nats that the points of a state add to the evidence."""
+        return self.prior.log_evidence(float(self.weight[slot]), self.scatter[slot])
+
+    def covariances(self, slots: IntArray) -> FloatArray:
+        """(n, n_features, n_features) expected covariances of states."""
         dof = self.prior.dof + self.weight[slots] - self.n_features
         total = self.prior.inverse_scale + self.scatter[slots]
         return np.asarray(total / dof[:, None, None])
 
+    def covariance(self, slot: int) -> list[float]:
+        """The expected covariance of one state, row by row, in plain numbers."""
+        dof = self.prior.dof - self.n_features + self.weight.item(slot)
+        total = map(add, self.scatter[slot].ravel().tolist(), self.prior.inverse_scale_entries)
+        return [entry / dof for entry in total]
+
     def to_arrays(self) -> Arrays:
-        """Everything, slot by slot; theta too, which is made anew only now and then."""
+        """Everything, slot by slot; theta too, which is computed only now and then."""
         n_slots = self.n_slots
-        return {
-            "ids": self.ids[:n_slots],
-            "next_id": np.array([self.next_id]),
+        return self.slots_to_arrays() | {
             "weight": self.weight[:n_slots],
             "mean": self.mean[:n_slots],
             "scatter": self.scatter[:n_slots],
             "peak": self.peak[:n_slots],
             "refresh_at": self._refresh_at[:n_slots],
             "theta": self._theta[:n_slots],
-            "free": np.array(self._free, dtype=np.intp),
-            "dirty": np.array(sorted(self.dirty), dtype=np.intp),
-            "told": np.array(sorted(self.told.items()), dtype=np.intp).reshape(-1, 2),
         }
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave; the prior is given already."""
-        n_features = self.n_features
-        ids = saved.whole("ids", ANY, low=-1)
-        n_slots = len(ids)
-        while len(self.weight) < n_slots:
-            self._grow()
-        self.n_slots = n_slots
-        self.next_id = saved.count("next_id")
-        self.ids[:n_slots] = ids
-        self.is_alive[:n_slots] = ids >= 0
-        self.alive = np.flatnonzero(self.is_alive[:n_slots])
-        self._free = saved.whole("free", ANY, high=n_slots - 1).tolist()
-        self._check_names()
+        self.restore_slots(saved)
+        n_slots, n_features = self.n_slots, self.n_features
         self.weight[:n_slots] = saved.floats("weight", n_slots, low=0.0)
         if (self.weight[self.alive] <= 0).any():
             raise DataError("array 'weight' holds 0 for a state that is there")
@@ -241,42 +312,10 @@ class GaussianStates:
         )
         self.peak[:n_slots] = saved.floats("peak", n_slots)
         self._refresh_at[:n_slots] = saved.floats("refresh_at", n_slots, low=0.0)
-        theta = saved.floats(
-            "theta", n_slots, self._theta.shape[1], low=NOWHERE, size=LARGEST_PRODUCT
-        )
-        if (theta[self.alive, 0] <= NOWHERE).any():
+        n_products = self._theta.shape[1]
+        theta = saved.floats("theta", n_slots, n_products, low=NO_DENSITY, size=LARGEST_PRODUCT)
+        if (theta[self.alive, 0] <= NO_DENSITY).any():
             raise DataError("array 'theta' has no density for a state that is there")
         self._theta[:n_slots] = theta
         for slot in range(n_slots):
             self._mean_features[slot] = second_order(self.mean[slot])
-        self.dirty = set(saved.whole("dirty", ANY, high=n_slots - 1).tolist())
-        self.told = dict(saved.whole("told", ANY, 2).tolist())
-        clean = set(self.alive.tolist()) - self.dirty
-        if self.told and any(self.told.get(slot) != self.ids[slot] for slot in clean):
-            raise DataError("array 'told' misses a state that was recorded")
-
-    def _check_names(self) -> None:
-        ids = self.ids[self.alive].tolist()
-        if len(set(ids)) != len(ids):
-            raise DataError("array 'ids' holds a name twice")
-        if any(name >= self.next_id for name in ids):
-            raise DataError(f"next_id is {self.next_id}, a name that is in use or was")
-        if sorted(self._free) != np.flatnonzero(~self.is_alive[: self.n_slots]).tolist():
-            raise DataError("array 'free' does not name the slots without a state")
-
-    def _grow(self) -> None:
-        for name in (
-            "weight",
-            "mean",
-            "scatter",
-            "is_alive",
-            "peak",
-            "_refresh_at",
-            "_mean_features",
-        ):
-            values = getattr(self, name)
-            setattr(self, name, np.concatenate([values, np.zeros_like(values)]))
-        self.ids = np.concatenate([self.ids, np.full_like(self.ids, -1)])
-        room = np.zeros_like(self._theta)
-        room[:, 0] = NOWHERE
-        self._theta = np.concatenate([self._theta, room])

@@ -55,8 +55,8 @@ class ModelPlanner:
         self._sweeper = Sweeper(model)
         self._greedy: FloatArray | None = None
         self._greedy_version = 0  # of the model that it was found for
-        self._best_reward = -math.inf
-        self._worst_reward = math.inf
+        self.best_reward = -math.inf
+        self.worst_reward = math.inf
         self._doubt_at = 0.0  # step at which known rows are doubted again
         self._is_due = True
         self._look_at = 0.0  # step of the next look
@@ -67,16 +67,16 @@ class ModelPlanner:
 
     def see_reward(self, reward: float) -> None:
         """A reward was received; the range of rewards decides what can be hoped for."""
-        if reward > self._best_reward or reward < self._worst_reward:
-            self._best_reward = max(self._best_reward, reward)
-            self._worst_reward = min(self._worst_reward, reward)
+        if reward > self.best_reward or reward < self.worst_reward:
+            self.best_reward = max(self.best_reward, reward)
+            self.worst_reward = min(self.worst_reward, reward)
             self._is_due, self._greedy = True, None
 
     def to_arrays(self) -> Arrays:
         """Everything but what is found again from the model."""
         return {
-            "best_reward": number(self._best_reward),
-            "worst_reward": number(self._worst_reward),
+            "best_reward": number(self.best_reward),
+            "worst_reward": number(self.worst_reward),
             "doubt_at": number(self._doubt_at),
             "look_at": number(self._look_at),
             "is_due": np.array([self._is_due]),
@@ -86,10 +86,10 @@ class ModelPlanner:
 
     def restore(self, saved: ArrayReader, n_slots: int) -> None:
         """Take over what `to_arrays` gave, for at least so many states."""
-        self._best_reward = saved.number("best_reward", infinite=-math.inf)
-        self._worst_reward = saved.number("worst_reward", infinite=math.inf)
-        if (self._best_reward < self._worst_reward) != (self._best_reward == -math.inf):
-            raise DataError(f"best_reward is {self._best_reward}, below {self._worst_reward}")
+        self.best_reward = saved.number("best_reward", infinite=-math.inf)
+        self.worst_reward = saved.number("worst_reward", infinite=math.inf)
+        if (self.best_reward < self.worst_reward) != (self.best_reward == -math.inf):
+            raise DataError(f"best_reward is {self.best_reward}, below {self.worst_reward}")
         self._doubt_at, self._look_at = saved.number("doubt_at"), saved.number("look_at")
         self._is_due = bool(saved.flags("is_due", 1)[0])
         self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
@@ -124,21 +124,21 @@ class ModelPlanner:
     @property
     def highest(self) -> float:
         """The value of what is unknown: far more than the best reward for ever."""
-        if self._best_reward == -math.inf:
+        if self.best_reward == -math.inf:
             return 0.0
-        return (self._best_reward + OPTIMISM * self._spread) / (1.0 - self._gamma)
+        return (self.best_reward + OPTIMISM * self._spread) / (1.0 - self._gamma)
 
     @property
     def _spread(self) -> float:
         """The best reward less the worst; one while all are the same."""
-        spread = self._best_reward - self._worst_reward
+        spread = self.best_reward - self.worst_reward
         return spread if 0.0 < spread < math.inf else 1.0
 
     @property
     def lowest(self) -> float:
         """The worst that can go on for ever."""
         # Where every step is rewarded, an end is the worst: it is worth nothing.
-        worst = 0.0 if self._worst_reward == math.inf else min(self._worst_reward, 0.0)
+        worst = 0.0 if self.worst_reward == math.inf else min(self.worst_reward, 0.0)
         return worst / (1.0 - self._gamma)
 
     # --- values ---------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class ModelPlanner:
         if self._sweeper.active:
             return
         is_worst = value <= self.lowest + NO_HOPE * self._spread
-        most = (self._best_reward + self._spread) / (1.0 - self._gamma)
+        most = (self.best_reward + self._spread) / (1.0 - self._gamma)
         if is_worst or (value <= most and n_steps >= self._doubt_at):
             self._is_stuck = self._is_due = True
 
@@ -218,7 +218,7 @@ class ModelPlanner:
 
     @property
     def _nothing_stands_out(self) -> bool:
-        return self._best_reward == self._worst_reward
+        return self.best_reward == self.worst_reward
 
     def _look_again(self, n_steps: int, alive: IntArray) -> None:
         """Which rows are not trusted yet: those with fewer sure tries than are asked for."""
@@ -238,7 +238,7 @@ class ModelPlanner:
             known = np.sort(trust[is_known])
             if len(known):
                 doubtful = is_known & (trust <= known[len(known) // DOUBT_SHARE])
-                self._model.doubt(
+                self._model.retry(
                     zip(*(index.tolist() for index in doubtful.nonzero()), strict=True)
                 )
             self._doubt_at = n_steps * DOUBT_GROWTH

@@ -12,8 +12,11 @@ from typing import Any, Self
 from tgm.agent import EpisodeInfo, TGMAgent
 from tgm.agent.model_file import link_or_copy
 from tgm.agent.recording import Ending
+from tgm.distributions import FloatArray
 from tgm.errors import RunError
-from tgm.learners.learner import Learner, LearnInfo, Notes
+from tgm.learners.learner import Learner, LearnInfo
+from tgm.learners.step_info import StepInfo
+from tgm.perception.observation_model import NO_STATE
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
 from tgm.runs.env_spec import World
@@ -27,6 +30,7 @@ from tgm.runs.folder import (
 )
 from tgm.runs.history import HistoryWriter
 from tgm.runs.timing import CHECKPOINT_SECONDS, CheckpointClock, next_line
+from tgm.runs.unrecorded import UnrecordedChanges
 
 STOP_SECONDS = 1.0  # to wait for an episode end when asked to stop
 KEPT_CHECKPOINTS = 2
@@ -57,8 +61,8 @@ class RunRecorder:
             agent.interface.n_actions,
             agent.n_episodes,
         )
-        self._notes = Notes(self._history.pack, self._history.observations.append, self._missed)
-        self.observed = agent.learner.observer(self._notes)
+        self._pack, self._add = self._history.pack, self._history.observations.append
+        self._state_before = NO_STATE  # of the newest observation
         self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
         self.look_at = 0  # the step from which the clock is looked at within an episode
         self._began, self._began_at = time.monotonic(), agent.n_steps
@@ -73,7 +77,8 @@ class RunRecorder:
         self._stops, self._stop_at = False, 0.0
         self._told: LearnInfo | None = None  # the one that is in the last line of metrics
         self._resumed: LearnInfo | None = None  # the one before all that the agent remembers
-        self._all_told = False  # whether the history can be followed to this moment
+        self._changes = UnrecordedChanges()
+        self._is_followed = False  # whether the history can be followed to this moment
         self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
 
     @classmethod
@@ -126,14 +131,23 @@ class RunRecorder:
 
     # --- what the agent tells -------------------------------------------------------------------
 
-    def _missed(self) -> None:
-        """More has changed than the newest observation will tell."""
-        self._all_told, self.due_at = False, 0
+    def observed(
+        self, point: FloatArray, action: int, reward: float, end: int, info: StepInfo
+    ) -> None:
+        """Keep an observation, and note what it has changed if a reader cannot follow it."""
+        state, log_density, share, weight = info[:4]
+        self._add(
+            self._pack(action, reward, end, state, log_density, share, weight, point.tobytes())
+        )
+        if share <= 0.0 or not self._is_followed:
+            self._is_followed, self.due_at = False, 0
+            self._changes.add(info, self._state_before, action)
+        self._state_before = state
 
     def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
         step = agent.n_steps
-        if not self._all_told or step >= self._history.full_at:
+        if not self._is_followed or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
         if lesson.moves:
             self._moves += ({"step": step} | move.to_dict() for move in lesson.moves)
@@ -144,18 +158,17 @@ class RunRecorder:
         )
 
     def _keep_model(self, step: int, learner: Learner) -> None:
-        changes = None if step >= self._history.full_at else learner.changes()
-        if changes is None:
+        if self._changes.is_everything or step >= self._history.full_at:
             snapshot = learner.snapshot()
             self._folder.check_place()
             self._history.begin_chunk(step, self._agent.n_episodes)
             self._history.add_full(step, snapshot)
-            learner.all_is_told()
-            self.observed = learner.observer(self._notes)
             self._terms = snapshot.free_energy_terms
         else:
-            self._history.add_changes(step, changes)
-        self._all_told = True
+            changed = learner.excerpt(self._changes.states, self._changes.rows)
+            self._history.add_changes(step, changed)
+        self._changes.clear()
+        self._is_followed = True
 
     def _record(self, lesson: LearnInfo) -> None:
         self._history.gather()
@@ -299,7 +312,7 @@ class RunRecorder:
             "recorded_at": self._recorded_at,
             "terms": self._terms,
             "returns": list(self._returns),
-            "all_told": self._all_told,
+            "unrecorded": self._changes.to_dict(),
             "untold": None if untold is None else untold._replace(moves=())._asdict(),
         }
         within = [] if self._agent.is_between_episodes else [self._agent.episode().to_dict()]
@@ -341,7 +354,8 @@ class RunRecorder:
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
         if notes is not None and chunk is not None:
             recorder._history.resume(chunk, agent.n_episodes)
-            recorder._all_told = notes["all_told"]
+            recorder._changes = UnrecordedChanges.from_dict(notes["unrecorded"])
+            recorder._is_followed = not recorder._changes
             if notes["untold"] is None:
                 recorder._told = agent.lesson  # if it has lived on since the checkpoint
             else:

@@ -24,6 +24,7 @@ from tgm.runs.env_spec import World
 from tgm.runs.reader import Run
 from tgm.runs.recorder import RunRecorder
 from tgm.runs.timing import CHECKPOINT_SECONDS
+from tgm.runs.unrecorded import UnrecordedChanges
 
 OURS = ("tgm", "tgm-paper")
 # Agents that `resume` made for a run that was too short for a checkpoint, and those runs.
@@ -136,7 +137,7 @@ NOTES: dict[str, Any] = {
     "episodes": list,
     "terms": dict,
     "returns": list,
-    "all_told": bool,
+    "unrecorded": dict,
     "untold": dict | None,
 }
 LESSON: dict[str, Any] = {
@@ -170,8 +171,9 @@ def _notes(path: Path, agent: TGMAgent) -> dict[str, Any]:
     try:
         _ = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
         _ = [EpisodeInfo.from_dict(told) for told in notes.get("broken_off", [])]
-    except TGMError as error:
-        raise RunError(f"{path}: {error}") from None
+        UnrecordedChanges.from_dict(notes["unrecorded"])
+    except (TGMError, KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{path}: its notes do not fit ({error})") from None
     untold = notes["untold"]
     if untold is not None:
         _check_kinds(path, untold, LESSON)

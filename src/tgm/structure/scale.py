@@ -7,12 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.distributions.small import well_conditioned
-from tgm.perception.gaussian_states import GaussianStates
 
 RADIUS = 3.0  # standard deviations to the edge of a state
 AUTO_RADIUS = 3.5  # the same where the standard deviation is learned from the states themselves
-FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +36,3 @@ class Scale:
     def of_ratio(cls, unit: FloatArray, ratio: float) -> Scale:
         """A state is `ratio` as wide as the observation changes in a step, `unit` (n_features,)."""
         return cls(np.diag((ratio * unit) ** 2), np.diag(unit**2), AUTO_RADIUS)
-
-
-def pooled_covariance(components: GaussianStates, first: FloatArray) -> FloatArray:
-    """(n_features, n_features) covariance within states, learned from them and a first guess.
-
-    Only the narrower half of the data has a say: a state that is really two would make all look
-    wider than they are, and then never be found out.
-    """
-    alive = components.alive[components.weight[components.alive] > 1]
-    freedom = components.weight[alive] - 1
-    scatter = components.scatter[alive]
-    order = np.argsort(np.einsum("ij,kji->k", components.prior.precision, scatter) / freedom)
-    half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
-    chosen = order[:half]
-    weight = FIRST_WEIGHT + float(freedom[chosen].sum())
-    pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / weight
-    return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / weight)

@@ -1,10 +1,10 @@
-"""Second thoughts and changes of structure: which states are looked at, and what is done."""
+"""The search for structure: which states are compared, merged or split, decided by evidence."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,217 +12,135 @@ from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.moments import Moments
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
-from tgm.memory.step import Step
+from tgm.memory.step import Belief, Shares, Step
 from tgm.perception.component_map import ComponentMap
 from tgm.perception.gaussian_states import LEAST_WEIGHT
-from tgm.structure.evidence import (
-    HARDLY_KNOWN,
-    merge_gain,
-    missed_chances,
-    split_gain,
-    spread_ratio,
-    two_sides,
-)
+from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
+from tgm.structure.revision import Refusal, Relabelling, Revision
+from tgm.transition.sparse import SparseTransitions
+from tgm.world_model import WorldModel, count_step
 
-if TYPE_CHECKING:
-    from tgm.learners.online_model import OnlineModel
-
-DOUBT = 2.0  # standard deviations from its state at which a kept step is explained anew
-SINCE_THEN = 1.4  # times the data it had when it was explained
-LEAST_SHARE = 0.01  # of a point in one half of a state: less is nothing
-LEAST_POINTS = 3.0  # in a state that is doubted or split
-NEAR = 22.0  # squared distance within which two states are worth comparing
-WIDE = 2.0  # times the believed variance that make a split worth a look
-GROWN = 1.15  # a state is checked again when it has this much more data
+LEAST_POINTS = 3.0  # of a state that is split, and kept steps that show where
+LEAST_SHARE_OF_HALF = 0.01  # probability of one half of a state; less is nothing
+GROWN = 1.15  # times its points at the last check, from which a state is checked again
 YOUNG = 4.0  # points below which a state is checked again with every point
+MOST_LOG_ODDS = 700.0  # beyond them one half is certain
 
 
 class StructureSearch:
-    """Looks at the states that have changed, and merges, splits or explains anew.
+    """Proposes changes for the states that have grown, and weighs them; it changes no model.
 
-    Proposals are cheap, and decisions are made by evidence (`structure_moves`). Transitions,
-    values, memory and belief follow through `OnlineModel.follow`.
+    Proposals are cheap, and decisions are made by evidence (`structure.evidence`). Who applies a
+    `Revision` is the learner.
     """
 
-    def __init__(self, online: OnlineModel) -> None:
-        """Nothing to look at yet."""
-        self._online = online
-        self._touched: set[int] = set()
+    def __init__(self, world: WorldModel, row_prior: float) -> None:
+        """Read from `world`; `row_prior` is the number of tries that the base of a row is worth."""
+        self._world = world
+        self._row_prior = row_prior
+        self.touched: set[int] = set()  # states that got or lost points since the last check
         self._checked = np.zeros(0)  # weight of each state at its last check
-
-    def touch(self, state: int) -> None:
-        """A point was added to a state."""
-        self._touched.add(state)
 
     def birth(self, state: int) -> None:
         """A state was born."""
         if state >= len(self._checked):
-            room = np.zeros(max(16, len(self._checked)))
-            self._checked = np.concatenate([self._checked, room])
+            more = np.zeros(max(16, len(self._checked)))
+            self._checked = np.concatenate([self._checked, more])
         self._checked[state] = 0.0
 
-    def to_arrays(self) -> Arrays:
-        """What is to be looked at, and when."""
-        return {
-            "touched": np.array(sorted(self._touched), dtype=np.intp),
-            "checked": self._checked,
-        }
-
-    def restore(self, saved: ArrayReader, n_slots: int) -> None:
-        """Take over what `to_arrays` gave, for at least so many states."""
-        last = n_slots - 1
-        self._touched = set(saved.whole("touched", ANY, high=last).tolist())
-        self._checked = saved.floats("checked", ANY)
-        if len(self._checked) < n_slots:
-            raise DataError(f"array 'checked' has {len(self._checked)} of {n_slots} states")
-
-    def check(self) -> None:
-        """Compare states with their neighbours, and wide ones with two: those that have grown."""
-        components = self._online.components
-        states = [state for state in sorted(self._touched) if self._is_due(state)]
-        self._touched.clear()
-        if not states:
-            return
-        for state in states:
-            self._checked[state] = components.weight[state]
-        if self._online.config.reassign_steps:
-            self._doubt(states)
-        if not self._online.config.moves:
-            return
-        self._online.refresh_prior()
-        # Second thoughts may have touched others, or left nothing of these.
-        states = sorted(s for s in self._touched.union(states) if components.is_alive[s])
-        self._touched.clear()
-        for one, other in self._neighbours(states):
-            if components.is_alive[one] and components.is_alive[other]:
-                self._try_merge(one, other)
-        for state in states:
-            if components.is_alive[state] and components.weight[state] >= LEAST_POINTS:
-                self._try_split(state)
+    def due(self) -> list[int]:
+        """The states that were touched and have grown enough for another look; it begins now."""
+        states = self._world.states
+        found = [state for state in sorted(self.touched) if self._is_due(state)]
+        self.touched.clear()
+        for state in found:
+            self._checked[state] = states.weight[state]
+        return found
 
     def _is_due(self, state: int) -> bool:
-        """Whether a state that was touched has changed enough for another look."""
-        components = self._online.components
-        weight = float(components.weight[state])
+        states = self._world.states
+        weight = float(states.weight[state])
         is_grown = weight < YOUNG or weight > GROWN * float(self._checked[state])
-        return is_grown and bool(components.is_alive[state])
+        return is_grown and bool(states.is_alive[state])
 
-    def _doubt(self, states: list[int]) -> None:
-        """Steps that came when a state was young and lie far from it now are explained anew."""
-        components = self._online.components
-        # Later most of the kept steps are new ones, which were explained when much was known.
-        latest = 2 * self._online.config.kept_per_state
-        for state in states:
-            weight = float(components.weight[state])
-            if not components.is_alive[state] or not LEAST_POINTS <= weight <= latest:
-                continue
-            mean, prior = components.mean[state].copy(), components.prior
-            far = [
-                step
-                for step in self._online.memory.into(state)
-                if weight > SINCE_THEN * step.weight_then
-                and prior.squared_distance(step.arrival - mean) > DOUBT**2
-            ]
-            for step in far:
-                if step.home == state and components.weight[state] >= 2:
-                    self._online.explain_anew(step)
-
-    def _neighbours(self, states: list[int]) -> list[tuple[int, int]]:
+    def neighbours(self, states: list[int]) -> list[tuple[int, int]]:
         """Pairs of near states, one of which is in `states`."""
-        near = self._online.components.near
-        return sorted({(min(s, t), max(s, t)) for s in states for t in near(s, NEAR)})
+        near = self._world.states.near
+        return sorted({(min(s, t), max(s, t)) for s in states for t in near(s)})
 
-    def _try_merge(self, one: int, other: int) -> None:
-        gain = self._merge_gain(one, other)
-        self._online.log_move(
-            "merge", (one, other), "one state explains both", gain, accepted=gain > 0
+    # --- merging ----------------------------------------------------------------------------------
+
+    def merge(self, one: int, other: int, n_steps: int) -> Revision | Refusal:
+        """Make the second state part of the first, if the evidence asks for it.
+
+        `n_steps` is the length of the run so far, by which the ages of states are measured.
+        """
+        world = self._world
+        states, transitions = world.states, world.transitions
+        weights = float(states.weight[one]), float(states.weight[other])
+        ages = self._age(one, n_steps), self._age(other, n_steps)
+        gain = (
+            states.merge_gain(one, other)
+            + math.log1p(missed_chances(weights, ages))
+            + transition_gain(transitions, one, other, states.n_alive, self._row_prior)
         )
         if gain <= 0:
-            return
-        components, model = self._online.components, self._online.model
-        rarer = one if components.weight[one] < components.weight[other] else other
-        # What was hardly seen may have been a place after all: a way there is tried again.
-        is_doubtful = components.weight[rarer] < HARDLY_KNOWN
-        doubtful = sorted(model.predecessors[rarer]) if is_doubtful else []
-        self._merge(one, other)
-        model.try_again((one if state == other else state, action) for state, action in doubtful)
-        self.touch(one)
-
-    def _merge_gain(self, one: int, other: int) -> float:
-        born, now = self._online.born, max(self._online.n_steps, 1)
-        age = {state: 1.0 - float(born[state]) / now for state in (one, other)}
-        return merge_gain(
-            self._online.components,
-            self._online.model,
-            one,
-            other,
-            row_prior=self._online.config.row_prior,
-            missed=missed_chances(self._online.components, one, other, age),
+            return Refusal((one, other), "one state explains both", gain)
+        rarer = one if weights[0] < weights[1] else other
+        # A state that was hardly seen may have been a place after all: a way to it is retried.
+        doubtful = transitions.predecessors[rarer] if min(weights) < HARDLY_KNOWN else ()
+        return Revision(
+            ComponentMap.of_merge(states.n_slots, one, other),
+            gain,
+            (one, other),
+            {one: states.moments(one) + states.moments(other)},
+            retries=[(one if s == other else s, action) for s, action in sorted(doubtful)],
         )
 
-    def _merge(self, one: int, other: int) -> None:
-        """The second state becomes part of the first."""
-        components = self._online.components
-        self._make_one(one, other, components.moments(one) + components.moments(other))
+    def _age(self, state: int, n_steps: int) -> float:
+        """The share of the run for which a state has existed."""
+        return 1.0 - float(self._world.born[state]) / max(n_steps, 1)
 
-    def _make_one(self, one: int, other: int, moments: Moments) -> None:
-        """The first of two states gets all that both had; the second is gone."""
-        components = self._online.components
-        components.set_moments(one, moments)
-        self._online.follow(ComponentMap.of_merge(components.n_slots, one, other))
-        components.remove(other)
+    # --- splitting --------------------------------------------------------------------------------
 
-    def _try_split(self, state: int) -> None:
-        components = self._online.components
-        prior = components.prior
-        if components.n_alive >= self._online.most_states:
-            return
-        # Not wide in all directions together: then not in one. This costs less to see.
-        spread = float(np.vdot(prior.precision, components.scatter[state]))
-        if spread <= WIDE * float(components.weight[state]):
-            return
-        if spread_ratio(prior, components.moments(state)) <= WIDE:
-            return
-        steps = self._online.memory.into(state)
-        if len(steps) < LEAST_POINTS:
-            return
-        points = np.array([step.arrival for step in steps])
-        side = two_sides(points)
-        if side is None:
-            return
-        gain = split_gain(prior, points, side, self._online.components.n_alive)
-        if gain <= 0:
-            self._online.log_move("split", (state,), "two states explain it", gain, accepted=False)
-            return
-        child = self._split(state, steps, side)
-        if child is None:
-            self._online.log_move("split", (state,), "one half explains all", gain, accepted=False)
-            return
-        # The transitions have a say too, and they are known only after the split.
-        loss = self._merge_gain(state, child)
-        self._online.log_move(
-            "split", (state, child), "two states explain it", gain, accepted=loss <= 0
-        )
-        if loss > 0:
-            self._merge(state, child)
-
-    def _split(self, state: int, steps: list[Step], side: BoolArray) -> int | None:
-        """Make two states of one; returns the new one, which has the smaller part.
-
-        None, and nothing is changed, if one of the two would be left without a point.
+    def split(self, state: int, n_steps: int) -> Revision | Refusal | None:
+        """Make two states of one, if the evidence asks for it; None if there is nothing to weigh.
 
         Kept steps are shared out one by one, by where they were seen. What is only in the counts
         is shared in one proportion, that of the means of both halves which gives its mean.
         """
-        online, components = self._online, self._online.components
-        whole = components.moments(state)
-        folded = whole - _moments_into(online.memory.steps_naming(state), state, whole)
+        world, states = self._world, self._world.states
+        if states.weight[state] < LEAST_POINTS or not states.is_wide(state):
+            return None
+        steps = world.memory.into(state)
+        if len(steps) < LEAST_POINTS:
+            return None
+        points = np.array([step.arrival for step in steps])
+        side = states.cut(points)
+        if side is None:
+            return None
+        here, there = Moments.of_points(points[side]), Moments.of_points(points[~side])
+        gain = split_gain(states, here, there, states.n_alive)
+        if gain <= 0:
+            return Refusal((state,), "two states explain it", gain)
+        split = self._halves(state, steps, side)
+        if min(moments.weight for moments in split.moments.values()) <= LEAST_WEIGHT:
+            return Refusal((state,), "one half explains all", gain)
+        if self._loss(split, n_steps) > 0:
+            return Refusal((state,), "two states explain it", gain)
+        return replace(split, gain=gain)
+
+    def _halves(self, state: int, steps: list[Step], side: BoolArray) -> Revision:
+        """The split of a state by a cut of its kept steps; the child gets the smaller part."""
+        world, states = self._world, self._world.states
+        whole, named = states.moments(state), world.memory.steps_naming(state)
+        folded = whole - _moments_into(state, [(s.arrival, s.after) for s in named], whole)
         if folded.weight <= LEAST_WEIGHT:
-            folded = Moments.of_nothing(components.n_features)
+            folded = Moments.of_nothing(states.n_features)
         first, second = (
             _moments_into(
-                [step for step, there in zip(steps, side, strict=True) if there == half],
                 state,
+                [(s.arrival, s.after) for s, on in zip(steps, side, strict=True) if on == half],
                 whole,
             )
             for half in (False, True)
@@ -230,46 +148,113 @@ class StructureSearch:
         share = self._share_of_second(folded, first, second)
         if share > 0.5:
             first, second, share = second, first, 1.0 - share
-        child = online.new_state(float(online.born[state]))
-        components.set_moments(state, first)
-        components.set_moments(child, second)
-        change = ComponentMap.of_split(components.n_slots, state, child, share)
-        online.share_out(change, state, lambda point: self._halves(point, state, child))
-        off = folded.mean - (1.0 - share) * first.mean - share * second.mean
-        halves: list[tuple[int, Moments]] = []
-        for half, part, mean in ((state, 1.0 - share, first.mean), (child, share, second.mean)):
-            kept = _moments_into(online.memory.steps_naming(half), half, whole)
-            weight = part * folded.weight
-            rest = Moments(weight, mean + off, components.prior.covariance * weight)
-            halves.append((half, kept + rest))
-        if min(moments.weight for _, moments in halves) <= LEAST_WEIGHT:
-            self._make_one(state, child, whole)
-            return None
-        for half, moments in halves:
-            components.set_moments(half, moments)
-        return child
+        child = states.next_slot
+
+        def halves(point: FloatArray) -> Belief:
+            odds = states.log_odds(first, second, point)
+            part = 1.0 / (1.0 + math.exp(min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, odds))))
+            if min(part, 1.0 - part) < LEAST_SHARE_OF_HALF:
+                return [(child if part > 0.5 else state, 1.0)]
+            return [(state, 1.0 - part), (child, part)]
+
+        relabellings = [_relabelling(step, state, halves) for step in named]
+        moments = self._moments_of_halves(
+            relabellings, (state, child), (first, second), folded, share
+        )
+        n_slots = max(states.n_slots, child + 1)
+        change = ComponentMap.of_split(n_slots, state, child, share)
+        return Revision(change, 0.0, (state, child), moments, relabellings, halves)
 
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
-        """How much of what is only in the counts goes to the second half."""
+        """The part of what is only in the counts that goes to the second half."""
         if folded.weight <= LEAST_WEIGHT:
             return second.weight / (first.weight + second.weight)
         way = second.mean - first.mean
-        apart = self._online.components.prior.precision @ way
+        apart = self._world.states.in_deviations(way)
         place = float((folded.mean - first.mean) @ apart / (way @ apart))
         return min(1.0, max(0.0, place))
 
-    def _halves(self, point: FloatArray, state: int, child: int) -> list[tuple[int, float]]:
-        """Probability of either half for a point of the whole."""
-        log = self._online.components.log_densities(point)
-        odds = math.exp(min(700.0, max(-700.0, float(log[state] - log[child]))))
-        share = 1.0 / (1.0 + odds)
-        if min(share, 1.0 - share) < LEAST_SHARE:
-            return [(child if share > 0.5 else state, 1.0)]
-        return [(state, 1.0 - share), (child, share)]
+    def _moments_of_halves(
+        self,
+        relabellings: list[Relabelling],
+        halves: tuple[int, int],
+        moments: tuple[Moments, Moments],
+        folded: Moments,
+        share: float,
+    ) -> dict[int, Moments]:
+        """The moments of both halves: their part of the kept steps, and of what was folded."""
+        first, second = moments
+        off = folded.mean - (1.0 - share) * first.mean - share * second.mean
+        arrivals = [(r.step.arrival, r.step.relabelled(r.before, r.after)[2]) for r in relabellings]
+        found = {}
+        for half, part, mean in (
+            (halves[0], 1.0 - share, first.mean),
+            (halves[1], share, second.mean),
+        ):
+            weight = part * folded.weight
+            rest = Moments(weight, mean + off, self._world.states.expected_scatter(weight))
+            found[half] = _moments_into(half, arrivals, first) + rest
+        return found
+
+    def _loss(self, split: Revision, n_steps: int) -> float:
+        """Nats that making the halves of a split one again would win.
+
+        The transitions count too: a copy of the rows from and to the state follows the split.
+        """
+        (state, child), world = split.states, self._world
+        transitions = world.transitions.excerpt(state, split.change.n_new)
+        for relabelling in split.relabellings:
+            count_step(transitions, relabelling.step, -1.0)
+        transitions.apply(split.change)
+        for relabelling in split.relabellings:
+            _count_relabelled(transitions, relabelling)
+        first, second = split.moments[state], split.moments[child]
+        age = self._age(state, n_steps)
+        return (
+            -world.states.split_gain(first, second)
+            + math.log1p(missed_chances((first.weight, second.weight), (age, age)))
+            + transition_gain(transitions, state, child, world.states.n_alive + 1, self._row_prior)
+        )
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """The states to look at, and when each was looked at last."""
+        touched = np.array(sorted(self.touched), dtype=np.intp)
+        return {"touched": touched, "checked": self._checked}
+
+    def restore(self, saved: ArrayReader, n_slots: int) -> None:
+        """Take over what `to_arrays` gave, for at least so many states."""
+        self.touched = set(saved.whole("touched", ANY, high=n_slots - 1).tolist())
+        self._checked = saved.floats("checked", ANY)
+        if len(self._checked) < n_slots:
+            raise DataError(f"array 'checked' has {len(self._checked)} of {n_slots} states")
 
 
-def _moments_into(steps: Iterable[Step], state: int, whole: Moments) -> Moments:
-    """The moments of the points that steps have added to a state, as part of the `whole`."""
-    shares = [(step.arrival, p) for step in steps for into, p in step.after if into == state]
+def _moments_into(state: int, arrivals: list[tuple[FloatArray, Belief]], whole: Moments) -> Moments:
+    """The moments of the points that steps have added to a state.
+
+    arrivals: the point of each step and the belief with which it was added; `whole` tells the
+    number of features where there is none.
+    """
+    shares = [(point, p) for point, after in arrivals for into, p in after if into == state]
     points = np.array([point for point, _ in shares]).reshape(-1, len(whole.mean))
     return Moments.of_points(points, np.array([p for _, p in shares]))
+
+
+def _relabelling(step: Step, state: int, halves: Callable[[FloatArray], Belief]) -> Relabelling:
+    """How a kept step that names a state follows its split: by where it was seen."""
+    after: Shares = {state: halves(step.arrival)}
+    before = after if step.departure is None else {state: halves(step.departure)}
+    return Relabelling(step, before, after)
+
+
+def _count_relabelled(transitions: SparseTransitions, relabelling: Relabelling) -> None:
+    """Count a step as it will be after a split."""
+    step = relabelling.step
+    entries, _, after = step.relabelled(relabelling.before, relabelling.after)
+    copy = Step(
+        step.departure, [], step.action, step.reward, step.end, step.arrival, step.log_fade,
+        entries, after, retracted=step.retracted,
+    )  # fmt: skip
+    count_step(transitions, copy, +1.0)

@@ -1,0 +1,183 @@
+"""What an agent answers: actions, beliefs, values and the model; no question changes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tgm.agent.explanation import Explanation
+from tgm.agent.spaces import Interface
+from tgm.distributions import FloatArray, IntArray
+from tgm.errors import DataError
+from tgm.inference.step_filter import DROPPED
+from tgm.learners.explore import draw
+from tgm.learners.learner import Context, Learner
+from tgm.perception.observation_model import StateId
+from tgm.planning import greedy
+
+
+class AgentQueries:
+    """The part of TGMAgent that only reads.
+
+    Attributes:
+        interface: the shape of observations and actions.
+    """
+
+    interface: Interface
+    _learner: Learner
+    _predict_rng: np.random.Generator
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[Any, Any]:
+        """The action for an observation, or one for each row of a batch.
+
+        The protocol is that of Stable-Baselines3, so that its `evaluate_policy` works.
+
+        Args:
+            observation: (n_features,) or (n_observations, n_features).
+            state: what this returned for the observation before. With it, and `filtering`, the
+                belief is the one that the agent learns with: it expects what the action did.
+                Without it each observation is judged by itself.
+            episode_start: (n_observations,) whether an episode begins: then what is expected is
+                where episodes begin.
+            deterministic: the greedy action (the first of several equals); otherwise a best
+                action at random.
+
+        Returns:
+            the action or (n_observations,) actions, and the state for the next call.
+        """
+        points, is_batch = self._points(observation)
+        if len(points) == 0:
+            return np.empty(0, dtype=np.intp), state
+        contexts = _contexts(state, episode_start, len(points))
+        if contexts is None:
+            belief = self._learner.belief(points)
+        else:
+            filtered = self._learner.filtered_belief
+            pairs = zip(points, contexts, strict=True)
+            belief = np.array([filtered(point, context) for point, context in pairs])
+        values = self._learner.action_values(belief)
+        if deterministic:
+            chosen = values.argmax(axis=1)
+        else:
+            chosen = np.array([draw(greedy(row), self._predict_rng) for row in values], np.intp)
+        actions = chosen + self.interface.first_action
+        state = self._contexts_after(belief, chosen, points)
+        return (actions if is_batch else actions[0]), state
+
+    def _contexts_after(
+        self, belief: FloatArray, actions: IntArray, points: FloatArray
+    ) -> list[Context]:
+        """What the next call of `predict` must know of this one."""
+        ids = self._learner.state_ids.tolist()
+        return [
+            Context(
+                tuple((StateId(ids[k]), float(row[k])) for k in np.flatnonzero(row > DROPPED)),
+                int(action),
+                point,
+            )
+            for row, action, point in zip(belief, actions, points, strict=True)
+        ]
+
+    def belief(self, observation: Any) -> FloatArray:
+        """(n_states,) probability of each state given one observation."""
+        checked = self.interface.observation(observation, "belief")
+        return np.asarray(self._learner.belief(checked[None])[0])
+
+    def q_values(self, observation: Any) -> FloatArray:
+        """(n_actions,) value of each action given one observation: the belief-weighted q."""
+        return self._learner.action_values(self.belief(observation))
+
+    def explain(self, observation: Any) -> Explanation:
+        """Why the agent would act as it would; print it to read it in words."""
+        belief = self.belief(observation)
+        values = self._learner.action_values(belief)
+        expected_next, expected_end, tries = self._learner.outlook(belief)
+        return Explanation(
+            action=int(values.argmax()),
+            action_names=self.interface.action_names,
+            state_ids=self.state_ids,
+            belief=belief,
+            q_values=values,
+            expected_next=expected_next,
+            expected_end=expected_end,
+            evidence=tries,
+        )
+
+    @property
+    def n_states(self) -> int:
+        """Number of active components."""
+        return len(self._learner.state_ids)
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) a name for life for each state, never reused."""
+        return np.array(self._learner.state_ids)
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features) expected mean of each state's observations."""
+        return np.array(self._learner.means)
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features) inverse of each state's expected precision."""
+        return np.array(self._learner.covariances)
+
+    @property
+    def transition_matrix(self) -> FloatArray:
+        """(n_actions, n_states, n_states) transition[action, state, next_state]; rows sum to 1.
+
+        Where the action leads if the episode goes on; `end_probabilities` says whether it does.
+        """
+        return np.array(self._learner.transition_matrix)
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that an action in a state ends the episode.
+
+        All zero with the paper's preset, which has no model of ends.
+        """
+        return np.array(self._learner.end_probabilities)
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected number of times each transition was seen.
+
+        The last step of an episode counts too, as a transition to where it was seen to lead.
+        """
+        return np.array(self._learner.transition_counts)
+
+    @property
+    def learner(self) -> Learner:
+        """What the agent knows and how it learns; recorders read it, and change nothing."""
+        return self._learner
+
+    def _points(self, observation: Any) -> tuple[FloatArray, bool]:
+        """(n_observations, n_features) checked, and whether a batch was given."""
+        try:
+            is_batch = np.ndim(observation) == 2
+        except ValueError:
+            raise DataError("predict: the rows of the batch differ in length") from None
+        rows = observation if is_batch else [observation]
+        points = [
+            self.interface.observation(row, f"predict, row {index}" if is_batch else "predict")
+            for index, row in enumerate(rows)
+        ]
+        return np.array(points).reshape(len(points), self.interface.n_features), is_batch
+
+
+def _contexts(state: Any, episode_start: Any, n: int) -> list[Context] | None:
+    """What came before each of n observations; None if nothing is known of it."""
+    is_start = np.zeros(n, dtype=bool)
+    if episode_start is not None:
+        is_start = np.broadcast_to(np.asarray(episode_start, dtype=bool), (n,))
+    if state is not None and len(state) == n:
+        return [Context() if start else one for start, one in zip(is_start, state, strict=True)]
+    return [Context()] * n if is_start.all() else None

@@ -1,0 +1,68 @@
+"""What a learner changes while it learns from one step, by the ids of the states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tgm.memory.step import Step
+from tgm.perception.component_map import Move, MoveKind
+from tgm.perception.observation_model import ObservationModel, StateId
+from tgm.transition.sparse import START, Key
+
+
+class ChangeLog:
+    """Owner of the changes of one step beyond adding its observation; the learner fills it.
+
+    States are logged by id while they are there: a slot may hold another state at the end.
+    """
+
+    def __init__(self, states: ObservationModel) -> None:
+        """Nothing has changed."""
+        self._model = states
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin the next step."""
+        self.states: set[StateId] = set()
+        self.rows: set[tuple[StateId, int]] = set()
+        self.moves: list[Move] = []
+        self.is_everything = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no state and no row has changed."""
+        return not (self.states or self.rows or self.is_everything)
+
+    def state(self, slot: int) -> None:
+        """A state has changed."""
+        self.states.add(self._id(slot))
+
+    def row_keys(self, keys: Iterable[Key]) -> None:
+        """Rows have changed."""
+        for slot, action in keys:
+            if slot != START:
+                self.rows.add((self._id(slot), action))
+
+    def step(self, step: Step) -> None:
+        """The states and rows that a step adds to have changed."""
+        for slot, _ in step.after:
+            self.states.add(self._id(slot))
+        if step.action is not None:
+            for slot, _, _ in step.entries:
+                self.rows.add((self._id(slot), step.action))
+
+    def move(
+        self,
+        kind: MoveKind,
+        slots: tuple[int, ...],
+        cause: str,
+        gain: float | None = None,
+        *,
+        accepted: bool = True,
+    ) -> None:
+        """A change of structure was made or refused."""
+        ids = tuple(int(self._model.ids[slot]) for slot in slots)
+        self.moves.append(Move(kind, ids, cause, gain, accepted))
+
+    def _id(self, slot: int) -> StateId:
+        return StateId(int(self._model.ids[slot]))

@@ -1,0 +1,361 @@
+"""The default learner: it learns at every step, and revises what later steps contradict."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tgm.config import MODEL_BASED, TGMConfig
+from tgm.distributions import FloatArray
+from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.inference.step_filter import StepFilter, StepPosterior
+from tgm.inference.trust import trust_in_rows
+from tgm.learners.change_log import ChangeLog
+from tgm.learners.explore import explore
+from tgm.learners.learner import LearnInfo
+from tgm.learners.limits import most_states
+from tgm.learners.online_knowledge import OnlineKnowledge
+from tgm.learners.revising import Reviser
+from tgm.learners.step_info import StepInfo
+from tgm.learners.world_editor import WorldEditor
+from tgm.memory.step import Step
+from tgm.memory.step_memory import StepMemory
+from tgm.perception.component_map import Move
+from tgm.perception.component_prior import ComponentPrior
+from tgm.perception.gaussian_states import GaussianStates
+from tgm.perception.observation_model import NO_STATE, StateId
+from tgm.planning.model_planner import ModelPlanner
+from tgm.structure.scale import Scale
+from tgm.structure.search import StructureSearch
+from tgm.transition.displacements import SETTLED, Displacements
+from tgm.transition.sparse import SparseTransitions
+from tgm.world_model import WorldModel
+
+PRIOR_DOF = 20.0  # points that the common covariance of states is worth in each of them
+FIRST_POOL = 20.0  # step at which the common covariance is learned for the first time
+POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is learned again
+ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
+BIRTH = 0.9  # probability of "none of the known states" that makes a state
+MOVED = 0.5  # probability of a change of state from which a step shows a displacement
+STRUCTURE_EVERY = 5  # steps between two checks of structure
+TIES = 1e-9  # of the range of values: actions nearer to the best are equally good
+
+
+class OnlineLearner(OnlineKnowledge):
+    """Filters, assigns, counts, revises structure and plans, at every step.
+
+    Works in coordinates whose origin is the first observation, so that no digits are lost far from
+    zero.
+    """
+
+    def __init__(
+        self, n_features: int, n_actions: int, config: TGMConfig, scale: Scale | None = None
+    ) -> None:
+        """Know nothing; `scale` is that of the bandwidth if it is not given."""
+        if scale is None:
+            assert config.bandwidth != "auto"
+            scale = Scale.of_bandwidth(config.bandwidth, n_features)
+        self.first_covariance = scale.covariance
+        world = _empty_world(n_features, n_actions, config, scale)
+        planner = ModelPlanner(
+            world.transitions,
+            config.gamma,
+            config.exploration,
+            config.row_prior,
+            lambda n_slots: trust_in_rows(world, n_slots),
+        )
+        step_filter = StepFilter(
+            world,
+            config.row_prior,
+            filtering=config.filtering,
+            max_states=config.max_states,
+            most_states=config.max_states or most_states(n_features),
+        )
+        super().__init__(world, planner, step_filter, config)
+        self._search = StructureSearch(world, config.row_prior)
+        self._log = ChangeLog(world.states)
+        self._edit = WorldEditor(world, planner, self._search, self._log)
+        self._reviser = Reviser(
+            self._search, self._edit, self._assign_again, config, self.most_states
+        )
+        self.log_evidence = 0.0  # ln density of all observations, each before it was learned
+        self.n_steps = 0
+        self._changed_at = -math.inf  # the step of the last change of the world
+        # A scale that was given is kept; one that was learned is learned on.
+        self._pool_at = FIRST_POOL if config.bandwidth == "auto" else math.inf
+
+    # --- the loop -----------------------------------------------------------------------------
+
+    def begin(self, observation: FloatArray) -> StepInfo:
+        """Learn from the first observation of an episode."""
+        if self.origin is None:
+            self.origin = observation.copy()
+        self.planner.begin_episode()
+        point, log_fade = observation - self.origin, self.world.transitions.log_fade
+        return self._learn_from(Step(None, [], None, 0.0, 0.0, point, log_fade))
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> StepInfo:
+        """Learn from one step from the current belief."""
+        newest = self.world.newest
+        assert newest is not None
+        assert self.origin is not None
+        self.n_steps += 1
+        if not self.planner.worst_reward <= reward <= self.planner.best_reward:
+            self.planner.see_reward(reward)
+        point, log_fade = observation - self.origin, self.world.transitions.log_fade
+        end = 1.0 if terminated else 0.0
+        step = Step(newest.arrival, newest.after, action, reward, end, point, log_fade)
+        if newest.kept_in is not None:  # so that a chain of steps that are not kept can end
+            newest.next = step
+        return self._learn_from(step)
+
+    def _learn_from(self, step: Step) -> StepInfo:
+        """Filter, assign, count; revise structure now and then. Planning waits for `choose`."""
+        before = step.before[0][0] if step.before else None
+        posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
+        self.log_evidence += posterior.log_density
+        self._assign(step, posterior, born=self.n_steps)
+        if step.action is None:
+            self.world.count(step, +1.0)
+        else:
+            self._count(step, step.action)
+        self._keep(step)
+        self.world.newest = step
+        if step.action is not None:
+            self._revise()
+        return self._info(step, before, posterior.log_density)
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try in the current belief: planning."""
+        values = self._exploring_values(rng)
+        if self._config.exploration not in MODEL_BASED:
+            return explore(self._config, values, n_steps, rng)
+        options = values.tolist()
+        top = max(options)
+        self.planner.note_best(top, n_steps)
+        least = top - TIES * abs(top - self.planner.lowest)
+        best = [action for action, value in enumerate(options) if value >= least]
+        return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
+
+    def _exploring_values(self, rng: np.random.Generator) -> FloatArray:
+        """(n_actions,) values of the actions in the current belief, for exploring."""
+        belief = self.world.belief
+        if not belief:
+            return np.zeros(self.world.transitions.n_actions)
+        states = [state for state, _ in belief]
+        alive = self.world.states.alive
+        values = self.planner.exploring_values(states, self.n_steps, alive, rng)
+        if len(states) == 1:
+            return np.asarray(values[0])
+        return np.array([p for _, p in belief]) @ values
+
+    def end_episode(self) -> None:
+        """Nothing to do: the next `begin` says so."""
+
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
+        """A report: the learning was done at every step."""
+        return LearnInfo(n_evicted, -self.log_evidence, {}, (), moves)
+
+    # --- assign -----------------------------------------------------------------------------------
+
+    def _assign(self, step: Step, posterior: StepPosterior, born: float) -> None:
+        """Add the observation of a step to the states that explain it, or to a new one.
+
+        `born` is the birth of a new state. A step that was part of another state is as old as
+        that: how rarely a state is seen for its age speaks for a merge, and without this a merge
+        would be undone as often as it is made.
+        """
+        states = self.world.states
+        step.entries, step.after = posterior.entries, posterior.after
+        if posterior.newness > BIRTH:
+            if step.end and states.n_alive > 0:
+                # Nothing is ever done from where an episode ended: that place needs no state of
+                # its own, and the step is counted as if it had stayed.
+                step.entries = [(state, state, weight) for state, weight in step.before]
+            else:
+                self._give_birth(step, posterior, born)
+        for state, weight in step.after:
+            states.add(state, step.arrival, weight)
+            self._search.touched.add(state)
+
+    def _give_birth(self, step: Step, posterior: StepPosterior, born: float) -> None:
+        """The step leads to a state that was never seen."""
+        state = self._edit.add_state(born)
+        odds = math.log(posterior.newness / max(1.0 - posterior.newness, 1e-300))
+        self._log.move("birth", (state,), "no known state explains the observation", odds)
+        left: dict[int, float] = {}
+        for before, weight in posterior.new_from:
+            left[before] = left.get(before, 0.0) + weight
+        for before, _, weight in posterior.entries:
+            left[before] = left.get(before, 0.0) + weight
+        total, sure = sum(left.values()), sum(p for _, p in step.before)
+        step.entries = [
+            (before, state, weight / total * sure) for before, weight in left.items() if total > 0
+        ]
+        step.after = [(state, 1.0)]
+
+    def _keep(self, step: Step) -> None:
+        """Keep a step that belongs to a state, so that it can be taken back."""
+        if step.after:
+            state = step.after[0][0]
+            step.weight_then = float(self.world.states.weight[state])
+            self.world.memory.keep(step, state)
+
+    # --- count ------------------------------------------------------------------------------------
+
+    def _count(self, step: Step, action: int) -> None:
+        """Count the transition of a new step, and learn its displacement."""
+        observe, moved, is_one = self.world.transitions.observe, 0.0, len(step.entries) == 1
+        for before, after, weight in step.entries:
+            chance = observe(
+                before, action, after, weight, step.reward, step.end, may_surprise=is_one
+            )
+            if chance is not None:
+                self._change_of_world(before, action, chance)
+            if before != after:
+                moved += weight
+        if moved > MOVED and not step.end and self.world.displacements.weight[action] < SETTLED:
+            origin = self.world.states.mean[step.before[0][0]]
+            self.world.displacements.add(action, step.arrival - origin, moved)
+
+    def _change_of_world(self, state: int, action: int, chance: float) -> None:
+        """A row has changed and was forgotten: doubt all others, once for each change."""
+        world = self.world
+        self._log.row_keys([(state, action)])
+        self._log.move(
+            "change", (state,), f"action {action} does not do what it did", -math.log(chance)
+        )
+        world.memory.forget_row(state, action)
+        if self.n_steps - self._changed_at > ONE_CHANGE:
+            world.transitions.doubt_all(but=(state, action))
+            self.planner.forget_certainty()
+        self._changed_at = self.n_steps
+
+    # --- revise -----------------------------------------------------------------------------------
+
+    def _revise(self) -> None:
+        """Scale, structure and fading, each when it is due."""
+        if self.n_steps >= self._pool_at:
+            self.learn_scale()
+            self._pool_at = self.n_steps * POOL_GROWTH
+        if self.n_steps % STRUCTURE_EVERY == 0:
+            self._reviser.revise(self.n_steps)
+            self._fade()
+
+    def _assign_again(self, step: Step, born: float) -> None:
+        step.before = [(s, p) for s, p in step.before if self.world.states.is_alive[s]]
+        posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
+        self._assign(step, posterior, born)
+        self.world.count(step, +1.0)
+        self._keep(step)
+        self._log.step(step)
+
+    def learn_scale(self) -> None:
+        """Empirical Bayes: the common covariance follows the scatter within states."""
+        states = self.world.states
+        states.set_state_density(self.world.displacements.log_state_density)
+        states.learn_scale(self.first_covariance)
+        self._log.is_everything = True
+
+    def settle_scale(self) -> None:
+        """What was learned of the scale so far becomes what later data is added to."""
+        self.first_covariance = self.world.states.prior.covariance
+        self.learn_scale()
+
+    def _fade(self) -> None:
+        """In a world that changes, what was seen long ago counts less."""
+        if self._config.half_life is not None:
+            transitions = self.world.transitions
+            transitions.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
+            self.planner.forget_certainty()
+            self._log.row_keys(transitions.rows)
+
+    # --- report -----------------------------------------------------------------------------------
+
+    def _info(self, step: Step, before: int | None, log_density: float) -> StepInfo:
+        """What the step did. `before` is the slot of the most likely state before it."""
+        log, ids, after, entries = self._log, self.world.states.ids, step.after, step.entries
+        n_evicted, self.world.memory.n_evicted = self.world.memory.n_evicted, 0
+        moves: tuple[Move, ...] = ()
+        if log.moves:
+            moves, log.moves = tuple(log.moves), []
+        if log.is_empty and len(after) == 1 and len(entries) <= 1:
+            slot, share = after[0]
+            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
+            if source == before and reached == slot:
+                state = StateId(ids.item(slot))
+                return StepInfo(
+                    state, log_density, share, weight, ((state, share),), moves,
+                    n_evicted=n_evicted,
+                )  # fmt: skip
+        log.step(step)
+        belief = tuple((StateId(ids.item(slot)), p) for slot, p in after)
+        info = StepInfo(
+            belief[0][0] if belief else NO_STATE,
+            log_density,
+            belief=belief,
+            moves=moves,
+            changed_states=frozenset(log.states),
+            changed_rows=frozenset(log.rows),
+            changed_all=log.is_everything,
+            n_evicted=n_evicted,
+        )
+        log.clear()
+        return info
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """Everything that matters between two episodes, as named arrays."""
+        if self.origin is None:
+            return {}
+        return {
+            "origin": self.origin,
+            "first_covariance": self.first_covariance,
+            "log_evidence": number(self.log_evidence),
+            "n_steps": np.array([self.n_steps]),
+            "changed_at": number(self._changed_at),
+            "pool_at": number(self._pool_at),
+            **prefixed("prior", self.world.states.prior.to_arrays()),
+            **prefixed("world", self.world.to_arrays()),
+            **prefixed("planner", self.planner.to_arrays()),
+            **prefixed("structure", self._search.to_arrays()),
+        }
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over, into a learner that knows nothing, what `to_arrays` gave."""
+        if not saved.has("origin"):
+            return
+        states = self.world.states
+        n_features = states.n_features
+        states.prior = ComponentPrior.from_arrays(saved.part("prior"), n_features)
+        self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
+        self.world.restore(saved.part("world"))
+        self.planner.restore(saved.part("planner"), states.n_slots)
+        self._search.restore(saved.part("structure"), states.n_slots)
+        self.log_evidence = saved.number("log_evidence")
+        self.n_steps = saved.count("n_steps")
+        self._changed_at = saved.number("changed_at", infinite=-math.inf)
+        self._pool_at = saved.number("pool_at", infinite=math.inf)
+        self.origin = saved.floats("origin", n_features)
+
+
+def _empty_world(n_features: int, n_actions: int, config: TGMConfig, scale: Scale) -> WorldModel:
+    """A world of which nothing is known, on the given scale."""
+    displacements = Displacements(
+        n_actions,
+        scale.step_square,
+        scale.covariance,
+        tells_actions_apart=config.displacement_prior,
+    )
+    density = displacements.log_state_density
+    prior = ComponentPrior(scale.covariance, PRIOR_DOF + n_features, density, scale.radius)
+    return WorldModel(
+        GaussianStates(prior),
+        SparseTransitions(n_actions, config.gamma),
+        displacements,
+        StepMemory(config.kept_per_state),
+    )

@@ -1,0 +1,192 @@
+"""What a world model knows, in the words of the public interface: it is read, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tgm.config import TGMConfig
+from tgm.distributions import FloatArray, IntArray
+from tgm.inference.filtering import condition
+from tgm.inference.step_filter import StepFilter
+from tgm.learners import world_tables
+from tgm.learners.learner import Context
+from tgm.learners.limits import most_states
+from tgm.learners.snapshot import Changes, Snapshot
+from tgm.learners.step_info import RowId
+from tgm.perception.observation_model import StateId
+from tgm.planning.model_planner import ModelPlanner
+from tgm.transition.sparse import NO_COUNT, dense
+from tgm.world_model import WorldModel
+
+CONFIRMED = 1.5  # points that make a state more than an outlier
+LEAST_BELIEF = 1e-300  # probability; keeps a belief in unconfirmed states only from being nothing
+
+
+class OnlineKnowledge:
+    """The questions that a `Learner` answers, from a world model and the values planned in it.
+
+    Attributes:
+        world: what is known, in coordinates about `origin`.
+        planner: the values.
+        filter: finds every belief.
+        origin: (n_features,) the first observation ever; None before it.
+        most_states: no state is born when there are so many.
+    """
+
+    def __init__(
+        self, world: WorldModel, planner: ModelPlanner, step_filter: StepFilter, config: TGMConfig
+    ) -> None:
+        """Read from a world, its values and the filter of its learner."""
+        self.world = world
+        self.planner = planner
+        self.filter = step_filter
+        self.origin: FloatArray | None = None
+        self.most_states = config.max_states or most_states(world.states.n_features)
+        self._config = config
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names for life."""
+        return self.world.states.ids[self.world.states.alive]
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features)"""
+        states = self.world.states
+        if self.origin is None:
+            return np.empty((0, states.n_features))
+        return np.asarray(states.mean[states.alive] + self.origin)
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features)"""
+        return self.world.states.covariances(self.world.states.alive)
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected counts, without the prior."""
+        return dense(self.world.transitions, self.world.states.alive)
+
+    @property
+    def transition_matrix(self) -> FloatArray:
+        """(n_actions, n_states, n_states): the counts, and the prior spread over all states.
+
+        Only the part of the counts that went on: where an action has always ended the episode, the
+        prior is all that is known of where it leads.
+        """
+        counts = self.transition_counts * (1.0 - self.end_probabilities)[..., None]
+        concentration = counts + self._config.row_prior / max(1, counts.shape[1])
+        return np.asarray(concentration / concentration.sum(axis=-1, keepdims=True))
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) share of the tries that ended the episode."""
+        transitions, alive = self.world.transitions, self.world.states.alive
+        visits, ends = transitions.visits[alive].T, transitions.end_sum[alive].T
+        tried = visits > NO_COUNT
+        return np.where(tried, np.clip(ends / np.where(tried, visits, 1.0), 0.0, 1.0), 0.0)
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,): next states, the end, and tries."""
+        transitions, alive = self.world.transitions, self.world.states.alive
+        n_states, n_actions, prior = len(alive), transitions.n_actions, self._config.row_prior
+        place = {slot: index for index, slot in enumerate(alive.tolist())}
+        ends = self.end_probabilities
+        next_states, tries = np.zeros((n_actions, n_states)), np.zeros(n_actions)
+        for index in np.flatnonzero(belief).tolist():
+            for action in range(n_actions):
+                row = transitions.row(int(alive[index]), action)
+                goes_on, total = 1.0 - float(ends[action, index]), sum(row.values())
+                weight = float(belief[index]) * goes_on / (goes_on * total + prior)
+                next_states[action] += weight * prior / n_states
+                for after, count in row.items():
+                    next_states[action, place[after]] += weight * goes_on * count
+                tries[action] += belief[index] * total
+        return next_states, np.asarray(ends @ belief), tries
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many states as the default allows."""
+        is_default = self._config.max_states is None
+        return is_default and self.world.states.n_alive >= self.most_states
+
+    @property
+    def n_kept(self) -> int:
+        """Points in memory."""
+        return len(self.world.memory)
+
+    @property
+    def n_fixed(self) -> int:
+        """No state is ever fixed: each stays as long as the evidence is for it."""
+        return 0
+
+    # --- beliefs ----------------------------------------------------------------------------------
+
+    def belief(self, observations: FloatArray) -> FloatArray:
+        """(n_observations, n_states) probability of each state given each observation alone."""
+        states = self.world.states
+        if self.origin is None:
+            return np.empty((len(observations), 0))
+        log_likelihood = states.log_densities_of(observations - self.origin)[:, states.alive]
+        expected = np.full(states.n_alive, 1.0 / states.n_alive)
+        return condition(expected, log_likelihood)[0]
+
+    def filtered_belief(self, observation: FloatArray, context: Context) -> FloatArray:
+        """(n_states,) probability of each state given an observation and what came before it.
+
+        The belief with which the learner would learn from it, among the known states.
+        """
+        states = self.world.states
+        if self.origin is None or not self._config.filtering:
+            return np.asarray(self.belief(observation[None])[0])
+        place = {name: slot for slot, name in zip(states.alive, self.state_ids, strict=True)}
+        before = [(int(place[name]), p) for name, p in context.belief if name in place]
+        departure = None if context.observation is None else context.observation - self.origin
+        posterior = self.filter.posterior(
+            observation - self.origin, before, context.action, departure
+        )
+        found = np.zeros(states.n_slots)
+        for slot, probability in posterior.after:
+            found[slot] = probability
+        total = found.sum()
+        if total > 0:
+            return np.asarray(found[states.alive] / total)
+        # Certainly none of the known states: the nearest one is still the best guess.
+        return np.asarray(self.belief(observation[None])[0])
+
+    # --- values -----------------------------------------------------------------------------------
+
+    def action_values(self, belief: FloatArray) -> FloatArray:
+        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
+        states = self.world.states
+        if self.origin is None:
+            return np.zeros((*belief.shape[:-1], self.world.transitions.n_actions))
+        # A state that was seen only once may be an outlier, and must not decide.
+        weight = states.weight[states.alive]
+        confirmed = weight >= min(CONFIRMED, float(weight.max()))
+        shares = np.where(confirmed, np.maximum(belief, LEAST_BELIEF), 0.0)
+        shares /= shares.sum(axis=-1, keepdims=True)
+        return np.asarray(shares @ self.greedy_values())
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the model as it is known."""
+        alive = self.world.states.alive
+        return self.planner.greedy_values(alive)[alive]
+
+    # --- records ----------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        n_features, n_actions = self.world.states.n_features, self.world.transitions.n_actions
+        if self.origin is None:
+            return Snapshot.empty(n_features, n_actions, np.empty((0, n_features)))
+        values = self.greedy_values() if self.world.states.n_alive else np.empty((0, n_actions))
+        return world_tables.snapshot(self.world, self.origin, values, self._config.row_prior)
+
+    def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
+        """Some states and rows as they are now; ids that are gone are listed as removed."""
+        if self.origin is None:
+            return Changes([], [], [], sorted(states))
+        return world_tables.excerpt(self.world, self.origin, states, rows)

@@ -1,0 +1,108 @@
+"""Second looks: kept steps that fit badly are assigned again, states are merged or split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tgm.config import TGMConfig
+from tgm.learners.world_editor import WorldEditor
+from tgm.memory.step import Step, difference
+from tgm.structure.revision import Revision
+from tgm.structure.search import StructureSearch
+
+REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
+REASSIGN_DISTANCE = 2.0  # standard deviations from its state at which a kept step is
+REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
+REASSIGN_POINTS = 3.0  # points of a state whose steps are
+
+
+class Reviser:
+    """Looks at the states that have grown: at their kept steps, neighbours and width."""
+
+    def __init__(
+        self,
+        search: StructureSearch,
+        edit: WorldEditor,
+        assign_again: Callable[[Step, float], None],
+        config: TGMConfig,
+        most_states: int,
+    ) -> None:
+        """Revise the world of `search` and `edit`.
+
+        Args:
+            search: says what is worth changing.
+            edit: changes it.
+            assign_again: assigns a step that was taken back, whose state was born at a step.
+            config: whether steps are assigned again, and states merged and split.
+            most_states: no state is split when there are so many.
+        """
+        self._search = search
+        self._edit = edit
+        self._world = edit.world
+        self._assign_again = assign_again
+        self._config = config
+        self._most_states = most_states
+
+    def revise(self, n_steps: int) -> None:
+        """Do what the evidence asks for, after so many steps."""
+        states, search = self._world.states, self._search
+        due = search.due()
+        if due and self._config.reassign_steps:
+            self._reassign_far_steps(due)
+        if not due or not self._config.moves:
+            return
+        states.set_state_density(self._world.displacements.log_state_density)
+        # Reassigning may have touched others, or left nothing of these.
+        due = sorted(state for state in search.touched.union(due) if states.is_alive[state])
+        search.touched.clear()
+        for one, other in search.neighbours(due):
+            if states.is_alive[one] and states.is_alive[other]:
+                merge = search.merge(one, other, n_steps)
+                if isinstance(merge, Revision):
+                    self._edit.merge(merge)
+                else:
+                    self._edit.refuse("merge", merge)
+        for state in due:
+            if states.is_alive[state] and states.n_alive < self._most_states:
+                split = search.split(state, n_steps)
+                if isinstance(split, Revision):
+                    self._edit.split(split)
+                elif split is not None:
+                    self._edit.refuse("split", split)
+
+    def _reassign_far_steps(self, due: list[int]) -> None:
+        """Steps that came when a state was young and lie far from it now are assigned again."""
+        states = self._world.states
+        # Later most of the kept steps are new ones, which were assigned when much was known.
+        latest = 2 * self._config.kept_per_state
+        for state in due:
+            weight = float(states.weight[state])
+            if not states.is_alive[state] or not REASSIGN_POINTS <= weight <= latest:
+                continue
+            far = [
+                step
+                for step in self._world.memory.into(state)
+                if weight > REASSIGN_GROWTH * step.weight_then
+                and states.squared_distance(step.arrival, state) > REASSIGN_DISTANCE**2
+            ]
+            for step in far:
+                if step.kept_in == state and states.weight[state] >= 2:
+                    self._reassign(step)
+
+    def _reassign(self, step: Step) -> None:
+        """Take a kept step back and assign it again, without itself, and those that followed.
+
+        The next one always; then on, as long as the belief about where a step led has changed.
+        """
+        born = self._edit.withdraw(step)
+        follower = step.kept_next  # only now: its state may be gone
+        born_next = 0.0 if follower is None else self._edit.withdraw(follower)
+        self._assign_again(step, born)
+        while follower is not None:
+            follower.before = step.after
+            self._assign_again(follower, born_next)
+            step, follower = follower, follower.kept_next
+            if follower is not None:
+                if difference(step.after, follower.before) < REASSIGN:
+                    break
+                born_next = self._edit.withdraw(follower)

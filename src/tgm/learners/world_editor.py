@@ -1,0 +1,102 @@
+"""Steps and changes of structure, applied to a world model: all its parts and the values follow."""
+
+from __future__ import annotations
+
+from tgm.learners.change_log import ChangeLog
+from tgm.memory.step import Step, relabel
+from tgm.perception.component_map import ComponentMap, MoveKind
+from tgm.perception.gaussian_states import LEAST_WEIGHT
+from tgm.planning.model_planner import ModelPlanner
+from tgm.structure.revision import Refusal, Revision
+from tgm.structure.search import StructureSearch
+from tgm.world_model import WorldModel
+
+
+class WorldEditor:
+    """Applies what the learner decides to the world model, the values and the search's list.
+
+    Everything that it changes is in the log.
+    """
+
+    def __init__(
+        self, world: WorldModel, planner: ModelPlanner, search: StructureSearch, log: ChangeLog
+    ) -> None:
+        """Edit `world`; planner and search follow."""
+        self.world = world
+        self._planner = planner
+        self._search = search
+        self._log = log
+
+    def add_state(self, born: float) -> int:
+        """The slot of a new state without points, born at a step."""
+        state = self.world.add_state(born)
+        self._planner.birth(state)
+        self._search.birth(state)
+        self._log.state(state)
+        return state
+
+    def withdraw(self, step: Step) -> float:
+        """Take back what a kept step added; returns the birth of the state that it was kept in.
+
+        A state of which nothing is left is removed.
+        """
+        world, states = self.world, self.world.states
+        assert step.kept_in is not None
+        born = float(world.born[step.kept_in])
+        self._log.step(step)
+        world.count(step, -1.0)
+        world.memory.take_out(step)
+        for state, weight in step.after:
+            states.take_back(state, step.arrival, weight)
+            if states.weight[state] <= LEAST_WEIGHT and not world.transitions.has_rows(state):
+                self._log.move("removal", (state,), "nothing is left of it")
+                self._remove(state, ComponentMap.of_removal(states.n_slots, state))
+        return born
+
+    def merge(self, revision: Revision) -> None:
+        """Make the second state of a revision part of the first."""
+        one, other = revision.states
+        self._log.move("merge", revision.states, "one state explains both", revision.gain)
+        self.world.states.set_moments(one, revision.moments[one])
+        self._log.state(one)
+        self._remove(other, revision.change)
+        self.world.transitions.retry_if_hardly_tried(revision.retries)
+        self._search.touched.add(one)
+
+    def split(self, revision: Revision) -> None:
+        """Make the second state of a revision from a part of the first.
+
+        Each kept step is taken back and counted again for the right half; what is left in between
+        is only in the counts, and follows the map.
+        """
+        world, (state, child) = self.world, revision.states
+        born = self.add_state(float(world.born[state]))
+        assert born == child
+        for relabelling in revision.relabellings:
+            self._log.step(relabelling.step)
+            world.count(relabelling.step, -1.0)
+        self._log.row_keys(world.transitions.apply(revision.change))
+        self._planner.apply(revision.change)
+        for relabelling in revision.relabellings:
+            step = relabelling.step
+            world.memory.relabel(step, relabelling.before, relabelling.after)
+            world.count(step, +1.0)
+            self._log.step(step)
+        newest = world.newest
+        if newest is not None and newest.kept_in is None and revision.halves is not None:
+            newest.after = relabel(newest.after, {state: revision.halves(newest.arrival)})
+        for half in revision.states:
+            world.states.set_moments(half, revision.moments[half])
+            self._log.state(half)
+        self._log.move("split", revision.states, "two states explain it", revision.gain)
+
+    def refuse(self, kind: MoveKind, refusal: Refusal) -> None:
+        """A change of structure was weighed and refused: that is logged too."""
+        self._log.move(kind, refusal.states, refusal.cause, refusal.gain, accepted=False)
+
+    def _remove(self, state: int, change: ComponentMap) -> None:
+        """A state is gone: all parts follow the map."""
+        self._log.state(state)
+        self._log.row_keys(self.world.apply(change))
+        self._planner.apply(change)
+        self.world.states.remove(state)

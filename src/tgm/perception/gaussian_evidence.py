@@ -1,0 +1,75 @@
+"""Two Gaussian states or one: cuts, their evidence, and the covariance that states share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.moments import Moments
+from tgm.distributions.small import well_conditioned
+from tgm.perception.component_prior import ComponentPrior
+
+TWO_MEANS_ROUNDS = 10
+FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
+
+
+def merge_gain(prior: ComponentPrior, first: Moments, second: Moments) -> float:
+    """Nats of evidence won by seeing two sets of points as one state.
+
+    ln p(both as one) - ln p(first) - ln p(second) - ln repulsion, all marginal likelihoods of the
+    points under the common prior.
+    """
+    together = _evidence(prior, first + second)
+    apart = _evidence(prior, first) + _evidence(prior, second)
+    return together - apart - prior.log_repulsion(first.mean - second.mean)
+
+
+def spread_ratio(prior: ComponentPrior, moments: Moments) -> float:
+    """Variance of points along their widest axis, over that which is believed of a state."""
+    widest = np.linalg.eigvals(prior.precision @ moments.scatter).real.max()
+    return float(widest) / moments.weight
+
+
+def two_sides(points: FloatArray) -> BoolArray | None:
+    """(n,) one side of the best cut of points (n, n_features) in two, or None.
+
+    Two-means, started from a cut across the longest axis.
+    """
+    centred = points - points.mean(axis=0)
+    axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    side = np.asarray(centred @ axis > 0)
+    for _ in range(TWO_MEANS_ROUNDS):
+        if side.all() or not side.any():
+            return None
+        here, there = points[side].mean(axis=0), points[~side].mean(axis=0)
+        new = np.sum((points - here) ** 2, axis=1) < np.sum((points - there) ** 2, axis=1)
+        if (new == side).all():
+            return side
+        side = np.asarray(new)
+    return None if side.all() or not side.any() else side
+
+
+def pooled_covariance(
+    prior: ComponentPrior, weight: FloatArray, scatter: FloatArray, first: FloatArray
+) -> FloatArray:
+    """(n_features, n_features) covariance within states, learned from them and a first guess.
+
+    Only the narrower half of the data counts: a state that is really two would inflate the
+    covariance, and then hide in it.
+
+    Args:
+        prior: of the states.
+        weight, scatter: (n,) and (n, n_features, n_features) of states with more than one point.
+        first: (n_features, n_features) the first guess.
+    """
+    freedom = weight - 1
+    order = np.argsort(np.einsum("ij,kji->k", prior.precision, scatter) / freedom)
+    half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
+    chosen = order[:half]
+    total = FIRST_WEIGHT + float(freedom[chosen].sum())
+    pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / total
+    return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / total)
+
+
+def _evidence(prior: ComponentPrior, moments: Moments) -> float:
+    return prior.log_evidence(moments.weight, moments.scatter)

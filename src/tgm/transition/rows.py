@@ -1,0 +1,70 @@
+"""One row of a sparse transition model: what it says, how sure it is, and its evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+Row = dict[int, float]
+"""Expected number of times that each next state was seen."""
+
+Outcomes = list[tuple[int, float]]
+"""(next state, probability), the most likely first."""
+
+CHANGED = 0.01  # probability; a row whose numbers move by less is not planned with again
+LEAST_OUTCOME_COUNT = 0.5  # tries; an outcome with fewer is taken for a mistake
+LEAST_OUTCOME_SHARE = 0.02  # of the tries of its row; the same
+RANDOM_ROW_TRIES = 3.0  # tries from which a row may be random, and a third of them counts
+
+
+def differ(one: Outcomes, other: Outcomes) -> bool:
+    """Whether the outcomes of a row have changed enough to plan with them again."""
+    if one == other:
+        return False
+    return len(one) != len(other) or any(
+        state != known or abs(share - before) >= CHANGED
+        for (state, share), (known, before) in zip(one, other, strict=True)
+    )
+
+
+def outcomes(row: Row, visits: float) -> Outcomes:
+    """(next state, probability) of the outcomes to plan with, the most likely first.
+
+    An outcome with less than half an observation, or less than one in fifty, is left out as a
+    misread step.
+    """
+    if len(row) == 1:
+        return [(next(iter(row)), 1.0)]
+    items = sorted(row.items(), key=lambda item: (-item[1], item[0]))
+    least = min(items[0][1], max(LEAST_OUTCOME_COUNT, LEAST_OUTCOME_SHARE * visits))
+    items = [(after, count) for after, count in items if count >= least]
+    total = sum(count for _, count in items)
+    return [(after, count / total) for after, count in items]
+
+
+def certainty(row: Row, visits: float) -> float:
+    """What a row is worth as knowledge: tries of its first outcome less those of its second.
+
+    A row may be random: from three tries on, a third of them counts in any case.
+    """
+    if len(row) == 1:
+        return next(iter(row.values()))
+    first, second = sorted(row.values(), reverse=True)[:2]
+    return max(first - second, visits / 3 if visits >= RANDOM_ROW_TRIES else 0.0)
+
+
+def row_log_evidence(
+    counts: Iterable[float], concentrations: Iterable[float], total: float
+) -> float:
+    """ln evidence of counts under a Dirichlet.
+
+    Args:
+        counts: of some outcomes; those not named were not seen.
+        concentrations: of these outcomes, before the counts.
+        total: concentration of all outcomes.
+    """
+    evidence, seen = math.lgamma(total), 0.0
+    for count, concentration in zip(counts, concentrations, strict=True):
+        evidence += math.lgamma(concentration + count) - math.lgamma(concentration)
+        seen += count
+    return evidence - math.lgamma(total + seen)

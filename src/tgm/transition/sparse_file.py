@@ -1,0 +1,105 @@
+"""Sparse transitions as named arrays, and back."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from tgm.distributions import IntArray
+from tgm.errors import DataError
+from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
+from tgm.transition.sparse import PLANNED, START, SUMS, Key, SparseTransitions
+
+ROUNDING = 1e-6  # by how much sums in a file may miss what they should be
+
+
+def to_arrays(transitions: SparseTransitions) -> Arrays:
+    """Everything; rows in their order, and the planner's arrays, which lag behind the rows."""
+    keys, rows = list(transitions.rows), list(transitions.rows.values())
+    return {
+        "row.key": _pairs(keys),
+        "row.n_next": np.array([len(row) for row in rows], dtype=np.intp),
+        "next.state": np.array([state for row in rows for state in row], dtype=np.intp),
+        "next.count": np.array([count for row in rows for count in row.values()]),
+        **{name: getattr(transitions, name) for name in (*SUMS, *PLANNED)},
+        "log_fade": np.array([transitions.log_fade]),
+        "changed": np.array(sorted(transitions.changed), dtype=np.intp),
+        "touched": _pairs(sorted(transitions.touched)),
+        "retries": _pairs(sorted(transitions.retries)),
+        "surprise.key": _pairs(list(transitions.surprises)),
+        "surprise.times": np.array(list(transitions.surprises.values()), dtype=np.intp),
+    }
+
+
+def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) -> None:
+    """Take over what `to_arrays` gave, for at least so many states."""
+    n_actions = transitions.n_actions
+    shape = len(saved.floats("visits", ANY, n_actions)), n_actions
+    if shape[0] < n_slots:
+        raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
+    transitions.predecessors = [set() for _ in range(shape[0])]
+    for name in SUMS:
+        low = None if name == "reward_sum" else -ROUNDING
+        setattr(transitions, name, saved.floats(name, *shape, low=low, size=LARGEST_SUM))
+    _restore_planned(transitions, saved, shape)
+    _restore_rows(transitions, saved)
+    transitions.log_fade = saved.number("log_fade")
+    transitions.changed = set(saved.whole("changed", ANY, high=shape[0] - 1).tolist())
+    transitions.touched = set(_keys(saved, "touched", shape))
+    transitions.retries = set(_keys(saved, "retries", shape))
+    times = saved.whole("surprise.times", ANY).tolist()
+    keys = _keys(saved, "surprise.key", shape, len(times))
+    transitions.surprises = dict(zip(keys, times, strict=True))
+
+
+def _restore_planned(
+    transitions: SparseTransitions, saved: ArrayReader, shape: tuple[int, int]
+) -> None:
+    """The planner's arrays; values would grow without end if rows summed to more than one."""
+    for name in ("reward", "certainty"):
+        setattr(transitions, name, saved.floats(name, *shape, size=LARGEST_SUM))
+    transitions.end = saved.floats("end", *shape, low=-ROUNDING, high=1.0)
+    transitions.successor = saved.whole("successor", *shape, ANY, high=max(shape[0] - 1, 0))
+    wide = transitions.successor.shape
+    transitions.probability = saved.floats("probability", *wide, low=0.0, high=1.0 + 1e-9)
+    transitions.discounted = saved.floats("discounted", *wide, low=0.0, high=1.0 + 1e-9)
+    goes_on = transitions.gamma * (1.0 - transitions.end[..., None]) * transitions.probability
+    if (transitions.probability.sum(axis=-1) > 1.0 + ROUNDING).any():
+        raise DataError("array 'probability' has a row that sums to more than one")
+    if (np.abs(transitions.discounted - goes_on) > ROUNDING).any():
+        raise DataError("array 'discounted' does not fit the probabilities")
+
+
+def _restore_rows(transitions: SparseTransitions, saved: ArrayReader) -> None:
+    shape = transitions.visits.shape[0], transitions.n_actions
+    n_next = saved.whole("row.n_next", ANY).tolist()
+    states = saved.whole("next.state", sum(n_next), high=shape[0] - 1).tolist()
+    counts = saved.floats("next.count", sum(n_next), low=0.0).tolist()
+    after = zip(states, counts, strict=True)
+    for key, length in zip(_keys(saved, "row.key", shape, len(n_next)), n_next, strict=True):
+        row = transitions.rows[key] = dict(itertools.islice(after, length))
+        for state in row:
+            transitions.predecessors[state].add(key)
+        if key[0] != START:
+            visits, counted = float(transitions.visits[key]), sum(row.values())
+            if counted > visits + ROUNDING * max(1.0, visits):
+                raise DataError(f"array 'next.count' has {counted} of {visits} visits of {key}")
+            outcomes = zip(
+                transitions.successor[key].tolist(),
+                transitions.probability[key].tolist(),
+                strict=True,
+            )
+            transitions.planned[key] = [(state, share) for state, share in outcomes if share > 0]
+
+
+def _pairs(keys: list[Key]) -> IntArray:
+    """(n, 2) states and actions."""
+    return np.array(keys, dtype=np.intp).reshape(-1, 2)
+
+
+def _keys(saved: ArrayReader, name: str, shape: tuple[int, int], length: int = ANY) -> list[Key]:
+    pairs = saved.whole(name, length, 2, low=START)
+    if (pairs >= list(shape)).any() or (pairs[:, 1] < 0).any():
+        raise DataError(f"array '{name}' names a state or an action that is not there")
+    return [(state, action) for state, action in pairs.tolist()]
