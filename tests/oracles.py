@@ -5,6 +5,7 @@ Straight from the paper with its errata mended: loops over points and components
 as mpmath numbers in lists, one per component, or one row per point.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import mpmath as mp
@@ -437,3 +438,21 @@ def moments_by_definition(
     mean = (weights[:, None] * points).sum(axis=0) / total
     scatter = sum(w * np.outer(x - mean, x - mean) for w, x in zip(weights, points, strict=True))
     return total, mean, scatter
+
+
+def enumerated_filter(
+    start: np.ndarray, rows: np.ndarray, likelihood: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """The belief in the last state, by adding up every path of states.
+
+    start (K,), rows (T, K, K) of each step, likelihood (T + 1, K) of each observation. Returns the
+    belief (K,) and the probability of all observations.
+    """
+    n_states, n_steps = len(start), len(rows)
+    belief = np.zeros(n_states)
+    for path in itertools.product(range(n_states), repeat=n_steps + 1):
+        probability = start[path[0]] * likelihood[0, path[0]]
+        for t in range(n_steps):
+            probability *= rows[t, path[t], path[t + 1]] * likelihood[t + 1, path[t + 1]]
+        belief[path[-1]] += probability
+    return belief / belief.sum(), float(belief.sum())

@@ -109,30 +109,30 @@ def double(name):
 
 def lead_nowhere(arrays):
     """Room for one more state, which is not there, and a successor of that name."""
-    n_slots = len(arrays["model.transition.visits"])
+    n_slots = len(arrays["world.transition.visits"])
     for name in (*SUMS, *PLANNED):
-        array = arrays[f"model.transition.{name}"]
-        arrays[f"model.transition.{name}"] = np.concatenate([array, np.zeros_like(array[:1])])
-    arrays["model.transition.successor"][0, 0, 0] = n_slots
+        array = arrays[f"world.transition.{name}"]
+        arrays[f"world.transition.{name}"] = np.concatenate([array, np.zeros_like(array[:1])])
+    arrays["world.transition.successor"][0, 0, 0] = n_slots
 
 
 def exchange_homes(arrays):
-    arrays["model.memory.home.state"] = arrays["model.memory.home.state"][::-1].copy()
+    arrays["world.memory.home.state"] = arrays["world.memory.home.state"][::-1].copy()
 
 
 LIES = [
-    ("half life", double("model.memory.home.state"), "holds a state twice"),
+    ("half life", double("world.memory.home.state"), "holds a state twice"),
     ("half life", exchange_homes, "keeps a step where it did not lead"),
-    ("half life", put("model.transition.discounted", 0.7), "'discounted' does not fit"),
-    ("half life", put("model.transition.probability", 1.0, slice(None)), "sums to more than one"),
-    ("half life", put("model.transition.end", 7.0), "'model.transition.end' holds 7.0"),
-    ("half life", put("model.transition.next.count", 9e9), r"has 9e\+09|has 9000000"),
-    ("half life", put("model.transition.log_fade", 1e20), "'log_fade' holds"),
+    ("half life", put("world.transition.discounted", 0.7), "'discounted' does not fit"),
+    ("half life", put("world.transition.probability", 1.0, slice(None)), "sums to more than one"),
+    ("half life", put("world.transition.end", 7.0), "'world.transition.end' holds 7.0"),
+    ("half life", put("world.transition.next.count", 9e9), r"has 9e\+09|has 9000000"),
+    ("half life", put("world.transition.log_fade", 1e20), "'log_fade' holds"),
     ("half life", lead_nowhere, "'successor' names a state that is not there"),
-    ("half life", put("model.planner.worst_reward", 1e9), "below 1000000000.0"),
-    ("half life", put("model.memory.step.action", -1, slice(None)), "a start has a past"),
-    ("half life", put("model.prior.covariance", 9.0, 1), "is not symmetric"),
-    ("half life", put("model.component.scatter", -1e9, 0), "leaves no covariance"),
+    ("half life", put("planner.worst_reward", 1e9), "below 1000000000.0"),
+    ("half life", put("world.memory.step.action", -1, slice(None)), "a start has a past"),
+    ("half life", put("prior.covariance", 9.0, 1), "is not symmetric"),
+    ("half life", put("world.component.scatter", -1e9, 0), "leaves no covariance"),
     ("paper", put("memory.actions", 2**31, 0), "'memory.actions' holds 2147483648"),
     ("paper", put("memory.actions", 2), "said to have a successor"),
     ("paper", double("ids"), "holds a name twice"),

@@ -182,7 +182,7 @@ def test_kept_points_that_were_never_part_of_their_state_leave_sound_covariances
     agent.save(path)
     arrays, facts = read_model(path)
     doctored = dict(arrays)
-    doctored["model.memory.step.arrival"] = arrays["model.memory.step.arrival"] * times
+    doctored["world.memory.step.arrival"] = arrays["world.memory.step.arrival"] * times
     write_model(path, doctored, facts)
     again = tgm.TGMAgent.load(path, env=env)
     for _ in range(40):

@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from tests.oracles import joint_posterior
 
-from tgm.inference import step_filter as inference
+from tgm.inference import step_filter
 from tgm.inference.step_filter import StepFilter
+from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
 from tgm.transition.displacements import Displacements
-from tgm.transition.sparse import NO_ACTION, START, SparseTransitions
+from tgm.transition.sparse import START, START_ACTION, SparseTransitions
+from tgm.world_model import WorldModel
 
 ROW_PRIOR = 0.5
 VARIANCE = 0.02
+GONE = 2
 
 
 class World:
@@ -23,20 +26,19 @@ class World:
     def __init__(self, seed: int = 0, n_states: int = 5, *, filtering: bool = True) -> None:
         rng = np.random.default_rng(seed)
         prior = ComponentPrior(VARIANCE * np.eye(2), 20.0, -2.0, 3.0)
-        self.components = GaussianStates(prior)
-        self.model = SparseTransitions(2, 0.9)
-        self.model.make_room(n_states + 1)
+        self.states = GaussianStates(prior)
+        self.transitions = SparseTransitions(2, 0.9)
+        self.transitions.make_room(n_states + 1)
         self.displacements = Displacements(2, np.eye(2), VARIANCE * np.eye(2))
         for index in range(n_states + 1):
-            slot = self.components.birth()
+            slot = self.states.birth()
             for point in rng.normal((index, 0), 0.1, size=(6, 2)):
-                self.components.add(slot, point, 1.0)
-            self.components.refresh(slot)
-        self.components.remove(2)
-        self.explainer = StepFilter(
-            self.components,
-            self.model,
-            self.displacements,
+                self.states.add(slot, point, 1.0)
+            self.states.refresh(slot)
+        self.states.remove(GONE)
+        memory = StepMemory(20)
+        self.filter = StepFilter(
+            WorldModel(self.states, self.transitions, self.displacements, memory),
             ROW_PRIOR,
             filtering=filtering,
             max_states=None,
@@ -45,25 +47,25 @@ class World:
 
     def fill(self, rng: np.random.Generator) -> None:
         """Some tries of everything, some starts, some displacements of action 1."""
-        alive = self.components.alive.tolist()
+        alive = self.states.alive.tolist()
         for _ in range(25):
             state, after = (int(rng.choice(alive)) for _ in range(2))
-            self.model.add(state, int(rng.integers(2)), after, rng.uniform(0.2, 1), 0.0, 0.0)
+            self.transitions.add(state, int(rng.integers(2)), after, rng.uniform(0.2, 1), 0.0, 0.0)
         for _ in range(3):
-            self.model.add(START, NO_ACTION, int(rng.choice(alive)), 1.0, 0.0, 0.0)
+            self.transitions.add(START, START_ACTION, int(rng.choice(alive)), 1.0, 0.0, 0.0)
         for _ in range(4):
             self.displacements.add(1, rng.normal((1, 0), 0.1), 1.0)
 
     def oracle(self, point, before, action, departure, *, filtering=True):
         """What the oracle is given: numbers, not parts of the agent."""
-        components, n = self.components, self.components.n_slots
-        dead = ~components.is_alive[:n]
-        likelihood = np.exp(components.log_densities(point))
+        states, n = self.states, self.states.n_slots
+        dead = ~states.is_alive[:n]
+        likelihood = np.exp(states.log_densities(point))
         likelihood[dead] = 0.0
         rows = {s: self.row(s, action) if filtering else np.zeros(n) for s, _ in before}
-        starts = self.row(START, NO_ACTION) if action is None else np.zeros(n)
-        origin = components.mean[before[0][0]] if before else departure
-        means = components.mean[:n]
+        starts = self.row(START, START_ACTION) if action is None else np.zeros(n)
+        origin = states.mean[before[0][0]] if before else departure
+        means = states.mean[:n]
         if origin is not None and action is not None:
             new_density = math.exp(self.displacements.log_density(point - origin, action))
         else:
@@ -81,8 +83,8 @@ class World:
         )
 
     def row(self, state: int, action: int) -> np.ndarray:
-        row = self.model.row(state, action)
-        return np.array([row.get(after, 0.0) for after in range(self.components.n_slots)])
+        row = self.transitions.row(state, action)
+        return np.array([row.get(after, 0.0) for after in range(self.states.n_slots)])
 
 
 def anywhere(point: np.ndarray, means: np.ndarray) -> float:
@@ -105,8 +107,8 @@ BELIEFS = {
 
 @pytest.fixture
 def nothing_dropped(monkeypatch):
-    monkeypatch.setattr(inference, "DROPPED", -1.0)
-    monkeypatch.setattr(inference, "NEGLIGIBLE", np.inf)
+    monkeypatch.setattr(step_filter, "DROPPED", -1.0)
+    monkeypatch.setattr(step_filter, "NEGLIGIBLE", np.inf)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -122,10 +124,10 @@ def test_the_posterior_of_a_step(seed, belief, filtering):
         # Between the states, where much is possible; and it must not be the ordinary step.
         point = np.array([rng.uniform(-0.5, 5.5), rng.normal(scale=0.2)])
         departure = np.array([before[0][0] + 0.05, 0.0])
-        result = world.explainer.infer(point, before, action, departure)
+        result = world.filter.posterior(point, before, action, departure)
         expected, density = world.oracle(point, before, action, departure, filtering=filtering)
         after = dict(result.after)
-        for state in range(world.components.n_slots):
+        for state in range(world.states.n_slots):
             total = sum(expected[s, state] for s in [*(s for s, _ in before), None])
             assert after.get(state, 0.0) == pytest.approx(total, abs=1e-9)
         newness = sum(p for (_, state), p in expected.items() if state is None)
@@ -133,7 +135,7 @@ def test_the_posterior_of_a_step(seed, belief, filtering):
         assert sum(after.values()) + result.newness == pytest.approx(1, abs=1e-9)
         assert result.log_density == pytest.approx(math.log(density), abs=1e-8)
         # The joint, up to the rule that only what was believed can be counted.
-        joint = {(s, t): p for (s, t), p in expected.items() if s is not None and t is not None}
+        joint = {(s, t): p for (s, t), p in expected.items() if None not in (s, t) and t != GONE}
         believed, found = sum(p for _, p in before), sum(joint.values())
         scale = min(1.0, believed / found)
         for s, t, weight in result.entries:
@@ -150,10 +152,10 @@ def test_the_posterior_at_the_start_of_an_episode(seed):
     world = World(seed)
     world.fill(rng)
     point = np.array([rng.uniform(-0.5, 5.5), 0.1])
-    result = world.explainer.infer(point, [], None, None)
+    result = world.filter.posterior(point, [], None, None)
     expected, density = world.oracle(point, [], None, None)
     assert dict(result.after) == pytest.approx(
-        {state: expected[None, state] for state in range(world.components.n_slots)}, abs=1e-9
+        {state: expected[None, state] for state in world.states.alive.tolist()}, abs=1e-9
     )
     assert result.newness == pytest.approx(expected[None, None], abs=1e-9)
     assert result.entries == []
@@ -166,10 +168,10 @@ def test_the_posterior_when_lost():
     world = World()
     world.fill(np.random.default_rng(0))
     point, departure = np.array([3.2, 0.0]), np.array([2.2, 0.0])
-    result = world.explainer.infer(point, [], 1, departure)
+    result = world.filter.posterior(point, [], 1, departure)
     expected, _ = world.oracle(point, [], 1, departure)
     assert dict(result.after) == pytest.approx(
-        {state: expected[None, state] for state in range(world.components.n_slots)}, abs=1e-9
+        {state: expected[None, state] for state in world.states.alive.tolist()}, abs=1e-9
     )
     assert result.entries == []
 
@@ -177,12 +179,12 @@ def test_the_posterior_when_lost():
 def test_small_probabilities_are_dropped_and_the_rest_is_in_order():
     world = World()
     world.fill(np.random.default_rng(1))
-    result = world.explainer.infer(np.array([0.6, 0.0]), [(0, 0.6), (1, 0.4)], 0, np.zeros(2))
+    result = world.filter.posterior(np.array([0.6, 0.0]), [(0, 0.6), (1, 0.4)], 0, np.zeros(2))
     probabilities = [p for _, p in result.after]
     assert probabilities == sorted(probabilities, reverse=True)
     assert min(probabilities) > 0.01
     assert min(weight for *_, weight in result.entries) > 0.01
-    assert 2 not in dict(result.after)  # it is gone
+    assert GONE not in dict(result.after)
     assert sum(probabilities) + result.newness <= 1 + 1e-12
 
 
@@ -192,10 +194,10 @@ def test_no_more_is_counted_than_was_believed(seed):
     world = World(seed)
     world.fill(rng)
     for _ in range(20):
-        states = rng.choice(world.components.alive, size=2, replace=False).tolist()
+        states = rng.choice(world.states.alive, size=2, replace=False).tolist()
         before = [(states[0], rng.uniform(0.3, 0.6)), (states[1], rng.uniform(0, 0.3))]
         point = np.array([rng.uniform(-1, 6), rng.normal(scale=0.2)])
-        result = world.explainer.infer(point, before, int(rng.integers(2)), np.zeros(2))
+        result = world.filter.posterior(point, before, int(rng.integers(2)), np.zeros(2))
         believed = sum(p for _, p in before)
         assert sum(weight for *_, weight in result.entries) <= believed + 1e-9
 
@@ -204,26 +206,26 @@ def well_known() -> World:
     world = World(3)
     for state, after in ((0, 1), (1, 0), (3, 4), (4, 5), (5, 5)):
         for _ in range(8):
-            world.model.add(state, 0, after, 1.0, -1.0, 0.0)
+            world.transitions.add(state, 0, after, 1.0, -1.0, 0.0)
     return world
 
 
 @pytest.mark.parametrize("state", [0, 1, 3, 4, 5])
 def test_the_shortcut_agrees_with_the_whole_computation(state):
     world = well_known()
-    usual = int(world.model.successor[state, 0, 0])
+    usual = int(world.transitions.successor[state, 0, 0])
     rng = np.random.default_rng(state)
     taken = 0
     for _ in range(20):
-        point = world.components.mean[usual] + rng.normal(scale=0.14, size=2)
-        before, departure = [(state, 1.0)], world.components.mean[state]
-        log_likelihood = world.components.log_densities(point)
-        short = world.explainer._ordinary(log_likelihood, before[0], 0)
-        whole = world.explainer._joint(point, log_likelihood, before, 0, departure)
+        point = world.states.mean[usual] + rng.normal(scale=0.14, size=2)
+        before, departure = [(state, 1.0)], world.states.mean[state]
+        log_likelihood = world.states.log_densities(point)
+        short = world.filter._fast(log_likelihood, before[0], 0)
+        whole = world.filter._full(point, log_likelihood, before, 0, departure)
         if short is None:
             continue
         taken += 1
-        chosen = world.explainer.infer(point, before, 0, departure)
+        chosen = world.filter.posterior(point, before, 0, departure)
         assert (chosen.after, chosen.entries) == (short.after, short.entries)
         assert short.after[0] == (usual, pytest.approx(whole.after[0][1], abs=0.01))
         assert short.after[0][0] == whole.after[0][0]
@@ -238,25 +240,25 @@ def test_the_shortcut_agrees_with_the_whole_computation(state):
 
 def test_the_shortcut_is_not_taken_where_anything_is_odd():
     def taken(world, point, before=(0, 1.0)):
-        log = world.components.log_densities(np.array(point, dtype=float))
-        return world.explainer._ordinary(log, before, 0) is not None
+        log = world.states.log_densities(np.array(point, dtype=float))
+        return world.filter._fast(log, before, 0) is not None
 
-    at_one = World(3).components.mean[1]
+    at_one = World(3).states.mean[1]
     assert taken(well_known(), at_one)
     assert not taken(World(3), at_one)  # nothing is known
     assert not taken(well_known(), at_one, (0, 0.5))  # where it was is not sure
     assert not taken(well_known(), at_one + np.array([0.0, 0.7]))  # too far out
-    assert not taken(well_known(), (at_one + World(3).components.mean[0]) / 2)  # between two
+    assert not taken(well_known(), (at_one + World(3).states.mean[0]) / 2)  # between two
     crowded = well_known()
-    neighbour = crowded.components.birth()
-    crowded.components.add(neighbour, at_one + 0.2, 6.0)
+    neighbour = crowded.states.birth()
+    crowded.states.add(neighbour, at_one + 0.2, 6.0)
     assert not taken(crowded, at_one)  # it may be the neighbour
     random = well_known()
-    random.model.add(0, 0, 3, 2.0, 0.0, 0.0)
+    random.transitions.add(0, 0, 3, 2.0, 0.0, 0.0)
     assert not taken(random, at_one)
     surprised = well_known()
-    surprised.model.surprises[0, 0] = 1
-    surprised.model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    surprised.transitions.surprises[0, 0] = 1
+    surprised.transitions.add(0, 0, 1, 1.0, 0.0, 0.0)
     assert not taken(surprised, at_one)
 
 
@@ -266,17 +268,17 @@ def test_a_far_observation_is_new(distance):
     world.fill(np.random.default_rng(2))
     point = np.array([1.0, distance])
     for before, action in (([(1, 1.0)], 0), ([(1, 1.0)], 1), ([], None)):
-        result = world.explainer.infer(point, before, action, np.array([1.0, 0.0]))
+        result = world.filter.posterior(point, before, action, np.array([1.0, 0.0]))
         assert result.newness > 0.99
         assert np.isfinite(result.log_density)
         assert result.after == []
     # It was left for the new state where it was.
-    result = world.explainer.infer(point, [(1, 1.0)], 0, None)
+    result = world.filter.posterior(point, [(1, 1.0)], 0, None)
     assert result.new_from == [(1, pytest.approx(1, abs=0.01))]
 
 
 def test_an_observation_within_a_state_is_not_new():
     world = World()
-    result = world.explainer.infer(world.components.mean[3] + 0.05, [(1, 1.0)], 0, np.zeros(2))
+    result = world.filter.posterior(world.states.mean[3] + 0.05, [(1, 1.0)], 0, np.zeros(2))
     assert result.newness < 0.01
     assert result.after[0][0] == 3

@@ -37,8 +37,8 @@ def test_only_the_newest_of_each_state_are_kept():
     assert numbers(memory.into(0)) == [6, 8, 10]
     assert numbers(memory.into(1)) == [7, 9, 11]
     assert memory.into(2) == []
-    assert all(one.home is None for one in steps[:6])
-    assert all(one.home is not None for one in steps[6:])
+    assert all(one.kept_in is None for one in steps[:6])
+    assert all(one.kept_in is not None for one in steps[6:])
 
 
 def test_the_last_that_tells_of_an_action_is_kept():
@@ -70,7 +70,7 @@ def test_what_is_let_go_holds_on_to_nothing():
     old.next, middle.next = middle, last
     for one in (old, middle, last):
         memory.keep(one, one.after[0][0])
-    assert middle.home is None
+    assert middle.kept_in is None
     assert middle.next is None
 
 
@@ -97,7 +97,7 @@ def test_a_step_that_is_taken_out_is_gone():
         memory.keep(one, 0)
     memory.take_out(steps[1])
     assert numbers(memory.into(0)) == [0, 2]
-    assert steps[1].home is None
+    assert steps[1].kept_in is None
     memory.take_out(steps[1])  # twice does no harm
     assert len(memory) == 2
 
@@ -169,10 +169,10 @@ def test_steps_of_merged_states_are_kept_together():
     # 1 and 2 had two each; there is room for three.
     assert len(memory.into(1)) == 3
     assert memory.into(2) == []
-    assert all(one.after == [(1, 1.0)] and one.home == 1 for one in memory.into(1))
+    assert all(one.after == [(1, 1.0)] and one.kept_in == 1 for one in memory.into(1))
     assert len(memory) == 5
     assert numbers(memory.steps_naming(2)) == []
-    assert sum(one.home is None for one in steps) == 1
+    assert sum(one.kept_in is None for one in steps) == 1
     # From 1 to 0 and from 2 to 1 are from 1 to 0 and from 1 to 1 now.
     assert steps[0].entries == [(1, 0, 1.0)]
     assert steps[4].entries == [(1, 1, 1.0)]
@@ -195,9 +195,9 @@ def test_steps_into_a_state_that_is_gone_are_let_go():
     kept = np.array([1, 2])
     memory.apply(ComponentMap(3, 3, kept, kept, np.ones(2)))
     assert memory.into(0) == []
-    assert steps[0].home == 1
+    assert steps[0].kept_in == 1
     assert steps[0].after == [(1, 0.4)]
-    assert steps[3].home is None
+    assert steps[3].kept_in is None
     assert sorted(numbers(memory.into(1) + memory.into(2))) == [0, 1, 2, 4, 5]
     assert memory.steps_naming(0) == []
     # What left that state is not known any more, though it led where it led.

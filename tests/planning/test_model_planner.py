@@ -164,7 +164,7 @@ def test_when_all_is_known_and_nothing_was_gained_something_is_doubted():
     values = exploring(planner, 4, n_steps=100)
     assert values[3, 1] == planner.highest
     # When it has been tried as often as the others, the least certain is another.
-    model.note_try(3, 1)
+    model.retries.discard((3, 1))
     model.add(3, 1, 3, 3.0, -1.0, 0.0)
     values = exploring(planner, 4, n_steps=130)
     assert values.max() == planner.highest
@@ -180,7 +180,7 @@ def test_with_a_goal_known_rows_are_doubted_now_and_then():
     doubted = [(state, action) for state, action in np.argwhere(first == planner.highest).tolist()]
     for state, action in doubted:
         after = next(iter(model.row(state, action)))
-        model.note_try(state, action)
+        model.retries.discard((state, action))
         model.add(state, action, after, 3.0, -1.0, 0.0)
     assert exploring(planner, 4, n_steps=110).max() < 2
     assert exploring(planner, 4, n_steps=121).max() == planner.highest
@@ -199,7 +199,7 @@ def test_what_blocks_the_way_to_the_unknown_is_doubted():
     assert values[:4].max() < 2
     planner.note_best(float(values[2].max()), 100)
     assert exploring(planner, 5, n_steps=100)[3, 1] == planner.highest
-    model.note_try(3, 1)
+    model.retries.discard((3, 1))
     model.add(3, 1, 3, 5.0, -1.0, 0.0)
     for n_steps, is_doubted in ((105, False), (119, False), (121, True)):
         values = exploring(planner, 5, n_steps)

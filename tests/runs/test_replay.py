@@ -5,8 +5,6 @@ import numpy as np
 import pytest
 
 import tgm
-from tgm.agent.model_file import read_model, write_model
-from tgm.errors import RunError
 from tgm.runs import Run
 from tgm.transition.sparse import START
 
@@ -15,22 +13,22 @@ LOOK_EVERY = 6  # learning steps; what is once wrong stays so for a while
 
 WORLDS = {
     "plain": ({}, {}),
-    "noise": ({"noise": 0.3}, {}),
-    "noise without filtering": ({"noise": 0.3}, {"filtering": False}),
+    "noise": ({"noise": 0.4}, {}),
+    "noise without filtering": ({"noise": 0.4}, {"filtering": False}),
     "fading": ({"noise": 0.25}, {"half_life": 200.0}),
     "several steps at once": ({"noise": 0.3}, {"learn_every": 3}),
     "a scale that is searched": ({"noise": 0.2}, {"bandwidth": "auto"}),
     "a search, several steps at once": ({"noise": 0.2}, {"bandwidth": "auto", "learn_every": 4}),
     "wide states": ({"noise": 0.3}, {"bandwidth": 1.0}),
     "few states": ({"noise": 0.3}, {"max_states": 6}),
-    "no second thoughts": ({"noise": 0.3}, {"reassign_steps": False}),
+    "no reassigned steps": ({"noise": 0.3}, {"reassign_steps": False}),
 }
 
 
 def known_now(agent: tgm.TGMAgent):
     """Weights, means, covariances by id; and of each row tries, mean reward, end, successors."""
-    model = agent.learner.model
-    components, rows, ids = model.components, model.model, model.components.ids
+    world = agent.learner.world
+    components, rows, ids = world.states, world.transitions, world.states.ids
     order = np.argsort(agent.state_ids)
     table = {}
     for (state, action), row in rows.rows.items():
@@ -108,14 +106,3 @@ def test_an_environment_may_use_its_arrays_again(tmp_path):
         points.append(Run.open(tmp_path / str(index)).chunk(0).arrays["obs.point"])
     np.testing.assert_array_equal(*points)
     assert len(np.unique(points[0], axis=0)) > 50
-
-
-def test_a_checkpoint_that_forgot_what_was_recorded_is_refused(tmp_path):
-    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
-    agent.learn(200, run_dir=tmp_path / "run")
-    arrays, facts = read_model(tmp_path / "run" / "model.safetensors")
-    assert len(arrays["model.component.told"]) == agent.n_states
-    arrays["model.component.told"] = arrays["model.component.told"][1:]
-    write_model(tmp_path / "lie.safetensors", arrays, facts)
-    with pytest.raises(RunError, match="'told' misses a state"):
-        tgm.TGMAgent.load(tmp_path / "lie.safetensors")

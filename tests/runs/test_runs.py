@@ -244,7 +244,7 @@ def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
 
     def look(info) -> None:
         if info.step == 1:
-            told["q"] = agent._learner.model.greedy_values()
+            told["q"] = agent.learner.greedy_values()
 
     agent.learn(60, callback=look, run_dir=tmp_path / "run")
     arrays = Run.open(tmp_path / "run").chunk(0).arrays
@@ -252,11 +252,11 @@ def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
     n_frames, n_first = len(arrays["frame.step"]), arrays["frame.n_components"][0]
     assert np.flatnonzero(arrays["frame.is_full"]).tolist() == [0, n_frames - 1]
     np.testing.assert_array_equal(arrays["full.q"][:n_first], told["q"])
-    np.testing.assert_array_equal(arrays["full.q"][n_first:], agent._learner.model.greedy_values())
+    np.testing.assert_array_equal(arrays["full.q"][n_first:], agent.learner.greedy_values())
     # After one step two observations are kept: the start and where the step led.
     first = arrays["kept.frame"] == 0
     np.testing.assert_allclose(arrays["kept.point"][first], arrays["obs.point"][:2])
-    assert (~first).sum() == len(agent._learner.model.memory)
+    assert (~first).sum() == len(agent.learner.world.memory)
     assert set(arrays["kept.state"]) <= set(arrays["component.id"])
     assert arrays["full.prior_covariance"].shape == (n_first + agent.n_states, 2, 2)
     assert np.isfinite(arrays["full.log_evidence"]).all()

@@ -9,13 +9,7 @@ from tests.oracles import polya_urn_log_probability
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
-from tgm.structure.evidence import (
-    merge_gain,
-    missed_chances,
-    split_gain,
-    spread_ratio,
-    two_sides,
-)
+from tgm.structure.evidence import missed_chances, split_gain, transition_gain
 from tgm.transition.sparse import SparseTransitions
 
 DEVIATION = 0.15
@@ -36,8 +30,9 @@ def two_states(distance: float, seed: int, n: int = 12):
     return components, model
 
 
-def gain_of(components, model, missed: float = 0.0) -> float:
-    return merge_gain(components, model, 0, 1, row_prior=0.5, missed=missed)
+def gain_of(components, model, one: int = 0, other: int = 1) -> float:
+    rows = transition_gain(model, one, other, components.n_alive, 0.5)
+    return components.merge_gain(one, other) + rows
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -58,7 +53,6 @@ def test_the_gain_without_transitions_by_hand():
     expected = PRIOR.log_evidence(w0 + w1, both)
     expected -= PRIOR.log_evidence(w0, s0) + PRIOR.log_evidence(w1, s1) + PRIOR.log_repulsion(gap)
     assert gain_of(components, model) == pytest.approx(expected)
-    assert gain_of(components, model, missed=4.0) == pytest.approx(expected + math.log(5))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,9 +62,7 @@ def test_the_gain_does_not_depend_on_who_is_named_first(seed):
     for _ in range(60):
         state, after = (int(x) for x in rng.integers(6, size=2))
         model.add(state, int(rng.integers(4)), after, 1.0, 0.0, float(rng.random() < 0.2))
-    one, other = (
-        merge_gain(components, model, *pair, row_prior=0.5, missed=0.0) for pair in ((0, 1), (1, 0))
-    )
+    one, other = (gain_of(components, model, *pair) for pair in ((0, 1), (1, 0)))
     assert one == pytest.approx(other, abs=1e-8)
 
 
@@ -151,16 +143,11 @@ def test_where_episodes_end_is_an_outcome_too():
 
 
 def test_missed_chances_by_hand():
-    components, _ = two_states(1.0, 0)
-    components.set_moments(1, Moments(2.0, np.zeros(2), np.zeros((2, 2))))
-    age = np.array([0.8, 0.25, 1, 1, 1, 1])
     # 12 visits to the older one, a quarter of them since the younger was born.
-    assert missed_chances(components, 0, 1, age) == pytest.approx(3.0)
-    assert missed_chances(components, 1, 0, age) == pytest.approx(3.0)
-    components.set_moments(1, Moments(3.0, np.zeros(2), np.zeros((2, 2))))
-    assert missed_chances(components, 0, 1, age) == 0  # known well enough
-    components.set_moments(0, Moments(1.0, np.zeros(2), np.zeros((2, 2))))
-    assert missed_chances(components, 0, 1, age) == 0  # the older one is the rare one
+    assert missed_chances((12.0, 2.0), (0.8, 0.25)) == pytest.approx(3.0)
+    assert missed_chances((2.0, 12.0), (0.25, 0.8)) == pytest.approx(3.0)
+    assert missed_chances((12.0, 3.0), (0.8, 0.25)) == 0  # known well enough
+    assert missed_chances((1.0, 3.0), (0.8, 0.25)) == 0  # the older one is the rare one
 
 
 def cloud(centres, seed, n=10):
@@ -168,14 +155,20 @@ def cloud(centres, seed, n=10):
     return np.concatenate([rng.normal((x, 0.0), DEVIATION, size=(n, 2)) for x in centres])
 
 
+def gain_of_split(points, side, n_states: int) -> float:
+    halves = (Moments.of_points(points[half]) for half in (side, ~side))
+    return split_gain(GaussianStates(PRIOR), *halves, n_states)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_two_heaps_split_and_one_does_not(seed):
     points = cloud((0.0, 1.0), seed)
-    side = two_sides(points)
+    states = GaussianStates(PRIOR)
+    side = states.cut(points)
     assert (side == side[0]).tolist() == [True] * 10 + [False] * 10
-    assert split_gain(PRIOR, points, side, n_states=5) > 5
+    assert gain_of_split(points, side, n_states=5) > 5
     one = cloud((0.0, 0.0), seed)
-    assert split_gain(PRIOR, one, two_sides(one), n_states=5) < -3
+    assert gain_of_split(one, states.cut(one), n_states=5) < -3
 
 
 def test_a_split_by_hand():
@@ -186,36 +179,5 @@ def test_a_split_by_hand():
     for half in (points[:4], points[4:]):
         gain += PRIOR.log_evidence(4, Moments.of_points(half).scatter)
     gain += math.log(6 * 6 / 5040)  # 3! 3! / 7!
-    assert split_gain(PRIOR, points, side, n_states=12) == pytest.approx(gain + math.log(4))
-    assert split_gain(PRIOR, points, side, n_states=2) == pytest.approx(gain)
-
-
-def test_two_sides_by_hand():
-    points = np.array([[0.0, 0], [0.1, 0], [5, 0], [5.1, 0.1], [5.2, 0]])
-    side = two_sides(points)
-    assert (side == side[0]).tolist() == [True, True, False, False, False]
-    # The first cut, at the mean, is wrong here: the second heap has outliers on the other side.
-    uneven = np.array([[0.0], [0.1], [0.2], [0.3], [4.0], [20.0]])
-    side = two_sides(uneven)
-    assert (side == side[0]).tolist() == [True] * 5 + [False]
-    uneven = np.array([[0.0], [5.0], [6.0], [7.0], [8.0]])
-    side = two_sides(uneven)
-    assert (side == side[0]).tolist() == [True] + [False] * 4
-    # Along the longest axis, whichever that is.
-    upright = two_sides(points[:, ::-1])
-    assert (upright == upright[0]).tolist() == [True, True, False, False, False]
-    # A cut across the shorter axis would stand as well, once made; it is not the best one.
-    side = two_sides(np.array([[-2.0, -1], [-2, 1], [2, -1], [2, 1]]))
-    assert (side == side[0]).tolist() == [True, True, False, False]
-
-
-def test_there_are_no_two_sides_to_one_place():
-    assert two_sides(np.ones((4, 2))) is None
-    assert two_sides(np.ones((1, 2))) is None
-
-
-def test_the_spread_of_a_component_by_hand():
-    scatter = np.diag([4.0, 1.0]) * DEVIATION**2 * 10
-    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), scatter)) == pytest.approx(4)
-    oblique = np.array([[1.0, 1.0], [1.0, 1.0]]) * DEVIATION**2 * 10  # along the diagonal: 2
-    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), oblique)) == pytest.approx(2)
+    assert gain_of_split(points, side, n_states=12) == pytest.approx(gain + math.log(4))
+    assert gain_of_split(points, side, n_states=2) == pytest.approx(gain)

@@ -5,10 +5,10 @@ import pytest
 
 from tgm.config import TGMConfig
 from tgm.distributions.moments import Moments
-from tgm.learners.online_model import OnlineModel
+from tgm.learners.online import OnlineLearner
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
-from tgm.structure.scale import Scale
+from tgm.structure.revision import Refusal, Revision
 
 LEFT, RIGHT, FAR = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([5.0, 0.0])
 
@@ -20,9 +20,10 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
     back. The left ones come first, so that they are let go of first.
     """
     rng = np.random.default_rng(0)
-    online = OnlineModel(2, 3, TGMConfig(kept_per_state=limit), Scale.of_bandwidth(0.5, 2))
-    state, far = online.new_state(), online.new_state()
-    online.components.add(far, FAR, 1.0)
+    learner = OnlineLearner(2, 3, TGMConfig(kept_per_state=limit))
+    online = learner.world
+    state, far = (learner._edit.add_state(0) for _ in range(2))
+    online.states.add(far, FAR, 1.0)
     points = {0: [], 1: []}
     for action, place in [(0, LEFT)] * n_left + [(1, RIGHT)] * n_right:
         point = place + 0.1 * rng.normal(size=2)
@@ -32,10 +33,10 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
         back = Step(point, [(state, 1.0)], 2, -2.0 if action else -1.0, 0.0, FAR)
         back.entries, back.after = [(state, far, 1.0)], [(far, 1.0)]
         for step in (into, back):
-            online.components.add(step.after[0][0], step.arrival, 1.0)
+            online.states.add(step.after[0][0], step.arrival, 1.0)
             online.count(step, +1.0)
             online.memory.keep(step, step.after[0][0])
-    return online, state, far, points
+    return learner, state, far, points
 
 
 def assert_same(one: Moments, other: Moments) -> None:
@@ -43,16 +44,20 @@ def assert_same(one: Moments, other: Moments) -> None:
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-9)
 
 
-def split(online: OnlineModel, state: int) -> int:
-    steps = online.memory.into(state)
+def split(learner: OnlineLearner, state: int) -> int:
+    """Split at 0.5, whatever the evidence says; returns the child."""
+    steps = learner.world.memory.into(state)
     side = np.array([step.arrival[0] > 0.5 for step in steps])
-    return online.structure._split(state, steps, side)
+    revision = learner._search._halves(state, steps, side)
+    learner._edit.split(revision)
+    return revision.states[1]
 
 
 def test_with_all_steps_kept_a_split_is_as_if_there_had_always_been_two():
-    online, state, far, points = one_state_for_two_places(7, 4)
-    child = split(online, state)
-    model, components = online.model, online.components
+    learner, state, far, points = one_state_for_two_places(7, 4)
+    online = learner.world
+    child = split(learner, state)
+    model, components = online.transitions, online.states
     # The larger part keeps the name.
     for half, action in ((state, 0), (child, 1)):
         assert_same(components.moments(half), Moments.of_points(np.array(points[action])))
@@ -64,18 +69,19 @@ def test_with_all_steps_kept_a_split_is_as_if_there_had_always_been_two():
 
 
 def test_what_is_only_in_the_counts_is_shared_in_proportion():
-    online, state, far, points = one_state_for_two_places(30, 20, limit=20)
+    learner, state, far, points = one_state_for_two_places(30, 20, limit=20)
+    online = learner.world
     # Of the left ones only the last is kept, so that the two sides are seen; it lies in the middle.
     first = Step(FAR, [(far, 1.0)], 0, -1.0, 0.0, LEFT)
     first.entries, first.after = [(far, state, 1.0)], [(state, 1.0)]
-    online.components.add(state, LEFT, 1.0)
+    online.states.add(state, LEFT, 1.0)
     online.count(first, +1.0)
     online.memory.keep(first, state)
-    whole = online.components.moments(state)
-    visits = online.model.visits[state].copy()
-    rewards = online.model.reward_sum[state].copy()
-    child = split(online, state)
-    model, components = online.model, online.components
+    whole = online.states.moments(state)
+    visits = online.transitions.visits[state].copy()
+    rewards = online.transitions.reward_sum[state].copy()
+    child = split(learner, state)
+    model, components = online.transitions, online.states
     # 30 left ones and the oldest right one are folded: nearly all of it belongs to the left.
     kept_left, kept_right = 1, 19
     share = np.mean([point[0] for point in [*points[0], points[1][0]]])
@@ -96,27 +102,32 @@ def test_what_is_only_in_the_counts_is_shared_in_proportion():
 
 
 def test_a_split_that_is_taken_back_leaves_no_trace():
-    online, state, _, _ = one_state_for_two_places(25, 12, limit=20)
-    moments = online.components.moments(state)
-    rows = {key: dict(row) for key, row in online.model.rows.items()}
-    online.structure._merge(state, split(online, state))
-    again = online.components.moments(state)
+    learner, state, _, _ = one_state_for_two_places(25, 12, limit=20)
+    online = learner.world
+    moments = online.states.moments(state)
+    rows = {key: dict(row) for key, row in online.transitions.rows.items()}
+    child = split(learner, state)
+    both = online.states.moments(state) + online.states.moments(child)
+    change = ComponentMap.of_merge(online.states.n_slots, state, child)
+    learner._edit.merge(Revision(change, 0.0, (state, child), {state: both}))
+    again = online.states.moments(state)
     assert again.weight == pytest.approx(moments.weight)
     np.testing.assert_allclose(again.mean, moments.mean, atol=1e-9)
-    left = {key: row for key, row in online.model.rows.items() if row}
+    left = {key: row for key, row in online.transitions.rows.items() if row}
     assert left.keys() == rows.keys()
     for key, row in rows.items():
         assert left[key] == pytest.approx(row)
 
 
 def test_every_kept_step_can_be_taken_back_after_a_split():
-    online, state, _, _ = one_state_for_two_places(9, 9)
-    child = split(online, state)
+    learner, state, _, _ = one_state_for_two_places(9, 9)
+    online = learner.world
+    child = split(learner, state)
     for half in (state, child):
         for step in online.memory.into(half)[:-1]:
-            online._withdraw(step)
-        assert online.components.weight[half] == pytest.approx(1.0)
-        assert np.abs(online.components.scatter[half]).max() < 1e-9
+            learner._edit.withdraw(step)
+        assert online.states.weight[half] == pytest.approx(1.0)
+        assert np.abs(online.states.scatter[half]).max() < 1e-9
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25])
@@ -127,22 +138,47 @@ def test_the_map_of_a_split(share):
     assert change.changed == ({1: [(1, 0.75), (3, 0.25)]} if share else {})
 
 
-def test_a_split_that_leaves_one_half_without_a_point_is_not_made():
+def test_a_split_that_leaves_one_half_without_a_point_is_refused(monkeypatch):
     # In 32 features a half of one point is so much wider that the other explains its point too.
     rng = np.random.default_rng(0)
-    online = OnlineModel(32, 2, TGMConfig(), Scale.of_bandwidth(0.5, 32))
-    online.begin(rng.normal(scale=1e-3, size=32))
+    learner = OnlineLearner(32, 2, TGMConfig())
+    learner.begin(rng.normal(scale=1e-3, size=32))
     for _ in range(8):
-        online.observe(0, -1.0, rng.normal(scale=1e-3, size=32), terminated=False)
-    (state,) = online.components.alive.tolist()
-    moments = online.components.moments(state)
-    rows = {key: dict(row) for key, row in online.model.rows.items() if row}
-    steps = online.memory.into(state)
-    side = np.arange(len(steps)) == 0
-    assert online.structure._split(state, steps, side) is None
-    assert online.components.alive.tolist() == [state]
-    assert_same(online.components.moments(state), moments)
-    left = {key: row for key, row in online.model.rows.items() if row}
-    assert left.keys() == rows.keys()
-    assert all(left[key] == pytest.approx(row) for key, row in rows.items())
-    assert all(step.after == [(state, 1.0)] for step in online.memory.into(state))
+        learner.observe(0, -1.0, rng.normal(scale=1e-3, size=32), terminated=False)
+    states, search = learner.world.states, learner._search
+    (state,) = states.alive.tolist()
+    monkeypatch.setattr(states, "is_wide", lambda _: True)
+    monkeypatch.setattr(states, "cut", lambda points: np.arange(len(points)) == 0)
+    monkeypatch.setattr("tgm.structure.search.split_gain", lambda *_: 1.0)
+    refusal = search.split(state, 8)
+    assert isinstance(refusal, Refusal)
+    assert refusal.cause == "one half explains all"
+
+
+def knowledge(learner: OnlineLearner) -> dict[str, np.ndarray]:
+    return learner.world.to_arrays() | learner._search.to_arrays()
+
+
+def test_the_search_changes_nothing():
+    learner, state, far, _ = one_state_for_two_places(9, 9)
+    learner.origin = np.zeros(2)
+    before = {name: array.copy() for name, array in knowledge(learner).items()}
+    found = [learner._search.split(state, 36), learner._search.merge(state, far, 36)]
+    assert isinstance(found[0], Revision)
+    assert isinstance(found[1], Refusal)
+    after = knowledge(learner)
+    assert before.keys() == after.keys()
+    for name, array in before.items():
+        np.testing.assert_array_equal(array, after[name], err_msg=name)
+
+
+def test_the_transitions_of_a_split_are_weighed_before_it_is_made():
+    """The loss that the search computes on a copy is that of the split when it is made."""
+    learner, state, _, _ = one_state_for_two_places(12, 9)
+    search, steps = learner._search, learner.world.memory.into(state)
+    side = np.array([step.arrival[0] > 0.5 for step in steps])
+    revision = search._halves(state, steps, side)
+    loss = search._loss(revision, 42)
+    learner._edit.split(revision)
+    merged = search.merge(*revision.states, 42)
+    assert merged.gain == pytest.approx(loss, abs=1e-9)

@@ -10,14 +10,9 @@ from tests.oracles import polya_urn_log_probability
 
 from tgm.files.arrays import ArrayReader
 from tgm.perception.component_map import ComponentMap
-from tgm.transition.sparse import (
-    CHANGED,
-    NO_ACTION,
-    START,
-    SparseTransitions,
-    dense,
-    row_log_evidence,
-)
+from tgm.transition import sparse_file
+from tgm.transition.rows import CHANGED, row_log_evidence
+from tgm.transition.sparse import START, START_ACTION, SparseTransitions, dense
 
 GAMMA = 0.9
 
@@ -37,7 +32,7 @@ def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 2) ->
             int(state), int(action), int(after), weight, rng.normal(), float(rng.random() < 0.1)
         )
     for state in rng.integers(n_states, size=3):
-        model.add(START, NO_ACTION, int(state), 1.0, 0.0, 0.0)
+        model.add(START, START_ACTION, int(state), 1.0, 0.0, 0.0)
     return model
 
 
@@ -95,9 +90,9 @@ def test_counts_rewards_and_ends_by_hand():
 
 def test_a_start_is_counted_but_not_planned_with():
     model = make()
-    model.add(START, NO_ACTION, 2, 1.0, 0.0, 0.0)
-    assert model.row(START, NO_ACTION) == {2: 1.0}
-    assert model.predecessors[2] == {(START, NO_ACTION)}
+    model.add(START, START_ACTION, 2, 1.0, 0.0, 0.0)
+    assert model.row(START, START_ACTION) == {2: 1.0}
+    assert model.predecessors[2] == {(START, START_ACTION)}
     assert not model.visits.any()
     assert not model.touched
 
@@ -158,8 +153,10 @@ def test_certainty_by_hand(counts, ends, expected):
 def test_certainty_of_all_can_be_doubted():
     model = make()
     model.add(0, 0, 1, 3.0, 0.0, 0.0)
-    model.doubt_all()
-    assert not model.certainty.any()
+    model.add(1, 0, 2, 4.0, 0.0, 0.0)
+    model.doubt_all(but=(1, 0))
+    assert model.certainty[1, 0] == 4.0
+    assert model.certainty.sum() == 4.0
     assert model.row(0, 0) == {1: 3.0}
     model.add(0, 0, 1, 1.0, 0.0, 0.0)
     assert model.certainty[0, 0] == 4.0
@@ -219,7 +216,7 @@ def test_counts_follow_a_change_as_the_dense_ones_do(seed, change):
     model = random_model(rng, 6)
     before = dense(model, np.arange(6))
     sums = [getattr(model, k).copy() for k in ("visits", "reward_sum", "end_sum")]
-    starts = np.array([model.row(START, NO_ACTION).get(s, 0.0) for s in range(6)])
+    starts = np.array([model.row(START, START_ACTION).get(s, 0.0) for s in range(6)])
     model.apply(change)
     np.testing.assert_allclose(
         dense(model, np.arange(6)), change.carry_pair_counts(before), atol=1e-12
@@ -227,7 +224,7 @@ def test_counts_follow_a_change_as_the_dense_ones_do(seed, change):
     for name, values in zip(("visits", "reward_sum", "end_sum"), sums, strict=True):
         carried = change.carry_counts(values.T).T
         np.testing.assert_allclose(getattr(model, name), carried, atol=1e-12)
-    now = np.array([model.row(START, NO_ACTION).get(s, 0.0) for s in range(6)])
+    now = np.array([model.row(START, START_ACTION).get(s, 0.0) for s in range(6)])
     np.testing.assert_allclose(now, change.carry_counts(starts), atol=1e-12)
     assert_into_agrees_with_rows(model)
     assert model.changed >= set(range(6))
@@ -261,7 +258,7 @@ def test_a_split_shares_the_counts():
 def test_restored_counts_are_the_same_model():
     model = random_model(np.random.default_rng(4), 5)
     copy = SparseTransitions(model.n_actions, GAMMA)
-    copy.restore(ArrayReader(model.to_arrays()), 5)
+    sparse_file.restore(copy, ArrayReader(sparse_file.to_arrays(model)), 5)
     assert copy.rows == model.rows
     assert [list(row) for row in copy.rows.values()] == [list(row) for row in model.rows.values()]
     np.testing.assert_array_equal(copy.certainty, model.certainty)
@@ -375,3 +372,55 @@ def test_a_change_of_the_less_likely_successors_is_seen_by_the_planner():
         model.add(0, 0, 1, 1.0, 0.0, 0.0)
         model.add(0, 0, 3, 1.0, 0.0, 0.0)
     assert_arrays_agree_with_rows(model)
+
+
+def test_a_new_step_that_fits_is_counted_and_ends_a_retry():
+    model = make()
+    model.add(0, 0, 1, 5.0, 2.0, 0.0)
+    model.retry([(0, 0)])
+    assert model.observe(0, 0, 1, 0.4, 2.0, 0.0) is None  # most likely it was another row
+    assert model.certainty[0, 0] == 0
+    assert model.observe(0, 0, 1, 0.6, 2.0, 0.0) is None
+    assert model.certainty[0, 0] == pytest.approx(6.0)
+
+
+def test_a_row_that_fails_again_and_again_is_replaced():
+    model = make()
+    model.add(0, 0, 1, 10.0, -1.0, 0.0)
+    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # once may be chance: 0.25 / 10.5
+    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # (1.25 / 11.5)^2 is above 0.5 %
+    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # (2.25 / 12.5)^3 as well
+    assert model.row(0, 0) == {1: 10.0, 2: 3.0}
+    fourth = (3.25 / 13.5) ** 4
+    assert fourth < 0.005
+    assert model.observe(0, 0, 2, 1.0, -3.0, 0.0) == pytest.approx(fourth)
+    assert model.row(0, 0) == {2: 1.0}
+    assert model.reward_sum[0, 0] == -3.0
+
+
+def test_an_unsure_step_never_replaces_a_row():
+    model = make()
+    model.add(0, 0, 1, 50.0, -1.0, 0.0)
+    for _ in range(20):
+        assert model.observe(0, 0, 2, 1.0, -1.0, 0.0, may_surprise=False) is None
+        assert model.observe(0, 0, 3, 0.89, -1.0, 0.0) is None
+    assert model.row(0, 0)[1] == 50.0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_an_excerpt_weighs_what_the_whole_weighs(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, 5)
+    state = int(rng.integers(5))
+    copy = model.excerpt(state, 6)
+    concerned = {key for key in model.rows if key[0] == state or state in model.rows[key]}
+    assert {key for key, row in copy.rows.items() if row} == {k for k in concerned if model.rows[k]}
+    for key in concerned - {(START, START_ACTION)}:
+        assert copy.rows[key] == model.rows[key]
+        for name in ("visits", "reward_sum", "end_sum"):
+            assert getattr(copy, name)[key] == getattr(model, name)[key]
+    assert copy.predecessors[state] == model.predecessors[state]
+    # It is a copy: what is tried on it leaves no trace.
+    rows = {key: dict(row) for key, row in model.rows.items()}
+    copy.apply(ComponentMap.of_split(6, state, 5, 0.25))
+    assert model.rows == rows

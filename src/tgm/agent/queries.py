@@ -80,7 +80,7 @@ class AgentQueries:
             Context(
                 tuple((StateId(ids[k]), float(row[k])) for k in np.flatnonzero(row > DROPPED)),
                 int(action),
-                point,
+                tuple(point.tolist()),
             )
             for row, action, point in zip(belief, actions, points, strict=True)
         ]

@@ -47,6 +47,11 @@ class ArrayReader:
         """The arrays whose names begin with `prefix` and a dot."""
         return ArrayReader(self._arrays, f"{self._prefix}{prefix}.")
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no array is there."""
+        return not any(name.startswith(self._prefix) for name in self._arrays)
+
     def has(self, name: str) -> bool:
         """Whether an array of this name is there."""
         return self._prefix + name in self._arrays

@@ -33,12 +33,15 @@ def condition(expected: FloatArray, log_likelihood: FloatArray) -> tuple[FloatAr
 
     Args:
         expected: (..., n_states) P(j), before the observation.
-        log_likelihood: (..., n_states) ln p(x | j); -inf where it is impossible, but not for all.
+        log_likelihood: (..., n_states) ln p(x | j), -inf where it is impossible; not for all that
+            is expected.
 
     Returns:
         (..., n_states) the probability of each state given the observation, and (...,) ln p(x).
     """
-    top = log_likelihood.max(axis=-1, keepdims=True)
-    joint = expected * np.exp(log_likelihood - top)
+    with np.errstate(divide="ignore"):  # the logarithm of what is not expected at all
+        log_joint = np.log(expected) + log_likelihood
+    top = log_joint.max(axis=-1, keepdims=True)
+    joint = np.exp(log_joint - top)
     total = joint.sum(axis=-1, keepdims=True)
     return joint / total, np.log(total[..., 0]) + top[..., 0]

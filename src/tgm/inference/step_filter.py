@@ -184,8 +184,10 @@ class StepFilter:
         if targets[-1] == -math.inf and not expected[:-1].any():
             return StepPosterior([], [], 0.0, [], -IMPOSSIBLE)  # no state explains it
         after, log_density = condition(expected, targets)
-        gain = np.divide(after, expected, out=np.zeros_like(after), where=expected > 0)
-        joint = (belief[:, None] * rows * gain).tolist()
+        # P(i, j | x) = P(j | x) P(i | j), where P(i | j) = b_i P(j | i, a) / P(j).
+        share = belief[:, None] * rows
+        np.divide(share, expected, out=share, where=expected > 0)
+        joint = (share * after).tolist()
         return self._report(sources, near, joint, after.tolist(), float(log_density))
 
     def _report(

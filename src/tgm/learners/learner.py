@@ -34,12 +34,12 @@ class Context(NamedTuple):
     Attributes:
         belief: (state, probability) before the action; empty at the start of an episode.
         action: None at the start of an episode.
-        observation: (n_features,) the one before; None at the start of an episode.
+        observation: the n_features numbers before; None at the start of an episode.
     """
 
     belief: tuple[tuple[StateId, float], ...] = ()
     action: int | None = None
-    observation: FloatArray | None = None
+    observation: tuple[float, ...] | None = None
 
 
 class Learner(Protocol):

@@ -327,7 +327,7 @@ class OnlineLearner(OnlineKnowledge):
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over, into a learner that knows nothing, what `to_arrays` gave."""
-        if not saved.has("origin"):
+        if saved.is_empty:
             return
         states = self.world.states
         n_features = states.n_features

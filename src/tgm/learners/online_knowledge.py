@@ -143,7 +143,9 @@ class OnlineKnowledge:
             return np.asarray(self.belief(observation[None])[0])
         place = {name: slot for slot, name in zip(states.alive, self.state_ids, strict=True)}
         before = [(int(place[name]), p) for name, p in context.belief if name in place]
-        departure = None if context.observation is None else context.observation - self.origin
+        departure = None
+        if context.observation is not None:
+            departure = np.array(context.observation) - self.origin
         posterior = self.filter.posterior(
             observation - self.origin, before, context.action, departure
         )

@@ -106,18 +106,17 @@ class ScaleSearchLearner(OnlineKnowledge):
         was_over = self.is_over
         if was_over:
             return event.show(self.candidates[0])
-        before = self.best
         self._events.append(event)
         infos = {id(learner): event.show(learner) for learner in self.candidates}
         if event.action is not None:
             self._n_steps += 1
             infos |= self._compare()
-        best = self._follow_best()
+        world_before, best = self.world, self._follow_best()
         if self.is_over:
             self.candidates, self._events = [best], []
             best.settle_scale()
         info = infos[id(best)]
-        if best is before and not self.is_over:
+        if best.world is world_before and not self.is_over:
             return info
         # Another candidate has taken over, or its scale was settled: all is different.
         return info._replace(share=0.0, weight=0.0, changed_all=True)
@@ -187,7 +186,7 @@ class ScaleSearchLearner(OnlineKnowledge):
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
-        if not saved.has("origin"):
+        if saved.is_empty:
             return
         n_features = self._n_features
         self.origin = saved.floats("origin", n_features)

@@ -63,6 +63,7 @@ class RunRecorder:
         )
         self._pack, self._add = self._history.pack, self._history.observations.append
         self._state_before = NO_STATE  # of the newest observation
+        self._is_new_chunk = False  # whether the next observation is the first of a chunk
         self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
         self.look_at = 0  # the step from which the clock is looked at within an episode
         self._began, self._began_at = time.monotonic(), agent.n_steps
@@ -136,6 +137,8 @@ class RunRecorder:
     ) -> None:
         """Keep an observation, and note what it has changed if a reader cannot follow it."""
         state, log_density, share, weight = info[:4]
+        if self._is_new_chunk:  # a reader of this chunk does not know the state before
+            self._is_new_chunk, share, weight = False, 0.0, 0.0
         self._add(
             self._pack(action, reward, end, state, log_density, share, weight, point.tobytes())
         )
@@ -163,6 +166,7 @@ class RunRecorder:
             self._folder.check_place()
             self._history.begin_chunk(step, self._agent.n_episodes)
             self._history.add_full(step, snapshot)
+            self._is_new_chunk = self._history.n_observations == 0
             self._terms = snapshot.free_energy_terms
         else:
             changed = learner.excerpt(self._changes.states, self._changes.rows)
@@ -356,6 +360,7 @@ class RunRecorder:
             recorder._history.resume(chunk, agent.n_episodes)
             recorder._changes = UnrecordedChanges.from_dict(notes["unrecorded"])
             recorder._is_followed = not recorder._changes
+            recorder._is_new_chunk = recorder._history.n_observations == 0
             if notes["untold"] is None:
                 recorder._told = agent.lesson  # if it has lived on since the checkpoint
             else:

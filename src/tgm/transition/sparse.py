@@ -102,7 +102,7 @@ class SparseTransitions:
         """
         key, change = (state, action), None
         if may_surprise and weight >= SURE_STEP:
-            chance = self._surprise(key, after)
+            chance = self.surprise(state, action, after)
             if chance is not None and chance <= CHANGE_CHANCE:
                 self.forget_row(state, action)
                 change = chance
@@ -148,13 +148,14 @@ class SparseTransitions:
         actions = range(self.n_actions)
         return bool(self.predecessors[state]) or any(self.row(state, a) for a in actions)
 
-    def _surprise(self, key: Key, after: int) -> float | None:
+    def surprise(self, state: int, action: int, after: int) -> float | None:
         """Compare a sure step, before it is counted, with the usual outcome of its row.
 
         Returns:
             None if it is as expected or if nothing was expected; otherwise the probability that
             an unchanged row fails so many times in a row.
         """
+        key = state, action
         row, visits = self.rows.get(key), float(self.visits[key])
         if not row or visits < SURE_VISITS:
             return None

@@ -8,14 +8,12 @@ import pytest
 
 import tgm
 from tgm.agent.model_file import read_model, write_model
-from tgm.agent.recording import GOES_ON
 from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
 from tgm.experiments.structure import compare_structure
-from tgm.learners.learner import Notes
-from tgm.learners.online_learner import OnlineLearner
-from tgm.learners.online_model import SECOND_THOUGHT, OnlineModel
-from tgm.learners.scale_search import RATIOS, Event, ScaleSearch
+from tgm.learners.revising import REASSIGN
+from tgm.learners.scale_search import RATIOS, ScaleSearchLearner
+from tgm.learners.step_info import StepInfo
 from tgm.memory.step import Step, difference
 from tgm.transition.sparse import START
 
@@ -107,7 +105,7 @@ def test_every_step_is_counted_once(trained):
     counts = agent.transition_counts
     assert (counts >= 0).all()
     assert 0.97 * 3000 < counts.sum() <= 3000 + 1e-6
-    model = agent._learner.model.model
+    model = agent.learner.world.transitions
     # Rows, visits and starts tell the same.
     assert model.visits.sum() == pytest.approx(counts.sum())
     for (state, action), row in model.rows.items():
@@ -116,19 +114,19 @@ def test_every_step_is_counted_once(trained):
     starts = sum(sum(row.values()) for (s, _), row in model.rows.items() if s == START)
     assert 0.95 * agent.n_episodes < starts <= agent.n_episodes + 1e-6
     # Each step, and each start, is a point of some state as well.
-    weight = agent._learner.model.components.weight.sum()
+    weight = agent.learner.world.states.weight.sum()
     assert 0.97 * (3000 + agent.n_episodes) < weight < 1.001 * (3000 + agent.n_episodes)
 
 
 def test_what_is_kept_is_bounded(trained):
     agent, told = trained
-    memory = agent._learner.model.memory
-    kept = [len(memory.into(slot)) for slot in agent._learner.model.components.alive]
+    memory = agent.learner.world.memory
+    kept = [len(memory.into(slot)) for slot in agent.learner.world.states.alive]
     assert max(kept) <= 20
     assert sum(kept) == told[-1].n_kept == len(memory) <= 20 * agent.n_states
     few = make_agent("8", kept_per_state=4).learn(600)
-    memory = few._learner.model.memory
-    assert all(len(memory.into(slot)) <= 4 for slot in few._learner.model.components.alive)
+    memory = few.learner.world.memory
+    assert all(len(memory.into(slot)) <= 4 for slot in few.learner.world.states.alive)
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
@@ -136,53 +134,36 @@ def test_each_kept_step_begins_where_the_one_before_led(seed):
     env = gym.make("tgm/Maze-v0", maze=random_maze("open", 6, 6, seed), noise=0.2)
     agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=seed)
     agent.learn(800)
-    steps = [step for step in agent.learner.model.memory.all() if step.kept_next is not None]
+    steps = [step for step in agent.learner.world.memory.all() if step.kept_next is not None]
     assert len(steps) > 300
-    assert max(difference(step.after, step.kept_next.before) for step in steps) < SECOND_THOUGHT
+    assert max(difference(step.after, step.kept_next.before) for step in steps) < REASSIGN
 
 
-def test_a_scale_that_was_not_the_best_for_a_while_is_recorded_anew():
-    config = tgm.TGMConfig(bandwidth="auto")
-    learner = OnlineLearner(2, 2, config)
+def test_when_another_scale_takes_over_everything_has_changed():
+    learner = ScaleSearchLearner(2, 2, tgm.TGMConfig(bandwidth="auto"))
     rng = np.random.default_rng(0)
     learner.begin(rng.normal(size=2))
-    shares = []
 
-    def pack(*noted) -> bytes:
-        shares.append(noted[5])
-        return b""
-
-    notes = Notes(pack, lambda note: None, lambda: None)
-    observed = learner.observer(notes)
-
-    def live() -> float:
+    def live() -> StepInfo:
         action, point = int(rng.integers(2)), rng.normal(size=2)
-        learner.observe(action, -1.0, point, terminated=False)
-        observed(point, action, -1.0, GOES_ON)
-        return shares[-1]
+        return learner.observe(action, -1.0, point, terminated=False)
 
     for _ in range(4):  # fewer than make the search give up candidates
         live()
-    one, other = learner._search.candidates[:2]
+    one, other = learner.candidates[:2]
     one.log_evidence += 1e6
-    live()
-    assert learner.model is one
-    learner.all_is_told()
-    observed = learner.observer(notes)
-    assert learner.changes() is not None
+    assert live().changed_all
+    assert learner.world is one.world
+    assert not live().changed_all
     other.log_evidence += 2e6
-    assert live() == 0
-    assert learner.model is other
+    info = live()
+    assert learner.world is other.world
+    assert info.changed_all
+    assert info.share == 0
+    assert info.state == other.world.states.ids[other.world.belief[0][0]]
     other.log_evidence -= 2e6
-    assert live() == 0
-    assert learner.model is one
-    # What it learned while nobody asked is in no record.
-    assert learner.changes() is None
-    through_a_file = OnlineLearner(2, 2, config)
-    through_a_file.restore(learner.to_arrays(), [])
-    assert through_a_file.changes() is None
-    learner.all_is_told()
-    assert learner.changes() is not None
+    assert live().changed_all
+    assert learner.world is one.world
 
 
 def n_alive() -> int:
@@ -327,55 +308,60 @@ def test_the_scale_is_found(auto):
     np.testing.assert_allclose(deviations, 0.15, atol=0.06)
 
 
-def new_search(n_features: int = 1) -> ScaleSearch:
-    return ScaleSearch(lambda scale: OnlineModel(n_features, 2, tgm.TGMConfig(), scale), n_features)
+def new_search(n_features: int = 1) -> ScaleSearchLearner:
+    return ScaleSearchLearner(n_features, 2, tgm.TGMConfig(bandwidth="auto"))
 
 
-def deviations(search: ScaleSearch) -> list[float]:
+def show(search: ScaleSearchLearner, point: np.ndarray) -> None:
+    """A step of action 0 that leads to a point."""
+    search.observe(0, 0.0, point, terminated=False)
+
+
+def deviations(search: ScaleSearchLearner) -> list[float]:
     """What each candidate takes for the width of a state, before it has learned better."""
-    return [float(np.sqrt(model.first_covariance[0, 0])) for model in search.candidates]
+    return [float(np.sqrt(learner.first_covariance[0, 0])) for learner in search.candidates]
 
 
 def test_the_unit_is_the_change_of_an_observation_in_a_step():
     search = new_search()
-    search.show(Event(np.array([100.0])))
+    search.begin(np.array([100.0]))
     assert len(search.candidates) == 1  # nothing to measure yet
-    search.show(Event(np.array([103.0]), action=0))
+    show(search, np.array([103.0]))
     assert deviations(search) == pytest.approx(3 * RATIOS)
-    search.show(Event(np.array([104.0]), action=0))  # root mean square of 3 and 1
+    show(search, np.array([104.0]))  # root mean square of 3 and 1
     assert deviations(search) == pytest.approx(np.sqrt(5) * RATIOS)
     # They have all seen everything.
-    assert {model.n_steps for model in search.candidates} == {2}
+    assert {learner.n_steps for learner in search.candidates} == {2}
     # From one episode to the next is no step.
-    search.show(Event(np.array([0.0])))
+    search.begin(np.array([0.0]))
     for point in (3.0, 4.0):
-        search.show(Event(np.array([point]), action=0))
+        show(search, np.array([point]))
     assert deviations(search) == pytest.approx(np.sqrt(5) * RATIOS)
 
 
 def test_the_search_comes_to_an_end():
     search, rng = new_search(), np.random.default_rng(0)
-    search.show(Event(np.zeros(1)))
+    search.begin(np.zeros(1))
     sizes = []
     while not search.is_over:
         place = float(rng.integers(4))
-        search.show(Event(place + 0.05 * rng.normal(size=1), action=0))
+        show(search, place + 0.05 * rng.normal(size=1))
         sizes.append(len(search.candidates))
     assert 32 <= len(sizes) <= 200
     assert sizes[-1] < 10
-    assert search.best.log_evidence == max(model.log_evidence for model in search.candidates)
+    assert search.best.log_evidence == max(learner.log_evidence for learner in search.candidates)
     # A state is as wide as its noise, not as the whole or as nothing.
-    assert 0.02 < float(np.sqrt(search.best.components.prior.covariance[0, 0])) < 0.15
+    assert 0.02 < float(np.sqrt(search.world.states.prior.covariance[0, 0])) < 0.15
 
 
 def test_where_nothing_changes_there_is_nothing_to_search():
     search = new_search()
-    search.show(Event(np.ones(1)))
+    search.begin(np.ones(1))
     for _ in range(32):
         assert not search.is_over
-        search.show(Event(np.ones(1), action=0))
+        show(search, np.ones(1))
     assert search.is_over
-    assert search.best.components.n_alive == 1
+    assert search.world.states.n_alive == 1
 
 
 # --- files -------------------------------------------------------------------------------------
@@ -457,36 +443,36 @@ def broken(name: str):
 
 
 BREAKS = [
-    ("component.weight", "below zero"),
-    ("component.mean", "too long"),
-    ("component.mean", "not finite"),
-    ("component.scatter", "too long"),
-    ("component.scatter", "not finite"),
-    ("component.next_id", "too long"),
-    ("component.theta", "too long"),
-    ("component.ids", "below zero"),
-    ("transition.visits", "below zero"),
-    ("transition.visits", "too short"),
-    ("transition.end_sum", "below zero"),
-    ("transition.next.count", "below zero"),
-    ("transition.row.n_next", "too long"),
-    ("transition.successor", "below zero"),
-    ("transition.probability", "below zero"),
-    ("displacement.weight", "below zero"),
-    ("displacement.typical_square", "below zero"),
+    ("world.component.weight", "below zero"),
+    ("world.component.mean", "too long"),
+    ("world.component.mean", "not finite"),
+    ("world.component.scatter", "too long"),
+    ("world.component.scatter", "not finite"),
+    ("world.component.next_id", "too long"),
+    ("world.component.theta", "too long"),
+    ("world.component.ids", "below zero"),
+    ("world.transition.visits", "below zero"),
+    ("world.transition.visits", "too short"),
+    ("world.transition.end_sum", "below zero"),
+    ("world.transition.next.count", "below zero"),
+    ("world.transition.row.n_next", "too long"),
+    ("world.transition.successor", "below zero"),
+    ("world.transition.probability", "below zero"),
+    ("world.displacement.weight", "below zero"),
+    ("world.displacement.typical_square", "below zero"),
     ("prior.radius", "below zero"),
     ("prior.covariance", "below zero"),
     ("prior.dof", "below zero"),
-    ("memory.step.arrival", "too long"),
-    ("memory.step.next", "below zero"),
-    ("memory.step.before.state", "below zero"),
-    ("memory.home.count", "too long"),
-    ("memory.naming.step", "too long"),
+    ("world.memory.step.arrival", "too long"),
+    ("world.memory.step.next", "below zero"),
+    ("world.memory.step.before.state", "below zero"),
+    ("world.memory.home.count", "too long"),
+    ("world.memory.naming.step", "too long"),
     ("planner.sweep.q", "too long"),
     ("planner.sweep.value", "too short"),
     ("planner.doubt_at", "too long"),
     ("structure.checked", "too short"),
-    ("born", "too long"),
+    ("world.born", "too long"),
     ("n_steps", "too long"),
 ]
 
@@ -511,7 +497,6 @@ def load_with(saved, path, name, array) -> tgm.TGMAgent:
 
 @pytest.mark.parametrize(("name", "how"), BREAKS)
 def test_broken_arrays_are_refused(saved, tmp_path, name, how):
-    name = f"model.{name}"
     assert saved[0][name].size, "nothing there to break"
     assert load_with(saved, tmp_path / "whole.tgm", name, saved[0][name]).n_states > 1
     array = broken(name)(saved[0])[how]
@@ -523,8 +508,8 @@ def test_broken_arrays_are_refused(saved, tmp_path, name, how):
     ("following", "why"), [("itself", "circle"), ("each other", "circle"), ("one", "follow two")]
 )
 def test_steps_that_follow_in_no_order_are_refused(saved, tmp_path, following, why):
-    name = "model.memory.step.next"
-    actions, wrong = saved[0]["model.memory.step.action"], saved[0][name].copy()
+    name = "world.memory.step.next"
+    actions, wrong = saved[0]["world.memory.step.action"], saved[0][name].copy()
     one, other, third = np.flatnonzero(actions >= 0)[:3]
     wrong[np.isin(wrong, (one, other, third))] = -1
     if following == "itself":
@@ -538,17 +523,17 @@ def test_steps_that_follow_in_no_order_are_refused(saved, tmp_path, following, w
 
 
 def test_rows_that_lead_nowhere_are_refused(saved, tmp_path):
-    name = "model.transition.row.key"
+    name = "world.transition.row.key"
     for column, wrong in ((0, -2), (0, 999), (1, 5), (1, -1)):
         changed = saved[0][name].copy()
         changed[0, column] = wrong
         with pytest.raises(RunError, match=r"row\.key"):
             load_with(saved, tmp_path / "agent.tgm", name, changed)
     for wrong in (-1, 999):
-        changed = saved[0]["model.transition.next.state"].copy()
+        changed = saved[0]["world.transition.next.state"].copy()
         changed[0] = wrong
         with pytest.raises(RunError, match=r"next\.state"):
-            load_with(saved, tmp_path / "agent.tgm", "model.transition.next.state", changed)
+            load_with(saved, tmp_path / "agent.tgm", "world.transition.next.state", changed)
 
 
 def test_missing_arrays_are_refused(saved, tmp_path):
@@ -557,14 +542,14 @@ def test_missing_arrays_are_refused(saved, tmp_path):
             load_with(saved, tmp_path / "agent.tgm", name, None)
 
 
-@pytest.mark.parametrize("name", ["model.component.scatter", "model.displacement.scatter"])
+@pytest.mark.parametrize("name", ["world.component.scatter", "world.displacement.scatter"])
 def test_a_scatter_that_is_none_is_refused(saved, tmp_path, name):
     array = np.zeros_like(saved[0][name]) - 1e3 * np.eye(2)
     with pytest.raises(RunError, match="scatter"):
         load_with(saved, tmp_path / "agent.tgm", name, array)
 
 
-@pytest.mark.parametrize("name", ["model.component.ids", "model.component.next_id"])
+@pytest.mark.parametrize("name", ["world.component.ids", "world.component.next_id"])
 def test_ids_must_be_names(saved, tmp_path, name):
     with pytest.raises(RunError, match="id"):
         load_with(saved, tmp_path / "agent.tgm", name, np.zeros_like(saved[0][name]))
@@ -600,11 +585,11 @@ def test_every_exploration_learns(exploration):
 
 def test_greedy_exploration_takes_the_best_known():
     agent = make_agent("8", seed=0, exploration="greedy").learn(100)
-    model = agent._learner.model
-    values = model.exploring_values(np.random.default_rng(0))
-    state = model.belief[0][0]
-    expected = model.planner.greedy_values(model.components.alive)[state]
-    np.testing.assert_allclose(values, expected, atol=0.5)
+    world = agent.learner.world
+    expected = agent.learner.planner.greedy_values(world.states.alive)[world.belief[0][0]]
+    best = np.flatnonzero(expected == expected.max())
+    chosen = {agent.learner.choose(100, np.random.default_rng(seed)) for seed in range(20)}
+    assert chosen == set(best.tolist())
 
 
 def test_without_filtering_the_observations_are_enough_here():
@@ -619,14 +604,14 @@ def test_with_a_half_life_the_past_counts_less(half_life, tmp_path):
     # The steps of the last while, each half as much after a half-life.
     remembered = 1 / (1 - 0.5 ** (1 / half_life))
     assert agent.transition_counts.sum() == pytest.approx(remembered, rel=0.1)
-    assert (agent._learner.model.model.visits >= -1e-6).all()
+    assert (agent.learner.world.transitions.visits >= -1e-6).all()
     agent.save(tmp_path / "agent.tgm")
     assert tgm.TGMAgent.load(tmp_path / "agent.tgm").n_states == 8
 
 
 def test_with_a_half_life_rows_and_visits_stay_the_same_thing():
     agent = make_agent("10", seed=0, half_life=100.0)
-    model = agent._learner.model.model
+    model = agent.learner.world.transitions
 
     def check(_):
         assert (model.visits >= -1e-6).all()
@@ -719,7 +704,7 @@ def test_four_dimensions(bandwidth):
 def test_an_end_in_a_place_that_is_seen_only_then_is_learned(bandwidth):
     env = Ring(6, lambda place: [2.0 * place], 1, ends="on arrival")
     agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=1).learn(500)
-    model = agent._learner.model.model
+    model = agent.learner.world.transitions
     assert model.end_sum.sum() > 0.9 * (agent.n_episodes - 1)
     places = np.array([1, 2, 4, 5])
     assert policy(agent, 2.0 * places[:, None]) == [0, 0, 1, 1]

@@ -1,0 +1,55 @@
+"""Predict and condition, against the enumeration of every path."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.oracles import enumerated_filter
+
+from tgm.inference.filtering import condition, predict
+
+
+def random_world(seed: int, n_states: int = 3, n_steps: int = 4):
+    rng = np.random.default_rng(seed)
+    start = rng.dirichlet(np.ones(n_states))
+    rows = rng.dirichlet(np.ones(n_states), size=(n_steps, n_states))
+    log_likelihood = rng.normal(scale=4.0, size=(n_steps + 1, n_states))
+    return start, rows, log_likelihood
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_belief_after_some_steps_is_that_of_all_paths(seed):
+    start, rows, log_likelihood = random_world(seed)
+    belief, total = condition(start, log_likelihood[0])
+    for row, observed in zip(rows, log_likelihood[1:], strict=True):
+        belief, log_density = condition(predict(belief, row), observed)
+        total = total + log_density
+    expected, probability = enumerated_filter(start, rows, np.exp(log_likelihood))
+    np.testing.assert_allclose(belief, expected, rtol=1e-9)
+    assert total == pytest.approx(math.log(probability), abs=1e-9)
+
+
+def test_densities_beyond_floats_are_no_obstacle():
+    expected = np.array([0.5, 0.25, 0.25])
+    for shift in (-1e6, 0.0, 1e6):
+        belief, log_density = condition(expected, np.array([shift, shift + math.log(2), -math.inf]))
+        np.testing.assert_allclose(belief, [0.5, 0.5, 0.0])
+        assert log_density == pytest.approx(shift)
+
+
+def test_several_observations_at_once_are_one_by_one():
+    rng = np.random.default_rng(0)
+    expected, log_likelihood = rng.dirichlet(np.ones(4), size=5), rng.normal(size=(5, 4))
+    beliefs, densities = condition(expected, log_likelihood)
+    for index in range(5):
+        belief, density = condition(expected[index], log_likelihood[index])
+        np.testing.assert_allclose(beliefs[index], belief)
+        assert densities[index] == pytest.approx(density)
+
+
+def test_what_is_not_believed_before_leads_nowhere():
+    rows = np.array([[0.9, 0.1], [0.2, 0.8]])
+    np.testing.assert_allclose(predict(np.array([0.5, 0.0]), rows), [0.45, 0.05])
+    assert not predict(np.zeros(2), rows).any()

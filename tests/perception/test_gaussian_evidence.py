@@ -1,0 +1,70 @@
+"""The common covariance of states; cuts of their points, and how wide they are."""
+
+import numpy as np
+import pytest
+
+from tgm.distributions.moments import Moments
+from tgm.perception.component_prior import ComponentPrior
+from tgm.perception.gaussian_evidence import FIRST_WEIGHT, spread_ratio, two_sides
+from tgm.perception.gaussian_states import GaussianStates
+
+FIRST = np.diag([0.04, 0.01])
+DEVIATION = 0.15
+PRIOR = ComponentPrior(DEVIATION**2 * np.eye(2), 22.0, -1.8, 3.0)
+
+
+def learned_from(clouds: list[np.ndarray]) -> np.ndarray:
+    states = GaussianStates(ComponentPrior(FIRST, 22.0, 0.0, 3.5))
+    for points in clouds:
+        slot = states.birth()
+        for point in points:
+            states.add(slot, point, 1.0)
+    states.learn_scale(FIRST)
+    return states.prior.covariance
+
+
+def test_the_wider_half_has_no_say():
+    rng = np.random.default_rng(0)
+    narrow = [rng.normal(place, 0.1, size=(11, 2)) for place in (0, 5, 10)]
+    wide = [np.array([[0.0, 20.0], [3.0, 20.0]] * 5), rng.normal(30, 2.0, size=(11, 2))]
+    alone = np.array([[50.0, 50.0]])  # one point tells nothing of a width
+    learned = learned_from([wide[0], *narrow, wide[1], alone])
+    # 49 degrees of freedom in all: the three narrow ones, with 30, are the first half.
+    scatter = sum(len(points) * np.cov(points.T, bias=True) for points in narrow)
+    expected = (FIRST_WEIGHT * FIRST + scatter) / (FIRST_WEIGHT + 30)
+    np.testing.assert_allclose(learned, expected, rtol=1e-9)
+
+
+def test_the_first_guess_is_what_is_known_without_data():
+    np.testing.assert_allclose(learned_from([np.zeros((1, 2)), np.ones((1, 2))]), FIRST)
+
+
+def test_two_sides_by_hand():
+    points = np.array([[0.0, 0], [0.1, 0], [5, 0], [5.1, 0.1], [5.2, 0]])
+    side = two_sides(points)
+    assert (side == side[0]).tolist() == [True, True, False, False, False]
+    # The first cut, at the mean, is wrong here: the second heap has outliers on the other side.
+    uneven = np.array([[0.0], [0.1], [0.2], [0.3], [4.0], [20.0]])
+    side = two_sides(uneven)
+    assert (side == side[0]).tolist() == [True] * 5 + [False]
+    uneven = np.array([[0.0], [5.0], [6.0], [7.0], [8.0]])
+    side = two_sides(uneven)
+    assert (side == side[0]).tolist() == [True] + [False] * 4
+    # Along the longest axis, whichever that is.
+    upright = two_sides(points[:, ::-1])
+    assert (upright == upright[0]).tolist() == [True, True, False, False, False]
+    # A cut across the shorter axis would stand as well, once made; it is not the best one.
+    side = two_sides(np.array([[-2.0, -1], [-2, 1], [2, -1], [2, 1]]))
+    assert (side == side[0]).tolist() == [True, True, False, False]
+
+
+def test_there_are_no_two_sides_to_one_place():
+    assert two_sides(np.ones((4, 2))) is None
+    assert two_sides(np.ones((1, 2))) is None
+
+
+def test_the_spread_of_a_component_by_hand():
+    scatter = np.diag([4.0, 1.0]) * DEVIATION**2 * 10
+    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), scatter)) == pytest.approx(4)
+    oblique = np.array([[1.0, 1.0], [1.0, 1.0]]) * DEVIATION**2 * 10  # along the diagonal: 2
+    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), oblique)) == pytest.approx(2)
