@@ -65,9 +65,9 @@ def test_the_least_trusted_is_tried_again_first():
     online.planner.see_reward(-1.0)
     online.n_steps = 50
     online.belief = [(0, 1.0)]
-    values = online.planner.exploring_values(
-        [0, 1], 50, online.components.alive, np.random.default_rng(0)
-    )
+    rng, alive = np.random.default_rng(0), online.components.alive
+    online.exploration.values(online.planner, online.belief, alive, 50, rng)
+    values = online.planner.sweeper.q
     # All four have three tries and no more: those of state 1 are the least certain, of equal trust.
     assert values[0].max() < online.planner.highest
     assert (values[1] == online.planner.highest).all()

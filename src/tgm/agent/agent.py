@@ -28,12 +28,11 @@ from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError, NumericsError, RunError, TGMError, TGMWarning
-from tgm.learners.explore import draw
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.limits import KNOWN_TO_WORK
 from tgm.learners.mean_shift_learner import MeanShiftLearner
 from tgm.learners.online_learner import OnlineLearner
-from tgm.planning import greedy
+from tgm.planning import draw, greedy
 
 Callback = Callable[[LearningInfo], object]
 Given = ParamSpec("Given")

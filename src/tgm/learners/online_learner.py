@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgm.config import MODEL_BASED, TGMConfig
+from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.explore import explore
 from tgm.learners.learner import LearnInfo, Notes, Observer
 from tgm.learners.online_model import OnlineModel
 from tgm.learners.online_records import OnlineRecords
@@ -20,7 +19,6 @@ from tgm.transition.sparse import dense
 CONFIRMED = 1.5  # points that make a state more than an outlier
 UNFORESEEN = 0.05  # share of an expectation that is kept for surprises
 UNTRIED = 1e-9  # visits below this are none
-TIES = 1e-9  # of what the best is above the lowest: nearer ones are equally good
 
 
 class OnlineLearner:
@@ -53,16 +51,10 @@ class OnlineLearner:
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try in the current belief."""
-        values = self.model.exploring_values(rng)
-        if self._config.exploration not in MODEL_BASED:
-            return explore(self._config, values, n_steps, rng)
-        options = values.tolist()
-        planner = self.model.planner
-        top = max(options)
-        planner.note_best(top, n_steps)
-        least = top - TIES * abs(top - planner.lowest)
-        best = [action for action, value in enumerate(options) if value >= least]
-        return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
+        model = self.model
+        strategy, alive = model.exploration, model.components.alive
+        values = strategy.values(model.planner, model.belief, alive, n_steps, rng)
+        return strategy.choose(values, n_steps, rng)
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool

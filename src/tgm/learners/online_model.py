@@ -21,6 +21,7 @@ from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import LEAST_WEIGHT, GaussianStates
+from tgm.planning.exploration import STRATEGIES
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale, pooled_covariance
 from tgm.structure.search import StructureSearch
@@ -65,10 +66,9 @@ class OnlineModel:
         self.planner = ModelPlanner(
             self.model,
             config.gamma,
-            config.exploration,
-            config.row_prior,
             partial(trust_in_rows, self.components, self.model, self.memory),
         )
+        self.exploration = STRATEGIES[config.exploration](config)
         self._explainer = StepFilter(
             self.components,
             self.model,
@@ -94,7 +94,7 @@ class OnlineModel:
 
     def begin(self, point: FloatArray) -> None:
         """The first observation of an episode."""
-        self.planner.begin_episode()
+        self.exploration.begin_episode()
         self._observe(Step(None, [], None, 0.0, 0.0, point, log_fade=self.model.log_fade))
 
     def observe(self, action: int, reward: float, point: FloatArray, *, terminated: bool) -> None:
@@ -366,16 +366,6 @@ class OnlineModel:
 
     # --- acting -----------------------------------------------------------------------------------
 
-    def exploring_values(self, rng: np.random.Generator) -> FloatArray:
-        """(n_actions,) values of the actions in the current belief, for exploring."""
-        if not self.belief:
-            return np.zeros(self.n_actions)
-        states = [state for state, _ in self.belief]
-        values = self.planner.exploring_values(states, self.n_steps, self.components.alive, rng)
-        if len(states) == 1:
-            return np.asarray(values[0])
-        return np.array([p for _, p in self.belief]) @ values
-
     def beliefs(self, points: FloatArray, expected: FloatArray | None = None) -> FloatArray:
         """(n_points, n_alive) probability of each state given each observation.
 
@@ -412,6 +402,7 @@ class OnlineModel:
             **prefixed("transition", self.model.to_arrays()),
             **prefixed("displacement", self.displacements.to_arrays()),
             **prefixed("planner", self.planner.to_arrays()),
+            **prefixed("exploration", self.exploration.to_arrays()),
             **prefixed("memory", self.memory.to_arrays(self.components.n_features)),
             **prefixed("structure", self.structure.to_arrays()),
         }
@@ -431,6 +422,7 @@ class OnlineModel:
         self.model.restore(saved.part("transition"), n_slots)
         self.displacements.restore(saved.part("displacement"))
         self.planner.restore(saved.part("planner"), n_slots)
+        self.exploration.restore(saved.part("exploration"))
         self.memory.restore(saved.part("memory"), n_features, self.n_actions, n_slots)
         self.structure.restore(saved.part("structure"), n_slots)
         check_names(components, self.model, self.memory)
