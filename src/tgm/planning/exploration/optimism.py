@@ -153,13 +153,19 @@ def _retry_least_trusted(model: SparseTransitions, is_known: BoolArray, trust: F
 
 def level_ties(values: FloatArray, lowest: float) -> FloatArray:
     """(n_actions,) the same values, with those that differ by rounding from the best made equal."""
-    top = max(values.tolist())
-    return np.where(values >= top - TIES * abs(top - lowest), top, values)
+    options = values.tolist()
+    top = max(options)
+    least = top - TIES * abs(top - lowest)
+    if sum([value >= least for value in options]) == 1:
+        return values
+    return np.where(values >= least, top, values)
 
 
 def one_of_the_best(values: FloatArray, rng: np.random.Generator) -> int:
     """The index of the best of values (n_actions,); a random number is drawn for ties only."""
     options = values.tolist()
     top = max(options)
+    if options.count(top) == 1:
+        return int(options.index(top))
     best = [action for action, value in enumerate(options) if value == top]
-    return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
+    return best[int(rng.random() * len(best))]
