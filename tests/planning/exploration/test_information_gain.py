@@ -34,3 +34,15 @@ def test_unknown_rows_have_the_highest_value():
     _, planner = corridor()
     values = swept(new_strategy("information_gain"), planner, 4)
     assert values[3, 1] == planner.highest == values.max()
+
+
+def test_the_values_follow_the_bonus_as_rows_are_tried():
+    model, planner = corridor(tries=2.0)
+    model.add(3, 1, 3, 2.0, -1.0, 0.0)
+    strategy = new_strategy("information_gain")
+    before = swept(strategy, planner, 4)
+    for state in range(4):
+        model.add(state, 0, max(state - 1, 0), 50.0, -1.0, 0.0)  # as ever: no row has changed
+    planner.forget_certainty()
+    after = swept(strategy, planner, 4)
+    assert (after[:, 0] < before[:, 0]).all()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.planning.worlds import GAMMA, corridor, make, new_strategy, swept
 
+from tgm.files.arrays import ArrayReader
 from tgm.planning.exploration.optimism import level_ties, one_of_the_best
 from tgm.planning.model_planner import ModelPlanner
 
@@ -118,12 +119,7 @@ def test_a_tenth_of_the_known_rows_is_tried_again():
 
 
 def test_rows_that_block_the_way_to_the_unknown_are_tried_again():
-    model, planner = corridor(5, tries=3.0)  # state 4 is entered from 3
-    model.forget_row(3, 1)
-    model.forget_row(4, 0)
-    planner.see_reward(1.0)
-    model.add(3, 1, 3, 1.0, -1.0, 0.0)  # but it is believed that the way there is blocked
-    model.add(0, 0, 0, 3.0, 1.0, 1.0)
+    model, planner = blocked()
     strategy, rng, alive = optimism(), np.random.default_rng(0), np.arange(5)
     # State 4 is unknown, but nothing leads to it: the next look is for rows to try again.
     assert (strategy.values(planner, [(4, 1.0)], alive, 100, rng) == planner.highest).all()
@@ -180,12 +176,105 @@ def test_a_revision_of_the_planner_makes_it_search_for_unknown_rows_at_once():
     assert (swept(strategy, planner, 4, n_steps=109) == planner.highest).all()
 
 
-def test_it_searches_after_ten_steps_but_not_before_known_rows_are_due_again():
+def test_it_searches_after_ten_steps():
+    model, planner, strategy = everything_known(200)
+    model.doubt_all()
+    assert swept(strategy, planner, 4, n_steps=209).max() < 2
+    assert (swept(strategy, planner, 4, n_steps=210) == planner.highest).all()
+
+
+def test_but_not_before_known_rows_are_due_again():
     model, planner, strategy = everything_known(200)
     assert swept(strategy, planner, 4, n_steps=210).max() < 2  # a search, and the next at 240
     model.doubt_all()
     assert swept(strategy, planner, 4, n_steps=239).max() < 2
     assert (swept(strategy, planner, 4, n_steps=240) == planner.highest).all()
+
+
+def test_each_change_of_the_model_is_followed_once():
+    model, planner, strategy = everything_known(200)
+    model.add(3, 1, 3, 60.0, -1.0, 1.0)  # known before and after, but hardly a reward now
+    values = swept(strategy, planner, 4, n_steps=201)
+    np.testing.assert_allclose(values, planner.greedy_values(np.arange(4)), atol=0.1)
+    assert model.changed == model.touched == planner.sweeper.active == set()
+
+
+def test_while_an_unknown_row_can_be_reached_no_other_is_tried_again():
+    n = 60  # so far that the sweep of one step does not reach the first state
+    model, planner = corridor(n, tries=3.0)
+    planner.see_reward(1.0)
+    model.add(n - 1, 1, n - 1, 3.0, 1.0, 1.0)
+    strategy = optimism()
+    try_again(model, swept(strategy, planner, n, n_steps=100), planner.highest)
+    swept(strategy, planner, n, n_steps=119)
+    model.forget_row(n - 1, 1)
+    values = swept(strategy, planner, n, n_steps=125)
+    assert np.argwhere(values == planner.highest).tolist() == [[n - 1, 1]]
+    assert (values[:, 1] > values[:, 0]).all()
+
+
+def test_a_distant_reward_ranks_the_actions():
+    n = 80
+    model, planner = make(n)
+    for state in range(n):
+        model.add(state, 0, max(state - 1, 0), 3.0, 0.0, 0.0)
+        is_last = state == n - 1
+        model.add(state, 1, min(state + 1, n - 1), 3.0, float(is_last), float(is_last))
+    planner.see_reward(0.0)
+    planner.see_reward(1.0)
+    values = swept(optimism(), planner, n)
+    assert (values[:, 1] > values[:, 0]).all()
+
+
+def rewarded_steps(slots):
+    """Every step is worth 1, in every state: nothing is gained, but no value is the lowest."""
+    model, planner = make(max(slots) + 1)
+    planner.see_reward(1.0)
+    for state in slots:
+        for action in range(2):
+            model.add(state, action, slots[0], 3.0, 1.0, 0.0)
+    return model, planner
+
+
+@pytest.mark.parametrize("slots", [[0, 1, 2], [0, 1, 3]])  # with and without a slot of no state
+def test_while_nothing_was_gained_known_rows_are_tried_again_at_once(slots):
+    model, planner = rewarded_steps(slots)
+    strategy, rng, alive = optimism(), np.random.default_rng(0), np.array(slots)
+    for n_steps in (100, 101, 102):
+        strategy.values(planner, [(0, 1.0)], alive, n_steps, rng)
+        wanted = np.argwhere(planner.sweeper.is_set[alive])
+        assert len(wanted)
+        for index, action in wanted.tolist():
+            model.note_try(slots[index], action)
+            model.add(slots[index], action, slots[0], 1.0, 1.0, 0.0)
+
+
+def blocked():
+    """State 4 is unknown, and it is believed that nothing leads to it."""
+    model, planner = corridor(5, tries=3.0)
+    model.forget_row(3, 1)
+    model.forget_row(4, 0)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 1.0, -1.0, 0.0)
+    model.add(0, 0, 0, 3.0, 1.0, 1.0)
+    return model, planner
+
+
+@pytest.mark.parametrize("n_calls", range(5))
+def test_a_restored_strategy_gives_the_same_values_after_any_call(n_calls):
+    model, planner = blocked()
+    strategy, alive, rng = optimism(), np.arange(5), np.random.default_rng(0)
+    for _ in range(n_calls):
+        strategy.values(planner, [(2, 1.0)], alive, 100, rng)
+    other_model, other_planner = make(5)
+    other_model.restore(ArrayReader(model.to_arrays()), 5)
+    other_planner.restore(ArrayReader(planner.to_arrays()), 5)
+    other = optimism()
+    other.restore(ArrayReader(strategy.to_arrays()))
+    for n_steps in (100, 100, 100, 121):
+        values = strategy.values(planner, [(2, 1.0)], alive, n_steps, rng)
+        again = other.values(other_planner, [(2, 1.0)], alive, n_steps, rng)
+        np.testing.assert_array_equal(values, again)
 
 
 def test_values_that_differ_by_rounding_are_ties():

@@ -97,7 +97,11 @@ class Optimism(ExplorationStrategy):
             sweeper.sweep(alive, tolerance, planner.lowest, least)
 
     def _mark_touched(self, planner: ModelPlanner) -> bool:
-        """Whether rows that were counted have become known, or unknown; marks them."""
+        """Whether rows that were counted have become known, or unknown; marks them.
+
+        Their value if unknown, `sweeper.set_to`, is the highest one already: from the birth of the
+        state, or from the search that follows every change of the highest value.
+        """
         is_changed = False
         certainty, sweeper = planner.model.certainty, planner.sweeper
         for row in planner.model.touched:
@@ -105,7 +109,6 @@ class Optimism(ExplorationStrategy):
             if unknown != sweeper.is_set[row]:
                 is_changed = True
                 sweeper.is_set[row] = unknown
-                sweeper.set_to[row] = planner.highest
                 sweeper.active.add(row[0])
         return is_changed
 
