@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tgm.errors import ConfigError
-from tgm.planning.model_planner import Exploration
+from tgm.planning.exploration import STRATEGIES
 
 Structure = Literal["evidence", "mean_shift"]
 Preset = Literal["default", "paper"]
 
-MODEL_BASED = ("optimism", "information_gain", "posterior_sampling")
+if TYPE_CHECKING:
+    Exploration = str
+else:
+    Exploration = Literal[tuple(STRATEGIES)]  # the names that the command line offers
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,7 @@ class TGMConfig:
         _check(self, "gamma", _is_number(self.gamma, 0.0, 1.0), "a number from 0 to 1")
         rate_is_right = _is_positive(self.learning_rate) and self.learning_rate <= 1.0
         _check(self, "learning_rate", rate_is_right, "above 0 and at most 1")
-        for name, kinds in (("exploration", Exploration), ("structure", Structure)):
-            known = get_args(kinds)
+        for name, known in (("exploration", tuple(STRATEGIES)), ("structure", get_args(Structure))):
             _check(self, name, getattr(self, name) in known, f"one of {', '.join(known)}")
         self._check_combination()
 
@@ -108,10 +110,9 @@ class TGMConfig:
             _check(self, "gamma", self.gamma < 1.0, "below 1 for planning with a model")
             return
         _check(self, "bandwidth", self.bandwidth != "auto", "a number with mean shift")
-        if self.exploration in MODEL_BASED:
-            simple = [kind for kind in get_args(Exploration) if kind not in MODEL_BASED]
-            wanted = f"one of {', '.join(simple)} with mean shift and Q-learning"
-            _check(self, "exploration", False, wanted)
+        model_free = [name for name, kind in STRATEGIES.items() if not kind.needs_model]
+        wanted = f"one of {', '.join(model_free)} with mean shift and Q-learning"
+        _check(self, "exploration", self.exploration in model_free, wanted)
 
     @classmethod
     def paper(cls, **changes: Any) -> TGMConfig:

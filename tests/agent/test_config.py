@@ -6,6 +6,7 @@ import pytest
 
 from tgm import TGMConfig
 from tgm.errors import ConfigError
+from tgm.planning.exploration import STRATEGIES
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,15 @@ from tgm.errors import ConfigError
 def test_a_bad_value_is_refused_by_name(name, value):
     with pytest.raises(ConfigError, match=f"{name} is "):
         TGMConfig(**{name: value})
+
+
+@pytest.mark.parametrize("name", list(STRATEGIES))
+def test_mean_shift_takes_the_strategies_that_need_no_model(name):
+    if STRATEGIES[name].needs_model:
+        with pytest.raises(ConfigError, match=f"exploration is '{name}'; it must be one of"):
+            TGMConfig.paper(exploration=name)
+    else:
+        assert TGMConfig.paper(exploration=name).exploration == name
 
 
 def test_the_paper_preset_has_the_published_constants():

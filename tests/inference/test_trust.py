@@ -63,9 +63,9 @@ def test_the_least_trusted_is_tried_again_first():
     go(learner, 0, 0.5)
     go(learner, 1, 4.0)
     learner.planner.see_reward(-1.0)
-    values = learner.planner.exploring_values(
-        [0, 1], 50, learner.world.states.alive, np.random.default_rng(0)
-    )
+    rng, alive = np.random.default_rng(0), learner.world.states.alive
+    learner.exploration.values(learner.planner, [(0, 1.0)], alive, 50, rng)
+    values = learner.planner.sweeper.q
     # All four have three tries and no more: those of state 1 are the least certain, of equal trust.
     assert values[0].max() < learner.planner.highest
     assert (values[1] == learner.planner.highest).all()

@@ -15,6 +15,7 @@ from tgm.learners.revising import REASSIGN
 from tgm.learners.scale_search import RATIOS, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
 from tgm.memory.step import Step, difference
+from tgm.planning.exploration import STRATEGIES
 from tgm.transition.sparse import START
 
 
@@ -392,17 +393,7 @@ def between_episodes(agent: tgm.TGMAgent, n_steps: int) -> tgm.TGMAgent:
     return agent
 
 
-EXACT = [
-    {"exploration": name}
-    for name in (
-        "optimism",
-        "information_gain",
-        "posterior_sampling",
-        "epsilon_greedy",
-        "softmax",
-        "greedy",
-    )
-]
+EXACT = [{"exploration": name} for name in STRATEGIES]
 EXACT += [{"bandwidth": "auto"}, {"half_life": 300.0}, {"max_states": 9}, {"filtering": False}]
 
 
@@ -470,7 +461,7 @@ BREAKS = [
     ("world.memory.naming.step", "too long"),
     ("planner.sweep.q", "too long"),
     ("planner.sweep.value", "too short"),
-    ("planner.doubt_at", "too long"),
+    ("exploration.retry_at", "too long"),
     ("structure.checked", "too short"),
     ("world.born", "too long"),
     ("n_steps", "too long"),
@@ -558,16 +549,7 @@ def test_ids_must_be_names(saved, tmp_path, name):
 # --- settings ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "exploration",
-    [
-        "optimism",
-        "information_gain",
-        "posterior_sampling",
-        "epsilon_greedy",
-        "softmax",
-    ],
-)
+@pytest.mark.parametrize("exploration", [name for name in STRATEGIES if name != "greedy"])
 def test_every_exploration_learns(exploration):
     settings = {"exploration": exploration, "epsilon_decay": 500.0, "temperature": 30.0}
     agent = make_agent("8", seed=1, **settings).learn(1000)

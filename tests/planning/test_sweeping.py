@@ -189,3 +189,21 @@ def test_bigger_tables_keep_what_they_had():
     assert (sweeper.q[:2] == 5).all()
     assert (sweeper.q[2:] == 2).all()
     assert len(sweeper.value) == len(sweeper.is_set) == len(sweeper.set_to) >= 3
+
+
+def test_one_sweep_reaches_fifteen_steps_far_and_the_next_goes_on():
+    n = 80
+    model = SparseTransitions(1, GAMMA)
+    model.make_room(n)
+    for state in range(n):
+        model.add(state, 0, min(state + 1, n - 1), 1.0, -1.0, 0.0)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n, LOWEST)
+    sweeper.set_rows(np.zeros((n, 1), dtype=bool), np.zeros((n, 1)))
+    settle(sweeper, n)
+    is_last = np.arange(n)[:, None] == n - 1
+    sweeper.set_rows(is_last, np.full((n, 1), 1e6))
+    sweeper.sweep(np.arange(n), 1e-8, LOWEST)
+    assert sweeper.active == {n - 1 - 15}
+    sweeper.sweep(np.arange(n), 1e-8, LOWEST)
+    assert sweeper.active == {n - 1 - 30}

@@ -11,10 +11,9 @@ from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.inference.step_filter import DROPPED
-from tgm.learners.explore import draw
 from tgm.learners.learner import Context, Learner
 from tgm.perception.observation_model import StateId
-from tgm.planning import greedy
+from tgm.planning import draw, greedy
 
 
 class AgentQueries:

@@ -11,7 +11,6 @@ from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays
-from tgm.learners.explore import explore
 from tgm.learners.learner import Context, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot, Table
 from tgm.learners.step_info import RowId, StepInfo
@@ -24,6 +23,7 @@ from tgm.perception.mixture import Mixture
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.perception.variational import assess, responsibilities
 from tgm.planning import BeliefQLearning
+from tgm.planning.exploration import STRATEGIES
 from tgm.transition import TransitionModel, transition_counts
 
 LEAST_RECORDED = 1e-4  # smaller expected counts are not recorded
@@ -40,6 +40,7 @@ class MeanShiftLearner:
         self.components: Components | None = None
         self.memory = Trajectories(n_features)
         self.transitions = TransitionModel(n_actions, config.transition_prior)
+        self._exploration = STRATEGIES[config.exploration](config)
         self.planner = BeliefQLearning(n_actions, config.learning_rate, config.gamma)
         self.transition_matrix = self.transitions.probabilities()
         self._belief: FloatArray | None = None  # of the current observation; None when it is stale
@@ -119,7 +120,7 @@ class MeanShiftLearner:
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try in the current belief."""
         values = self.action_values(self._current_belief())
-        return explore(self._config, values, n_steps, rng)
+        return self._exploration.choose(values, n_steps, rng)
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool

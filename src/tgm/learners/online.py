@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
-from tgm.config import MODEL_BASED, TGMConfig
+from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.step_filter import StepFilter, StepPosterior
 from tgm.inference.trust import trust_in_rows
 from tgm.learners.change_log import ChangeLog
-from tgm.learners.explore import explore
 from tgm.learners.learner import LearnInfo
 from tgm.learners.limits import most_states
 from tgm.learners.online_knowledge import OnlineKnowledge
@@ -25,6 +24,7 @@ from tgm.perception.component_map import Move
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
 from tgm.perception.observation_model import NO_STATE, StateId
+from tgm.planning.exploration import STRATEGIES
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
 from tgm.structure.search import StructureSearch
@@ -39,7 +39,6 @@ ONE_CHANGE = 50  # steps within which several changed rows are one change of the
 BIRTH = 0.9  # probability of "none of the known states" that makes a state
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
-TIES = 1e-9  # of the range of values: actions nearer to the best are equally good
 
 
 class OnlineLearner(OnlineKnowledge):
@@ -59,11 +58,7 @@ class OnlineLearner(OnlineKnowledge):
         self.first_covariance = scale.covariance
         world = _empty_world(n_features, n_actions, config, scale)
         planner = ModelPlanner(
-            world.transitions,
-            config.gamma,
-            config.exploration,
-            config.row_prior,
-            lambda n_slots: trust_in_rows(world, n_slots),
+            world.transitions, config.gamma, lambda n_slots: trust_in_rows(world, n_slots)
         )
         step_filter = StepFilter(
             world,
@@ -73,6 +68,7 @@ class OnlineLearner(OnlineKnowledge):
             most_states=config.max_states or most_states(n_features),
         )
         super().__init__(world, planner, step_filter, config)
+        self.exploration = STRATEGIES[config.exploration](config)
         self._search = StructureSearch(world, config.row_prior)
         self._log = ChangeLog(world.states)
         self._edit = WorldEditor(world, planner, self._search, self._log)
@@ -91,7 +87,7 @@ class OnlineLearner(OnlineKnowledge):
         """Learn from the first observation of an episode."""
         if self.origin is None:
             self.origin = observation.copy()
-        self.planner.begin_episode()
+        self.exploration.begin_episode()
         point, log_fade = observation - self.origin, self.world.transitions.log_fade
         return self._learn_from(Step(None, [], None, 0.0, 0.0, point, log_fade))
 
@@ -130,27 +126,9 @@ class OnlineLearner(OnlineKnowledge):
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try in the current belief: planning."""
-        values = self._exploring_values(rng)
-        if self._config.exploration not in MODEL_BASED:
-            return explore(self._config, values, n_steps, rng)
-        options = values.tolist()
-        top = max(options)
-        self.planner.note_best(top, n_steps)
-        least = top - TIES * abs(top - self.planner.lowest)
-        best = [action for action, value in enumerate(options) if value >= least]
-        return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
-
-    def _exploring_values(self, rng: np.random.Generator) -> FloatArray:
-        """(n_actions,) values of the actions in the current belief, for exploring."""
-        belief = self.world.belief
-        if not belief:
-            return np.zeros(self.world.transitions.n_actions)
-        states = [state for state, _ in belief]
-        alive = self.world.states.alive
-        values = self.planner.exploring_values(states, self.n_steps, alive, rng)
-        if len(states) == 1:
-            return np.asarray(values[0])
-        return np.array([p for _, p in belief]) @ values
+        strategy, alive = self.exploration, self.world.states.alive
+        values = strategy.values(self.planner, self.world.belief, alive, n_steps, rng)
+        return strategy.choose(values, n_steps, rng)
 
     def end_episode(self) -> None:
         """Nothing to do: the next `begin` says so."""
@@ -322,6 +300,7 @@ class OnlineLearner(OnlineKnowledge):
             **prefixed("prior", self.world.states.prior.to_arrays()),
             **prefixed("world", self.world.to_arrays()),
             **prefixed("planner", self.planner.to_arrays()),
+            **prefixed("exploration", self.exploration.to_arrays()),
             **prefixed("structure", self._search.to_arrays()),
         }
 
@@ -335,6 +314,7 @@ class OnlineLearner(OnlineKnowledge):
         self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
         self.world.restore(saved.part("world"))
         self.planner.restore(saved.part("planner"), states.n_slots)
+        self.exploration.restore(saved.part("exploration"))
         self._search.restore(saved.part("structure"), states.n_slots)
         self.log_evidence = saved.number("log_evidence")
         self.n_steps = saved.count("n_steps")

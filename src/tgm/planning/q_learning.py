@@ -29,7 +29,7 @@ def belief_q_update(
     Args:
         q: (n_actions, n_states) action values.
         belief: (n_states,) Q(s), the belief in which the action was taken.
-        action, reward, terminated: what was done and what came of it.
+        action, reward, terminated: the step that was made in this belief.
         transition: (n_states, n_states) P(next state | state) for this action.
 
     Returns:
@@ -45,7 +45,7 @@ class BeliefQLearning:
     """Owner of the action values q, (n_actions, n_states); they start at zero."""
 
     def __init__(self, n_actions: int, learning_rate: float, gamma: float) -> None:
-        """Value nothing in no states."""
+        """Start without states."""
         self.q = np.zeros((n_actions, 0))
         self._learning_rate = learning_rate
         self._gamma = gamma

@@ -1,4 +1,4 @@
-"""Values of a learned model by prioritised sweeping: only what changed is looked at again."""
+"""Action values of a learned model: by sweeping from what changed, or of a whole model at once."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
 from tgm.transition.sparse import START, SparseTransitions
 
-ROUNDS_PER_STEP = 15  # what is left waits for the next step
-MANY = 4  # a quarter of all states: then all are swept, in one array operation
-FEW = 3  # states that are backed up one by one: quicker than array operations
-CONVERGED = 1e-6  # of what a value is above the lowest
-LEAST_MOVE = 1e-9  # of the largest reward
+ROUNDS_PER_STEP = 15  # Bellman updates per call of `sweep`; the rest waits for the next call
+ROUNDS_FROM_LOWEST = 100_000  # Bellman updates when `sweep` starts from the lowest value
+ROUNDS_IN_SOLVE = 10_000  # Bellman updates in `solve`
+SHARE_OF_ALL = 4  # if more than one in so many states must be updated, all are: one array operation
+FEW = 3  # states: up to so many are updated one by one, which is faster than array operations
+CONVERGED = 1e-6  # share of (value - lowest value): smaller changes end `solve`
+LEAST_MOVE = 1e-9  # share of the largest reward: smaller changes end `solve`
 
 
 class _Moves(NamedTuple):
-    """What counts as a change of a value; see `Sweeper.sweep`."""
+    """The changes of a value that are passed on to predecessors; see `Sweeper.sweep`."""
 
     tolerance: float
     lowest: float
@@ -26,24 +28,32 @@ class _Moves(NamedTuple):
 
 
 class Sweeper:
-    """Owner of action values q (n_slots, n_actions) of a model in which some rows are set by hand.
+    """Action values of a model in which the values of some rows are given.
 
-    `set_rows` marks rows whose value is not the model's (unknown actions under optimism);
-    `sweep` backs up the states whose rows changed, then their predecessors, and so on.
+    `set_rows` gives the value of rows, whatever the model says (unknown rows, under optimism).
+    `sweep` updates the states whose rows changed, then their predecessors, and so on.
+
+    Attributes:
+        q: (n_slots, n_actions) action values.
+        value: (n_slots,) value of the best action of each state.
+        is_set: (n_slots, n_actions) rows whose value is given.
+        set_to: (n_slots, n_actions) the values of these rows.
+        bonus: (n_slots, n_actions) is added to the expected reward of the model.
+        active: slots of the states that must be updated next.
     """
 
     def __init__(self, model: SparseTransitions) -> None:
-        """No values yet."""
+        """Start without states."""
         self._model = model
         self.q = np.zeros((0, model.n_actions))
         self.value = np.zeros(0)
         self.is_set = np.zeros((0, model.n_actions), dtype=bool)
         self.set_to = np.zeros((0, model.n_actions))
-        self.bonus = np.zeros((0, model.n_actions))  # beside the reward, for curiosity
+        self.bonus = np.zeros((0, model.n_actions))
         self.active: set[int] = set()
 
     def make_room(self, n_slots: int, value: float) -> None:
-        """Have values for at least so many states; new ones start at `value`."""
+        """Make the arrays at least `n_slots` long; the rows of new slots are set to `value`."""
         missing = n_slots - len(self.value)
         if missing > 0:
             missing = max(missing, len(self.value))
@@ -55,7 +65,7 @@ class Sweeper:
             self.bonus = np.concatenate([self.bonus, np.zeros(shape)])
 
     def start_state(self, state: int, value: float) -> None:
-        """A newborn state has this value until more is known."""
+        """Give all actions of a state that was born this value, until rows of it are known."""
         self.q[state] = self.value[state] = value
         self.is_set[state] = True
         self.set_to[state] = value
@@ -83,7 +93,7 @@ class Sweeper:
         self.active = set(saved.whole("active", ANY, high=shape[0] - 1).tolist())
 
     def set_rows(self, is_set: BoolArray, set_to: FloatArray) -> None:
-        """Say which rows (n, n_actions) have which value, whatever the model says."""
+        """Give the values of some rows; both (n, n_actions), for the first n slots."""
         n = len(is_set)
         moved = (is_set != self.is_set[:n]) | (is_set & (set_to != self.set_to[:n]))
         self.is_set[:n] = is_set
@@ -91,42 +101,47 @@ class Sweeper:
         self.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
 
     def sweep(self, alive: IntArray, tolerance: float, lowest: float, least: float = 0.0) -> None:
-        """Back up what changed, until nothing moves by more than a tolerance or time is up.
+        """Update what changed, until no value moves or ROUNDS_PER_STEP rounds are over.
 
-        A value has moved if it did by more than `tolerance` of what it is above `lowest`, and by
-        more than `least`. Hope fades with every step of the way to it, and however little is left
-        of it far away, it still tells the way.
+        A value has moved if it changed by more than `tolerance` of (value - lowest), and by more
+        than `least`. The tolerance is relative because the value of a distant reward is small, and
+        must still rank the actions.
 
-        Values that prop each other up fall slowly. When much is still moving after the rounds of
-        one step, everything starts again from `lowest`, the worst that can go on for ever: from
-        there a plan takes as many sweeps as it has steps.
+        Values of states that lead to each other fall slowly. If many states are still moving after
+        the last round, all values start again from `lowest`, which no policy can fall below: from
+        there a plan of n steps takes n rounds.
+
+        Args:
+            alive: (n_states,) slots of all states, ascending.
+            tolerance, lowest, least: which changes count.
         """
         moves = _Moves(tolerance, lowest, least)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
-        if MANY * len(self.active) > len(alive):
+        if SHARE_OF_ALL * len(self.active) > len(alive):
             self.value[alive] = lowest
             self.active = set(alive.tolist())
-            self._sweep(alive, moves, rounds=100_000)
+            self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
 
     def _sweep(self, alive: IntArray, moves: _Moves, rounds: int) -> None:
+        """Update the active states, then the predecessors of those that moved, and so on."""
         predecessors = self._model.predecessors
         for _ in range(rounds):
             if not self.active:
                 return
-            if MANY * len(self.active) > len(alive):
+            if SHARE_OF_ALL * len(self.active) > len(alive):
                 moved = self._back_up(alive, moves)
             elif len(self.active) <= FEW:
                 moved = self._back_up_few(sorted(self.active), moves)
             else:
                 moved = self._back_up(np.array(sorted(self.active)), moves)
-            if MANY * len(moved) > len(alive):
+            if SHARE_OF_ALL * len(moved) > len(alive):
                 self.active = set(alive.tolist())
             else:
                 self.active = {state for after in moved for state, _ in predecessors[after]}
                 self.active.discard(START)
 
     def _back_up_few(self, states: list[int], moves: _Moves) -> list[int]:
-        """What `_back_up` does, in plain floats."""
+        """Do what `_back_up` does, without arrays."""
         values = [self._back_up_one(state) for state in states]
         moved = []
         for state, value in zip(states, values, strict=True):
@@ -137,7 +152,7 @@ class Sweeper:
         return moved
 
     def _back_up_one(self, state: int) -> float:
-        """Bring the action values of one state up to date; returns the best."""
+        """One Bellman update of one state; returns its value."""
         model, value = self._model, self.value
         rewards = (model.reward[state] + self.bonus[state]).tolist()
         is_set, set_to = self.is_set[state].tolist(), self.set_to[state].tolist()
@@ -157,7 +172,7 @@ class Sweeper:
     def _back_up(self, states: IntArray, moves: _Moves) -> list[int]:
         """One Bellman update of some states; returns those whose value moved."""
         model = self._model
-        # Where all slots are meant, views of the arrays spare a copy of each.
+        # If the states are the first n slots, slices avoid copies of the arrays.
         n = len(states)
         chosen = slice(0, n) if int(states[-1]) == n - 1 else states
         after = self.value[model.successor[chosen]]
@@ -180,7 +195,6 @@ def solve(
     is_set: BoolArray,
     set_to: FloatArray,
     lowest: float,
-    max_sweeps: int = 10_000,
 ) -> FloatArray:
     """Action values (n, n_actions) of a whole model, by value iteration from below.
 
@@ -188,17 +202,17 @@ def solve(
         discounted: (n, n_actions, width) gamma P(goes on) P(successor).
         successor: (n, n_actions, width) indices.
         reward: (n, n_actions) expected rewards.
-        is_set, set_to: (n, n_actions) rows whose value is given.
-        lowest: the worst that can go on for ever; no value is below it.
+        is_set, set_to: (n, n_actions) rows whose value is given, and these values.
+        lowest: no state is worth less; the iteration starts from it.
     """
     least = LEAST_MOVE * (float(np.abs(reward).max(initial=0.0)) or 1.0)
     value = np.full(len(reward), lowest)
     q = np.zeros_like(reward)
-    for _ in range(max_sweeps):
+    for _ in range(ROUNDS_IN_SOLVE):
         q = np.einsum("sab,sab->sa", discounted, value[successor]) + reward
         q = np.where(is_set, set_to, q)
         new = np.maximum(q.max(axis=1, initial=lowest), lowest)
-        # However little is left of a reward far away, it still tells the way.
+        # Relative: the value of a distant reward is small, and must still rank the actions.
         moved = np.abs(new - value) > np.maximum(CONVERGED * (new - lowest), least)
         value = new
         if not moved.any():

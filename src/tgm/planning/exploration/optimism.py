@@ -1,0 +1,174 @@
+"""Optimism: a row (state, action) that is not known yet is worth more than any known reward.
+
+The agent goes where the unknown is nearest. When no unknown row can be reached, the rows that are
+trusted least are asked for one more try: a row that was misread may block the way to a reward.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.files.arrays import ArrayReader, Arrays, number
+from tgm.memory.step import Belief
+from tgm.planning.exploration.strategy import ExplorationStrategy, Settings, expected_values
+from tgm.planning.model_planner import ModelPlanner
+from tgm.transition.sparse import SparseTransitions
+
+FIRST_TRY = 0.5  # certainty, in tries: a row is unknown below it
+RETRY_GROWTH = 1.2  # factor of n_steps between two times at which known rows are tried again
+RETRY_SHARE = 10  # one in so many known rows is tried again: the least trusted
+LOOK_EVERY = 10  # steps between two searches for unknown rows, if nothing asks for one earlier
+SWEEP_TOLERANCE = 0.02  # steps: values are exact to what so many steps more or less are worth
+LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
+TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
+
+
+class Optimism(ExplorationStrategy):
+    """Keeps the optimistic values up to date as the model changes; the default strategy."""
+
+    needs_model = True
+
+    def __init__(self, settings: Settings) -> None:
+        """Look for unknown rows at the first call."""
+        super().__init__(settings)
+        self._retry_at = 0.0  # step from which known rows may be tried again
+        self._look_at = 0.0  # step of the next search for unknown rows
+        self._is_due = True  # whether that search is due at once
+        self._is_stuck = False  # whether no unknown row can be reached
+        self._n_revisions = 0  # planner.n_revisions at the last search
+
+    def values(
+        self,
+        planner: ModelPlanner,
+        belief: Belief,
+        alive: IntArray,
+        n_steps: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """(n_actions,) optimistic values of the actions in a belief."""
+        if not belief:
+            return np.zeros(planner.model.n_actions)
+        self._update(planner, n_steps, alive)
+        q = planner.sweeper.q
+        values = q[belief[0][0]] if len(belief) == 1 else expected_values(q, belief)
+        self._note_best(planner, max(values.tolist()), n_steps)
+        return level_ties(values, planner.lowest)
+
+    def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
+        """One of the best actions."""
+        return one_of_the_best(values, rng)
+
+    def to_arrays(self) -> Arrays:
+        """When to look for unknown rows, and when to try known ones again."""
+        return {
+            "retry_at": number(self._retry_at),
+            "look_at": number(self._look_at),
+            "is_due": np.array([self._is_due]),
+            "is_stuck": np.array([self._is_stuck]),
+            "n_revisions": np.array([self._n_revisions]),
+        }
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave."""
+        self._retry_at, self._look_at = saved.number("retry_at"), saved.number("look_at")
+        self._is_due = bool(saved.flags("is_due", 1)[0])
+        self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
+        self._n_revisions = saved.count("n_revisions")
+
+    def _update(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
+        """Bring the values up to date, at a cost that depends on what changed."""
+        model, sweeper = planner.model, planner.sweeper
+        if model.changed:
+            sweeper.active.update(model.changed)
+            model.changed.clear()
+        if model.touched:
+            # While all rewards are equal, nothing was gained yet: look again as soon as the last
+            # unknown row has become known.
+            if self._mark_touched(planner) and planner.best_reward == planner.worst_reward:
+                self._is_due = self._is_due or not sweeper.is_set[alive].any()
+            model.touched.clear()
+        if self._is_due or n_steps >= self._look_at or self._n_revisions != planner.n_revisions:
+            self._look_again(planner, n_steps, alive)
+        if sweeper.active:
+            # One step more or less changes a value by the share 1 - gamma.
+            tolerance = SWEEP_TOLERANCE * (1.0 - planner.gamma)
+            least = LEAST_CHANGE * planner.reward_range
+            sweeper.sweep(alive, tolerance, planner.lowest, least)
+
+    def _mark_touched(self, planner: ModelPlanner) -> bool:
+        """Whether rows that were counted have become known, or unknown; marks them.
+
+        Their value if unknown, `sweeper.set_to`, is the highest one already: from the birth of the
+        state, or from the search that follows every change of the highest value.
+        """
+        is_changed = False
+        certainty, sweeper = planner.model.certainty, planner.sweeper
+        for row in planner.model.touched:
+            unknown = bool(certainty[row] < FIRST_TRY)
+            if unknown != sweeper.is_set[row]:
+                is_changed = True
+                sweeper.is_set[row] = unknown
+                sweeper.active.add(row[0])
+        return is_changed
+
+    def _look_again(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
+        """Search all rows for unknown ones; ask for retries if none is left or in reach."""
+        self._is_due, self._n_revisions = False, planner.n_revisions
+        self._look_at = max(self._retry_at, n_steps + LOOK_EVERY)
+        n_slots = int(alive.max(initial=-1)) + 1
+        certainty = planner.model.certainty[:n_slots]
+        is_alive = np.zeros((n_slots, 1), dtype=bool)
+        is_alive[alive] = True
+        unknown = (certainty < FIRST_TRY) & is_alive
+        is_over = self._is_stuck or not unknown.any()
+        nothing_gained = planner.best_reward == planner.worst_reward
+        may_retry = self._is_stuck or nothing_gained or n_steps >= self._retry_at
+        if is_over and may_retry and n_steps > 0:
+            is_known = (certainty >= FIRST_TRY) & is_alive
+            _retry_least_trusted(planner.model, is_known, planner.trust(n_slots))
+            self._retry_at = n_steps * RETRY_GROWTH
+            self._is_stuck = False
+            unknown = (certainty < FIRST_TRY) & is_alive
+        planner.sweeper.set_rows(unknown, np.full(unknown.shape, planner.highest))
+
+    def _note_best(self, planner: ModelPlanner, value: float, n_steps: int) -> None:
+        """Decide from the best value in reach whether known rows must be tried again.
+
+        At once if it is the lowest value there is; if it holds no unknown row, then from
+        `_retry_at` on. Unknown rows that cannot be reached do not count.
+        """
+        if planner.sweeper.active:
+            return  # the values are not final
+        is_lowest = value <= planner.lowest + LEAST_CHANGE * planner.reward_range
+        known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
+        if is_lowest or (value <= known and n_steps >= self._retry_at):
+            self._is_stuck = self._is_due = True
+
+
+def _retry_least_trusted(model: SparseTransitions, is_known: BoolArray, trust: FloatArray) -> None:
+    """Ask for one more try of the least trusted of the known rows; both (n_slots, n_actions)."""
+    known = np.sort(trust[is_known])
+    if len(known):
+        chosen = is_known & (trust <= known[len(known) // RETRY_SHARE])
+        model.retry(zip(*(index.tolist() for index in chosen.nonzero()), strict=True))
+
+
+def level_ties(values: FloatArray, lowest: float) -> FloatArray:
+    """(n_actions,) the same values, with those that differ by rounding from the best made equal."""
+    options = values.tolist()
+    top = max(options)
+    least = top - TIES * abs(top - lowest)
+    if sum([value >= least for value in options]) == 1:
+        return values
+    return np.where(values >= least, top, values)
+
+
+def one_of_the_best(values: FloatArray, rng: np.random.Generator) -> int:
+    """The index of the best of values (n_actions,); a random number is drawn for ties only."""
+    options = values.tolist()
+    top = max(options)
+    if options.count(top) == 1:
+        return int(options.index(top))
+    best = [action for action, value in enumerate(options) if value == top]
+    return best[int(rng.random() * len(best))]

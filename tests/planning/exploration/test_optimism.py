@@ -1,0 +1,292 @@
+"""Optimism: where the unknown is, and when known rows are tried again."""
+
+import numpy as np
+import pytest
+from tests.planning.worlds import GAMMA, corridor, make, new_strategy, swept
+
+from tgm.files.arrays import ArrayReader
+from tgm.planning.exploration.optimism import level_ties, one_of_the_best
+from tgm.planning.model_planner import ModelPlanner
+
+
+def optimism():
+    return new_strategy("optimism")
+
+
+def try_again(model, values, highest, tries=3.0):
+    """Try every row once more that has the highest value."""
+    for state, action in np.argwhere(values == highest).tolist():
+        after = next(iter(model.row(state, action)))
+        model.retries.discard((state, action))
+        model.add(state, action, after, tries, -1.0, 0.0)
+
+
+def test_the_untried_is_best_and_better_when_nearer():
+    _, planner = corridor()
+    values = swept(optimism(), planner, 4)
+    assert values[3, 1] == planner.highest == values.max()
+    assert (values[:, 1] > values[:, 0]).all()
+    assert (np.diff(values[:, 1]) > 0).all()
+    np.testing.assert_allclose(values[2, 1], -1 + GAMMA * planner.highest, rtol=0.01)
+
+
+def test_what_is_found_is_planned_with():
+    model, planner = corridor()
+    strategy = optimism()
+    swept(strategy, planner, 4)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 1.0, 1.0, 1.0)
+    values = swept(strategy, planner, 4)
+    np.testing.assert_allclose(values, planner.greedy_values(np.arange(4)), atol=0.1)
+    model.forget_row(1, 1)
+    assert swept(strategy, planner, 4)[1, 1] == planner.highest
+
+
+def test_less_than_half_a_try_leaves_a_row_unknown():
+    model, planner = corridor()
+    strategy = optimism()
+    model.add(3, 1, 0, 0.4, -1.0, 0.0)
+    assert swept(strategy, planner, 4)[3, 1] == planner.highest
+    model.add(3, 1, 0, 0.4, -1.0, 0.0)
+    assert swept(strategy, planner, 4)[3, 1] < planner.highest
+
+
+def test_one_step_at_a_time_agrees_with_all_at_once():
+    """The values that were kept up to date are those of a planner that sees the model as it is."""
+    rng = np.random.default_rng(3)
+    n = 16
+    model, planner = make(n, n_actions=3)
+    planner.see_reward(-1.0)
+    planner.see_reward(1.0)
+    strategy = optimism()
+    for _ in range(600):
+        state, action = int(rng.integers(n)), int(rng.integers(3))
+        end = float(action == 2 and state == 5)
+        after = (state + (0, 1, 5)[action]) % n
+        model.add(state, action, after, 1.0, 2 * end - 1, end)
+        strategy.values(planner, [(state, 1.0)], np.arange(n), 0, rng)
+    assert (model.certainty > 1).all()
+    fresh = ModelPlanner(model, GAMMA)
+    fresh.see_reward(-1.0)
+    fresh.see_reward(1.0)
+    greedy = fresh.greedy_values(np.arange(n))
+    # All is known: both are the same, but for what is too little to be planned with again.
+    np.testing.assert_allclose(swept(strategy, planner, n), greedy, atol=0.04 / (1 - GAMMA))
+
+
+def test_the_values_are_exact_when_nothing_is_left_to_try_for_any_number_of_states():
+    model, planner = corridor(9)
+    planner.see_reward(1.0)
+    model.add(8, 1, 8, 1.0, 1.0, 1.0)
+    greedy = planner.greedy_values(np.arange(9))
+    np.testing.assert_allclose(swept(optimism(), planner, 9), greedy, atol=0.04 / (1 - GAMMA))
+
+
+def test_when_all_is_known_and_nothing_was_gained_the_least_tried_is_tried_again():
+    model, planner = corridor(tries=3.0)
+    model.add(3, 1, 3, 2.0, -1.0, 0.0)  # the last action, tried less often than all others
+    strategy = optimism()
+    assert swept(strategy, planner, 4, n_steps=100)[3, 1] == planner.highest
+    # When it has been tried as often as the others, the least certain is another.
+    model.retries.discard((3, 1))
+    model.add(3, 1, 3, 3.0, -1.0, 0.0)
+    values = swept(strategy, planner, 4, n_steps=130)
+    assert values.max() == planner.highest
+    assert values[3, 1] < planner.highest
+
+
+def test_with_a_goal_known_rows_are_tried_again_whenever_the_run_has_grown_by_a_fifth():
+    model, planner = corridor(tries=3.0)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 8.0, 1.0, 1.0)
+    strategy = optimism()
+    first = swept(strategy, planner, 4, n_steps=100)
+    assert first.max() == planner.highest  # due for the first time
+    try_again(model, first, planner.highest)
+    for n_steps, is_tried in ((101, False), (119, False), (121, True)):
+        values = swept(strategy, planner, 4, n_steps)
+        assert (values.max() == planner.highest) == is_tried
+
+
+def test_a_tenth_of_the_known_rows_is_tried_again():
+    model, planner = corridor(25, tries=3.0)
+    planner.see_reward(1.0)
+    model.add(24, 1, 24, 3.0, 1.0, 1.0)
+    trust = np.random.default_rng(0).permutation(50).reshape(25, 2) + 1.0
+    planner.trust = lambda n_slots: trust[:n_slots]
+    values = swept(optimism(), planner, 25, n_steps=100)
+    assert set(trust[values == planner.highest].tolist()) == {1, 2, 3, 4, 5, 6}
+
+
+def test_rows_that_block_the_way_to_the_unknown_are_tried_again():
+    model, planner = blocked()
+    strategy, rng, alive = optimism(), np.random.default_rng(0), np.arange(5)
+    # State 4 is unknown, but nothing leads to it: the next look is for rows to try again.
+    assert (strategy.values(planner, [(4, 1.0)], alive, 100, rng) == planner.highest).all()
+    assert swept(strategy, planner, 5, n_steps=100, state=2)[3, 1] == planner.highest
+    model.retries.discard((3, 1))
+    model.add(3, 1, 3, 5.0, -1.0, 0.0)
+    for n_steps, is_tried in ((105, False), (119, False), (121, True)):
+        values = swept(strategy, planner, 5, n_steps, state=2)
+        assert (values[:4].max() == planner.highest) == is_tried
+
+
+def test_where_nothing_is_better_than_the_lowest_value_rows_are_tried_again_at_once():
+    model, planner = corridor(3, tries=3.0)
+    planner.see_reward(1.0)  # was received once, but no row leads to it now
+    model.add(2, 1, 2, 3.0, -1.0, 0.0)
+    strategy = optimism()
+    try_again(model, swept(strategy, planner, 3, n_steps=100), planner.highest)
+    assert swept(strategy, planner, 3, n_steps=101).max() == planner.highest
+
+
+def test_retries_outlive_the_birth_of_a_state_which_needs_first_tries_only():
+    model, planner = corridor(tries=3.0)
+    model.add(3, 1, 3, 2.0, -1.0, 0.0)
+    strategy = optimism()
+    assert swept(strategy, planner, 4, n_steps=100)[3, 1] == planner.highest
+    model.make_room(5)
+    planner.birth(4)
+    model.add(3, 0, 4, 9.0, -1.0, 0.0)
+    values = swept(strategy, planner, 5, n_steps=101)
+    assert (values[4] == planner.highest).all()
+    assert values[3, 1] == planner.highest
+    model.add(4, 0, 4, 1.0, -1.0, 0.0)
+    assert swept(strategy, planner, 5, n_steps=102)[4, 0] < planner.highest
+
+
+def everything_known(n_steps: int):
+    """A corridor with a goal in which all rows are known, and were tried again at `n_steps`."""
+    model, planner = corridor(tries=3.0)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 3.0, 1.0, 1.0)
+    strategy = optimism()
+    values = swept(strategy, planner, 4, n_steps)
+    assert values.max() == planner.highest
+    try_again(model, values, planner.highest)
+    assert swept(strategy, planner, 4, n_steps + 1).max() < 2
+    return model, planner, strategy
+
+
+def test_a_revision_of_the_planner_makes_it_search_for_unknown_rows_at_once():
+    model, planner, strategy = everything_known(100)
+    model.doubt_all()
+    assert swept(strategy, planner, 4, n_steps=109).max() < 2
+    planner.forget_certainty()
+    assert (swept(strategy, planner, 4, n_steps=109) == planner.highest).all()
+
+
+def test_it_searches_after_ten_steps():
+    model, planner, strategy = everything_known(200)
+    model.doubt_all()
+    assert swept(strategy, planner, 4, n_steps=209).max() < 2
+    assert (swept(strategy, planner, 4, n_steps=210) == planner.highest).all()
+
+
+def test_but_not_before_known_rows_are_due_again():
+    model, planner, strategy = everything_known(200)
+    assert swept(strategy, planner, 4, n_steps=210).max() < 2  # a search, and the next at 240
+    model.doubt_all()
+    assert swept(strategy, planner, 4, n_steps=239).max() < 2
+    assert (swept(strategy, planner, 4, n_steps=240) == planner.highest).all()
+
+
+def test_each_change_of_the_model_is_followed_once():
+    model, planner, strategy = everything_known(200)
+    model.add(3, 1, 3, 60.0, -1.0, 1.0)  # known before and after, but hardly a reward now
+    values = swept(strategy, planner, 4, n_steps=201)
+    np.testing.assert_allclose(values, planner.greedy_values(np.arange(4)), atol=0.1)
+    assert model.changed == model.touched == planner.sweeper.active == set()
+
+
+def test_while_an_unknown_row_can_be_reached_no_other_is_tried_again():
+    n = 60  # so far that the sweep of one step does not reach the first state
+    model, planner = corridor(n, tries=3.0)
+    planner.see_reward(1.0)
+    model.add(n - 1, 1, n - 1, 3.0, 1.0, 1.0)
+    strategy = optimism()
+    try_again(model, swept(strategy, planner, n, n_steps=100), planner.highest)
+    swept(strategy, planner, n, n_steps=119)
+    model.forget_row(n - 1, 1)
+    values = swept(strategy, planner, n, n_steps=125)
+    assert np.argwhere(values == planner.highest).tolist() == [[n - 1, 1]]
+    assert (values[:, 1] > values[:, 0]).all()
+
+
+def test_a_distant_reward_ranks_the_actions():
+    n = 80
+    model, planner = make(n)
+    for state in range(n):
+        model.add(state, 0, max(state - 1, 0), 3.0, 0.0, 0.0)
+        is_last = state == n - 1
+        model.add(state, 1, min(state + 1, n - 1), 3.0, float(is_last), float(is_last))
+    planner.see_reward(0.0)
+    planner.see_reward(1.0)
+    values = swept(optimism(), planner, n)
+    assert (values[:, 1] > values[:, 0]).all()
+
+
+def rewarded_steps(slots):
+    """Every step is worth 1, in every state: nothing is gained, but no value is the lowest."""
+    model, planner = make(max(slots) + 1)
+    planner.see_reward(1.0)
+    for state in slots:
+        for action in range(2):
+            model.add(state, action, slots[0], 3.0, 1.0, 0.0)
+    return model, planner
+
+
+@pytest.mark.parametrize("slots", [[0, 1, 2], [0, 1, 3]])  # with and without a slot of no state
+def test_while_nothing_was_gained_known_rows_are_tried_again_at_once(slots):
+    model, planner = rewarded_steps(slots)
+    strategy, rng, alive = optimism(), np.random.default_rng(0), np.array(slots)
+    for n_steps in (100, 101, 102):
+        strategy.values(planner, [(0, 1.0)], alive, n_steps, rng)
+        wanted = np.argwhere(planner.sweeper.is_set[alive])
+        assert len(wanted)
+        for index, action in wanted.tolist():
+            model.retries.discard((slots[index], action))
+            model.add(slots[index], action, slots[0], 1.0, 1.0, 0.0)
+
+
+def blocked():
+    """State 4 is unknown, and it is believed that nothing leads to it."""
+    model, planner = corridor(5, tries=3.0)
+    model.forget_row(3, 1)
+    model.forget_row(4, 0)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 1.0, -1.0, 0.0)
+    model.add(0, 0, 0, 3.0, 1.0, 1.0)
+    return model, planner
+
+
+@pytest.mark.parametrize("n_calls", range(5))
+def test_a_restored_strategy_gives_the_same_values_after_any_call(n_calls):
+    model, planner = blocked()
+    strategy, alive, rng = optimism(), np.arange(5), np.random.default_rng(0)
+    for _ in range(n_calls):
+        strategy.values(planner, [(2, 1.0)], alive, 100, rng)
+    other_model, other_planner = make(5)
+    other_model.restore(ArrayReader(model.to_arrays()), 5)
+    other_planner.restore(ArrayReader(planner.to_arrays()), 5)
+    other = optimism()
+    other.restore(ArrayReader(strategy.to_arrays()))
+    for n_steps in (100, 100, 100, 121):
+        values = strategy.values(planner, [(2, 1.0)], alive, n_steps, rng)
+        again = other.values(other_planner, [(2, 1.0)], alive, n_steps, rng)
+        np.testing.assert_array_equal(values, again)
+
+
+def test_values_that_differ_by_rounding_are_ties():
+    rng = np.random.default_rng(0)
+    values = np.array([5.0, 10.0, 10.0 * (1 - 1e-12), 10.0 * (1 - 1e-7)])
+    levelled = level_ties(values, lowest=-1.0)
+    assert levelled[:3].tolist() == [5, 10, 10]
+    assert levelled[3] < 10
+    assert {one_of_the_best(levelled, rng) for _ in range(50)} == {1, 2}
+
+
+def test_a_random_number_is_drawn_for_ties_only():
+    rng = np.random.default_rng(0)
+    assert one_of_the_best(np.array([0.0, 2.0, 1.0]), rng) == 1
+    assert rng.random() == pytest.approx(np.random.default_rng(0).random())
