@@ -15,7 +15,7 @@ from scipy.special import digamma, gammaln, multigammaln
 from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
 from tgm.distributions.cholesky import Factor, factorise
 from tgm.distributions.gaussian import squared_distances
-from tgm.distributions.statistics import Statistics
+from tgm.distributions.moments import Moments
 from tgm.errors import DataError
 
 
@@ -94,22 +94,22 @@ def concatenate(parts: Sequence[NormalWishart]) -> NormalWishart:
     )
 
 
-def update(prior: NormalWishart, statistics: Statistics) -> NormalWishart:
-    """The conjugate update: the belief after seeing the data in `statistics`.
+def update(prior: NormalWishart, moments: Moments) -> NormalWishart:
+    """The conjugate update: the belief after seeing the data in `moments`.
 
     beta' = beta + N, v' = v + N, m' = (beta m + N xbar) / beta',
     W'^-1 = W^-1 + N S + beta N / beta' (xbar - m)(xbar - m)^T.
     """
-    weight = statistics.weight
+    weight = moments.weight
     mean_precision = prior.mean_precision + weight
     share = weight / mean_precision
-    gap = statistics.mean - prior.mean
+    gap = moments.mean - prior.mean
     between = (prior.mean_precision * share)[:, None, None] * gap[:, :, None] * gap[:, None, :]
     return NormalWishart(
         mean=prior.mean + share[:, None] * gap,
         mean_precision=mean_precision,
         dof=prior.dof + weight,
-        inverse_scale=prior.inverse_scale + statistics.scatter + between,
+        inverse_scale=prior.inverse_scale + moments.scatter + between,
     )
 
 
@@ -160,10 +160,10 @@ def kl(p: NormalWishart, q: NormalWishart) -> FloatArray:
     return np.asarray(mean_part + wishart_part)
 
 
-def log_evidence(prior: NormalWishart, statistics: Statistics) -> FloatArray:
+def log_evidence(prior: NormalWishart, moments: Moments) -> FloatArray:
     """ln of the marginal likelihood of each component's data under its prior, (K,)."""
-    posterior = update(prior, statistics)
-    constant = -0.5 * prior.n_features * statistics.weight * np.log(2 * np.pi)
+    posterior = update(prior, moments)
+    constant = -0.5 * prior.n_features * moments.weight * np.log(2 * np.pi)
     return np.asarray(constant + log_normaliser(posterior) - log_normaliser(prior))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from tgm.distributions import BoolArray, FloatArray, NormalWishart, Statistics
+from tgm.distributions import BoolArray, FloatArray, Moments, NormalWishart
 from tgm.errors import DataError
 from tgm.perception.mean_shift import Clusters
 from tgm.perception.mixture import Mixture
@@ -29,13 +29,13 @@ def prior_from_clusters(points: npt.ArrayLike, clusters: Clusters) -> Mixture:
     n_components, n_features = clusters.centres.shape
     _check(clusters, array)
     one_hot = np.equal.outer(clusters.labels, np.arange(n_components)).astype(np.float64)
-    statistics = Statistics.of_points(array, one_hot)
-    empty = statistics.weight == 0
+    moments = Moments.of_points(array, one_hot)
+    empty = moments.weight == 0
     strength = np.full(n_components, 2.0 * n_components)
     dof = strength + n_features - 0.99
-    covariance = _covariances(statistics, _overall_variance(array))
+    covariance = _covariances(moments, _overall_variance(array))
     components = NormalWishart(
-        mean=np.where(empty[:, None], clusters.centres, statistics.mean),
+        mean=np.where(empty[:, None], clusters.centres, moments.mean),
         mean_precision=strength,
         dof=dof,
         inverse_scale=covariance * dof[:, None, None],
@@ -54,7 +54,7 @@ def _check(clusters: Clusters, points: FloatArray) -> None:
         raise DataError(f"labels run from {low} to {high}; wanted 0 to {clusters.n_clusters - 1}")
 
 
-def _covariances(statistics: Statistics, overall: FloatArray) -> FloatArray:
+def _covariances(moments: Moments, overall: FloatArray) -> FloatArray:
     """A covariance for each cluster, positive definite, (K, O, O).
 
     Erratum 12: a cluster with at most O points, or whose covariance S is singular, is shrunk
@@ -63,7 +63,7 @@ def _covariances(statistics: Statistics, overall: FloatArray) -> FloatArray:
     number of points; u is its diagonal, or the overall variance of a feature that varies within
     no cluster.
     """
-    weight, scatter = statistics.weight, statistics.scatter
+    weight, scatter = moments.weight, moments.scatter
     n_pooled = scatter.shape[1] + 1
     pooled = scatter.sum(axis=0) / weight.sum()
     within = np.diag(pooled)

@@ -73,7 +73,7 @@ class GaussianStates:
 
     def moments(self, slot: int) -> Moments:
         """Weight, mean and scatter of one component."""
-        return Moments(float(self.weight[slot]), self.mean[slot].copy(), self.scatter[slot].copy())
+        return Moments(self.weight[slot], self.mean[slot].copy(), self.scatter[slot].copy())
 
     def log_densities(self, point: FloatArray) -> FloatArray:
         """(n_slots,) log predictive density of one point (n_features,) under each component."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray, IntArray, Statistics
+from tgm.distributions import BoolArray, FloatArray, IntArray, Moments
 from tgm.perception.cluster_prior import prior_from_clusters
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.mean_shift import mean_shift
@@ -42,9 +42,7 @@ class Components:
 
     def fold(self, points: FloatArray, responsibilities: FloatArray) -> Components:
         """Take points that are about to be forgotten into the prior; the posterior has them."""
-        return replace(
-            self, prior=self.prior.update(Statistics.of_points(points, responsibilities))
-        )
+        return replace(self, prior=self.prior.update(Moments.of_points(points, responsibilities)))
 
 
 @dataclass(frozen=True)

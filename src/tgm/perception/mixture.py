@@ -12,8 +12,8 @@ from tgm.distributions import (
     Features,
     FloatArray,
     IntArray,
+    Moments,
     NormalWishart,
-    Statistics,
     dirichlet,
     normal_wishart,
 )
@@ -69,11 +69,11 @@ class Mixture:
         """Some of the components, in the order given."""
         return type(self)(self.weight_concentration[indices], self.components.take(indices))
 
-    def update(self, statistics: Statistics) -> Self:
-        """The mixture after the data in `statistics`: knowledge is addition."""
+    def update(self, moments: Moments) -> Self:
+        """The mixture after the data in `moments`: knowledge is addition."""
         return type(self)(
-            weight_concentration=self.weight_concentration + statistics.weight,
-            components=normal_wishart.update(self.components, statistics),
+            weight_concentration=self.weight_concentration + moments.weight,
+            components=normal_wishart.update(self.components, moments),
         )
 
     def log_joint(self, points: FloatArray) -> FloatArray:

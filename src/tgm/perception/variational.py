@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
-from tgm.distributions import BoolArray, Features, FloatArray, Statistics, normal_wishart
+from tgm.distributions import BoolArray, Features, FloatArray, Moments, normal_wishart
 from tgm.errors import DataError
 from tgm.perception.free_energy import collapsed_free_energy
 from tgm.perception.mixture import Mixture
@@ -129,24 +129,24 @@ class _Data:
         mask = as_mask(forget, len(points))
         return cls(features, mask, features.take(mask), features.take(~mask))
 
-    def statistics(self, resp: FloatArray) -> tuple[Statistics, Statistics]:
-        """The statistics of the forgotten and of the kept points."""
+    def moments(self, resp: FloatArray) -> tuple[Moments, Moments]:
+        """The moments of the forgotten and of the kept points."""
         if not self.forget.any():
-            none = Statistics.zeros(resp.shape[1], self.features.points.shape[1])
-            return none, Statistics.of_features(self.kept, resp)
+            none = Moments.of_nothing(self.features.points.shape[1], (resp.shape[1],))
+            return none, Moments.of_features(self.kept, resp)
         return (
-            Statistics.of_features(self.forgotten, resp[self.forget]),
-            Statistics.of_features(self.kept, resp[~self.forget]),
+            Moments.of_features(self.forgotten, resp[self.forget]),
+            Moments.of_features(self.kept, resp[~self.forget]),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Sweep:
-    """Responsibilities, and the statistics, posterior and free energy that follow from them."""
+    """Responsibilities, and the moments, posterior and free energy that follow from them."""
 
     resp: FloatArray
-    forgotten: Statistics
-    kept: Statistics
+    forgotten: Moments
+    kept: Moments
     posterior: Mixture
     free_energy: float
 
@@ -159,7 +159,7 @@ def _sweep(prior: Mixture, data: _Data, belief: Mixture) -> _Sweep:
 
 
 def _absorb(prior: Mixture, data: _Data, resp: FloatArray, log_q: FloatArray) -> _Sweep:
-    forgotten, kept = data.statistics(resp)
+    forgotten, kept = data.moments(resp)
     together = forgotten + kept
     energy = collapsed_free_energy(prior, together, log_q)
     if not np.isfinite(energy):

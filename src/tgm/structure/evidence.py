@@ -160,8 +160,8 @@ def split_gain(prior: ComponentPrior, points: FloatArray, side: BoolArray, n_sta
 def spread_ratio(prior: ComponentPrior, moments: Moments) -> float:
     """How much wider a component is along its widest axis than is believed of a state."""
     widest = np.linalg.eigvals(prior.precision @ moments.scatter).real.max()
-    return float(widest) / moments.weight
+    return float(widest / moments.weight)
 
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:
-    return prior.log_evidence(moments.weight, moments.scatter)
+    return prior.log_evidence(float(moments.weight), moments.scatter)

@@ -252,7 +252,7 @@ class StructureSearch:
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
         """How much of what is only in the counts goes to the second half."""
         if folded.weight <= LEAST_WEIGHT:
-            return second.weight / (first.weight + second.weight)
+            return float(second.weight / (first.weight + second.weight))
         way = second.mean - first.mean
         apart = self._online.components.prior.precision @ way
         place = float((folded.mean - first.mean) @ apart / (way @ apart))
