@@ -1,4 +1,4 @@
-"""Conjugate families as pure functions on arrays, batched over components."""
+"""Conjugate families as pure functions on arrays, and the moments that data adds to them."""
 
 from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
 from tgm.distributions.features import Features

@@ -12,15 +12,8 @@ from tgm.distributions.arrays import BoolArray, FloatArray
 from tgm.distributions.features import Features, symmetric
 from tgm.errors import DataError
 
-ROUNDING = 1e-12
-"""Share of a weight; a difference of two weights below this share is rounding, not data."""
-
-CANCELLATION_LIMIT = 1e4
-"""Largest ratio of a raw second moment to the scatter computed from it.
-
-At this ratio the subtraction loses four of sixteen digits. Above it the scatter is summed a second
-time, about the mean of the component.
-"""
+LEAST_REMAINDER = 1e-12  # share of the weight before; what remains below it is rounding
+CANCELLATION_LIMIT = 1e4  # ratio of second moment to scatter; above it the scatter is summed again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,14 +101,14 @@ class Moments:
         mean = self.mean + gap * _column(other.weight / divisor)
         # Erratum 4: the term between the two means, missing from the print.
         between = _scaled_square(gap, self.weight * other.weight / divisor)
-        # A set without points has any mean: the other one is taken as it is, to the last bit.
+        # Where this set has no points, the other mean is taken unchanged, to the last bit.
         mean = np.where(_column(self.weight > 0), mean, other.mean)
         return Moments(weight, mean, self.scatter + other.scatter + between)
 
     def __sub__(self, part: Moments) -> Moments:
         """The moments of the points that remain when a part of them is taken away."""
         weight = self.weight - part.weight
-        remains = weight > ROUNDING * self.weight
+        remains = weight > LEAST_REMAINDER * self.weight
         weight = np.where(remains, weight, 0.0)
         divisor = np.where(remains, weight, 1.0)
         mean = _column(self.weight) * self.mean - _column(part.weight) * part.mean
@@ -131,7 +124,7 @@ class Moments:
             raise DataError(f"axis is {axis}; the leading axes are 0 to {self.weight.ndim - 1}")
         weight = self.weight.sum(axis=axis)
         divisor = np.where(weight > 0, weight, 1.0)
-        # Averages of differences: the digits of a far mean are not spent on its size.
+        # Average differences from one of the means: far from the origin that keeps the digits.
         origin = self.mean.take([0], axis=axis)
         shares = _column(self.weight / np.expand_dims(divisor, axis))
         mean = origin + np.sum(shares * (self.mean - origin), axis=axis, keepdims=True)
@@ -167,7 +160,10 @@ def _about_mean(
 
 
 def _cancels(between: FloatArray, scatter: FloatArray) -> BoolArray:
-    """Which components (n_components,) lose too many digits in moment - between = scatter."""
+    """Which components (n_components,) lose too many digits in moment - between = scatter.
+
+    At the limit the subtraction loses four of sixteen digits.
+    """
     removed = np.einsum("kii->ki", between)
     left = np.einsum("kii->ki", scatter)
     return np.asarray(np.any(removed > CANCELLATION_LIMIT * left, axis=1))

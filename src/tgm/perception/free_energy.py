@@ -30,11 +30,11 @@ class FreeEnergy:
     log_p_points: FloatArray
 
     def by_term(self) -> dict[str, float]:
-        """Each expectation summed over components; the log_q_ are added, the log_p_ taken off."""
+        """Each expectation, summed over components; F adds the log_q_, subtracts the log_p_."""
         return {field.name: float(getattr(self, field.name).sum()) for field in fields(self)}
 
     def by_component(self) -> FloatArray:
-        """Each component's part of the free energy, (K,); they sum to the total."""
+        """The part of the free energy of each component, (K,); the parts sum to the total."""
         terms = [
             getattr(self, field.name) * (1 if field.name.startswith("log_q_") else -1)
             for field in fields(self)
@@ -52,8 +52,8 @@ def free_energy(
 ) -> FreeEnergy:
     """The free energy of points (N, O) and responsibilities (N, K).
 
-    `points` are all the points, forgotten and kept, and `prior` is the one from before either:
-    erratum 5, E[ln Q(Z)] sums over all of them.
+    `points` are all points, forgotten and kept, and `prior` is the prior before both: erratum 5,
+    E[ln Q(Z)] sums over all points.
     """
     moments = Moments.of_points(points, resp)
     return free_energy_of(prior, posterior, moments, xlogy(resp, resp).sum(axis=0))

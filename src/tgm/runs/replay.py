@@ -20,7 +20,7 @@ from tgm.runs.chunk import COLUMNS, Chunk
 
 UNKNOWN = -1  # id in place of a state, where the observation belongs to none
 MOST_GROWTH = 10  # successors in inserted rows, per number in the file
-MOST_NUMBERS = 20_000_000  # numbers in all inserted frames: means, covariances and rows
+MOST_INSERTED = 20_000_000  # numbers in all inserted frames: means, covariances and rows
 
 
 @dataclass
@@ -120,7 +120,7 @@ class _Replay:
         self._components: dict[int, _Component] = {}
         self._rows: dict[tuple[int, int], _Row] = {}
         size = sum(values.size for values in chunk.arrays.values())
-        self._successors_left = min(MOST_GROWTH * size, MOST_NUMBERS // 2)
+        self._successors_left = min(MOST_GROWTH * size, MOST_INSERTED // 2)
         self._next_index = {"component": 0, "removed": 0, "row": 0, "next": 0}
         self.writer = _Writer()
         self.frame_of: list[int] = []  # index in the output of each frame of the file
@@ -200,10 +200,10 @@ def with_all_frames(chunk: Chunk) -> Chunk:
     n_added = int((arrays["obs.share"] > 0).sum())
     if n_added == 0:
         return chunk
-    if n_added * n_features * (n_features + 1) > MOST_NUMBERS:
+    if n_added * n_features * (n_features + 1) > MOST_INSERTED:
         raise DataError(
             f"{n_added} added points of {n_features} features would make more than "
-            f"{MOST_NUMBERS:,} numbers of frames"
+            f"{MOST_INSERTED:,} numbers of frames"
         )
     replay = _Replay(chunk)
     n_frames, frame = len(arrays["frame.step"]), 0
