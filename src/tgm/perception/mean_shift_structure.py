@@ -134,7 +134,7 @@ def _lineage(
         persistence[persists] = old.persistence[sources[persists]] + 1
         was_fixed[persists] = old.is_fixed[sources[persists]]
         gone = np.setdiff1d(np.arange(old.n_components), sources[persists])
-        moves += [Move("removal", (int(id_),), "found no more") for id_ in old.ids[gone]]
+        moves += [Move("removal", (int(id_),), "not found again") for id_ in old.ids[gone]]
     ids[~persists] = next_id + np.arange(np.count_nonzero(~persists))
     is_fixed = was_fixed | (persistence > fix_after)
     moves += [Move("birth", (int(id_),), "a new cluster") for id_ in ids[~persists]]
