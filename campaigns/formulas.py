@@ -12,8 +12,8 @@ from tests import oracles
 
 from tgm.distributions import (
     FloatArray,
+    Moments,
     NormalWishart,
-    Statistics,
     dirichlet,
     gaussian,
     normal_wishart,
@@ -114,7 +114,7 @@ def _normal_wishart_errors(
     components, other = as_mixture(p).components, as_mixture(q).components
     each = range(len(p.d))
     every = [(x, k) for x in points for k in each]
-    whole = Statistics.of_points(points, np.ones((len(points), len(p.d))))
+    whole = Moments.of_points(points, np.ones((len(points), len(p.d))))
     return {
         "normal_wishart.expected_log_det": relative_error(
             normal_wishart.expected_log_det(components),
@@ -145,7 +145,7 @@ def _normal_wishart_errors(
 def _mixture_errors(
     prior: oracles.Belief, points: FloatArray, resp: FloatArray
 ) -> dict[str, float]:
-    statistics = Statistics.of_points(points, resp)
+    statistics = Moments.of_points(points, resp)
     posterior = as_mixture(prior).update(statistics)
     wanted = oracles.updated(prior, points, resp)
     terms = oracles.free_energy_terms(prior, wanted, points, resp)

@@ -224,26 +224,32 @@ def log_evidence(belief: Belief, k: int, points: Array) -> mp.mpf:
 # The mixture -------------------------------------------------------------------------------
 
 
-def weighted_moments(points: Array, resp: Array, k: int) -> tuple[mp.mpf, mp.matrix, mp.matrix]:
-    """N_k, the mean of component k's points and N_k S_k, point by point."""
+def moments(points: Array, weights: Array) -> tuple[mp.mpf, mp.matrix, mp.matrix]:
+    """Weight, mean and scatter of points (n, O) with weights (n,), point by point."""
     dimension = points.shape[1]
-    weight = mp.fsum(mp.mpf(float(r)) for r in resp[:, k])
+    exact = [(column(x), mp.mpf(float(w))) for x, w in zip(points, weights, strict=True)]
+    weight = mp.fsum(w for _, w in exact)
     mean, scatter = mp.zeros(dimension, 1), mp.zeros(dimension, dimension)
     if weight == 0:
         return weight, mean, scatter
-    for x, r in zip(points, resp[:, k], strict=True):
-        mean += mp.mpf(float(r)) * column(x) / weight
-    for x, r in zip(points, resp[:, k], strict=True):
-        gap = column(x) - mean
-        scatter += mp.mpf(float(r)) * gap * gap.T
+    for x, w in exact:
+        mean += w * x / weight
+    for x, w in exact:
+        scatter += w * (x - mean) * (x - mean).T
     return weight, mean, scatter
+
+
+def moments_by_definition(points: Array, weights: Array) -> tuple[float, Array, Array]:
+    """The same, rounded to floats."""
+    weight, mean, scatter = moments(points, weights)
+    return float(weight), as_floats(mean).ravel(), as_floats(scatter)
 
 
 def updated(belief: Belief, points: Array, resp: Array) -> Belief:
     """The posterior of section 2, rounded to floats at the end."""
     d, m, beta, v, inverse_w = [], [], [], [], []
     for k in range(len(belief.d)):
-        weight, mean, scatter = weighted_moments(points, resp, k)
+        weight, mean, scatter = moments(points, resp[:, k])
         beta_k, m_k = mp.mpf(float(belief.beta[k])), column(belief.m[k])
         gap = mean - m_k
         inverse = square(belief.inverse_w[k]) + scatter
@@ -428,16 +434,6 @@ def joint_posterior(
         weights[state, None] = probability * row_prior / 3 / (tries + row_prior) * new_density
     total = sum(weights.values())
     return {key: weight / total for key, weight in weights.items()}, total
-
-
-def moments_by_definition(
-    points: np.ndarray, weights: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Weight, mean and scatter of points (n, n_features), directly from the definition."""
-    total = weights.sum()
-    mean = (weights[:, None] * points).sum(axis=0) / total
-    scatter = sum(w * np.outer(x - mean, x - mean) for w, x in zip(weights, points, strict=True))
-    return total, mean, scatter
 
 
 def enumerated_filter(

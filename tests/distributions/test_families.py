@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import wishart
 from tests.oracles import random_belief, random_covariance
 
-from tgm.distributions import NormalWishart, Statistics, dirichlet, gaussian, normal_wishart
+from tgm.distributions import Moments, NormalWishart, dirichlet, gaussian, normal_wishart
 from tgm.errors import DataError
 
 
@@ -103,10 +103,12 @@ def test_predictive_density_sums_to_one():
 
 def test_updating_without_data_gives_the_prior_to_the_last_bit():
     prior = random_components(6)
-    same = normal_wishart.update(prior, Statistics.zeros(3, 2))
+    same = normal_wishart.update(prior, Moments.of_nothing(2, (3,)))
     for name in ("mean", "mean_precision", "dof", "inverse_scale"):
         np.testing.assert_array_equal(getattr(same, name), getattr(prior, name))
-    np.testing.assert_array_equal(normal_wishart.log_evidence(prior, Statistics.zeros(3, 2)), 0)
+    np.testing.assert_array_equal(
+        normal_wishart.log_evidence(prior, Moments.of_nothing(2, (3,))), 0
+    )
 
 
 def test_features_in_very_different_units_cost_no_digits():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import oracles
 
-from tgm.distributions import Statistics, dirichlet, normal_wishart
+from tgm.distributions import Moments, dirichlet, normal_wishart
 from tgm.perception import fit, free_energy
 from tgm.perception.free_energy import collapsed_free_energy
 
@@ -82,11 +82,11 @@ def test_certain_responsibilities_have_no_entropy():
 def test_erratum_5_forgotten_points_count_in_the_entropy():
     prior, points, resp = small_problem(4)
     mixture = as_mixture(prior)
-    statistics = Statistics.of_points(points, resp)
-    posterior = mixture.update(statistics)
+    moments = Moments.of_points(points, resp)
+    posterior = mixture.update(moments)
     whole = free_energy(mixture, posterior, points, resp)
     assert whole.by_term()["log_q_assignments"] == pytest.approx(np.sum(resp * np.log(resp)))
-    collapsed = collapsed_free_energy(mixture, statistics, np.sum(resp * np.log(resp), axis=0))
+    collapsed = collapsed_free_energy(mixture, moments, np.sum(resp * np.log(resp), axis=0))
     assert collapsed == pytest.approx(whole.total, rel=1e-12)
 
 
@@ -94,8 +94,10 @@ def test_the_posterior_is_the_minimum():
     """Any other belief about the parameters, at the same responsibilities, is worse."""
     prior, points, resp = small_problem(5)
     mixture = as_mixture(prior)
-    best = mixture.update(Statistics.of_points(points, resp))
+    seen = Moments.of_points(points, resp)
+    best = mixture.update(seen)
     lowest = free_energy(mixture, best, points, resp).total
     for factor in (0.5, 0.9, 1.1, 2.0):
-        other = mixture.update(Statistics.of_points(points, resp).scaled(factor))
+        repeated = Moments(seen.weight * factor, seen.mean, seen.scatter * factor)
+        other = mixture.update(repeated)
         assert free_energy(mixture, other, points, resp).total > lowest

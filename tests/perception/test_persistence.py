@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tgm.distributions import NormalWishart
+from tgm.distributions import Moments, NormalWishart
 from tgm.perception.mean_shift_structure import Components, discover
 from tgm.perception.mixture import Mixture
 from tgm.perception.persistence import match_components
@@ -106,9 +106,7 @@ def test_folding_then_fitting_the_rest_gives_the_same_posterior():
     found = search(None, points)
     forget = np.arange(len(points)) % 3 == 0
     folded = found.components.fold(points[forget], found.responsibilities[forget])
-    from tgm.distributions import Statistics
-
-    rest = Statistics.of_points(points[~forget], found.responsibilities[~forget])
+    rest = Moments.of_points(points[~forget], found.responsibilities[~forget])
     again = folded.prior.update(rest)
     np.testing.assert_allclose(
         again.components.inverse_scale,

@@ -7,7 +7,7 @@ from campaigns.formulas import as_mixture
 from sklearn.mixture import BayesianGaussianMixture
 from tests import oracles
 
-from tgm.distributions import NormalWishart, Statistics
+from tgm.distributions import Moments, NormalWishart
 from tgm.errors import DataError
 from tgm.perception import (
     Mixture,
@@ -111,7 +111,7 @@ def test_folding_in_any_split_equals_one_pass(share):
     assert_same_mixture(split.posterior, whole.posterior, 1e-10)
     np.testing.assert_allclose(split.responsibilities, whole.responsibilities, atol=1e-10)
     np.testing.assert_allclose(split.free_energies, whole.free_energies, rtol=1e-10)
-    forgotten = Statistics.of_points(points[forget], split.responsibilities[forget])
+    forgotten = Moments.of_points(points[forget], split.responsibilities[forget])
     assert_same_mixture(split.folded, prior.update(forgotten), 1e-10)
     if share == 0:
         assert_same_mixture(split.folded, prior, 0)
@@ -125,8 +125,8 @@ def test_folding_in_many_pieces_equals_one_pass():
     prior = broad_prior(rng.normal(size=(4, 3)) + 100)
     piecewise = prior
     for piece in np.array_split(rng.permutation(50), 7):
-        piecewise = piecewise.update(Statistics.of_points(points[piece], resp[piece]))
-    assert_same_mixture(piecewise, prior.update(Statistics.of_points(points, resp)), 1e-10)
+        piecewise = piecewise.update(Moments.of_points(points[piece], resp[piece]))
+    assert_same_mixture(piecewise, prior.update(Moments.of_points(points, resp)), 1e-10)
 
 
 def test_the_matrix_product_equals_the_differences():

@@ -10,6 +10,7 @@ from tgm import TGMConfig
 from tgm.files.arrays import ArrayReader
 from tgm.planning.exploration import STRATEGIES, ExplorationStrategy
 from tgm.planning.model_planner import ModelPlanner
+from tgm.transition import sparse_file
 from tgm.transition.sparse import SparseTransitions
 
 GAMMA = 0.9
@@ -130,7 +131,9 @@ class Walker:
         """The same agent, from its arrays, with a strategy that knows nothing yet."""
         other = Walker(strategy, self.seed, self.n_states, list(self.actions), self.n_goals)
         other.n_known = self.n_known
-        other.model.restore(ArrayReader(self.model.to_arrays()), self.n_known)
+        sparse_file.restore(
+            other.model, ArrayReader(sparse_file.to_arrays(self.model)), self.n_known
+        )
         other.planner.restore(ArrayReader(self.planner.to_arrays()), self.n_known)
         other.strategy.restore(ArrayReader(self.strategy.to_arrays()))
         other.rng.bit_generator.state = self.rng.bit_generator.state

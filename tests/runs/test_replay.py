@@ -6,6 +6,8 @@ import pytest
 
 import tgm
 from tgm.runs import Run
+from tgm.runs.chunk import Chunk
+from tgm.runs.replay import with_all_frames
 from tgm.transition.sparse import START
 
 N_STEPS = 700
@@ -83,6 +85,17 @@ def test_the_model_can_be_followed_from_step_to_step(name, tmp_path, monkeypatch
     if name == "noise":
         shares = np.concatenate([chunk.arrays["obs.share"] for chunk in chunks.values()])
         assert ((shares > 0) & (shares < 1)).any()  # the case that is easily got wrong
+
+
+def test_huge_numbers_of_a_damaged_file_give_frames_without_a_warning(tmp_path):
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
+    agent.learn(60, run_dir=tmp_path / "run")
+    chunk = Run.open(tmp_path / "run").chunk_file(0)
+    huge = np.full_like(chunk.arrays["component.covariance"], 1e300)
+    weight = np.full_like(chunk.arrays["component.weight"], 1e300)
+    damaged = chunk.arrays | {"component.covariance": huge, "component.weight": weight}
+    frames = with_all_frames(Chunk(0, damaged)).arrays["frame.step"]
+    assert len(frames) > len(chunk.arrays["frame.step"])
 
 
 def test_an_environment_may_use_its_arrays_again(tmp_path):

@@ -43,7 +43,7 @@ def factorise(matrices: FloatArray, name: str) -> Factor:
     log_det = 2 * np.sum(np.log(np.einsum("...ii->...i", lower)), axis=-1)
     if not np.all(np.isfinite(log_det)):
         raise _not_positive_definite(matrices, name)
-    # LAPACK leaves rounding above the diagonal of the inverse: the factor has none.
+    # LAPACK leaves rounding errors above the diagonal of the inverse; they are set to 0.
     return Factor(whitening=np.tril(np.linalg.inv(lower)), log_det=log_det)
 
 

@@ -1,7 +1,7 @@
 """The features phi(x) = (1, x, upper triangle of x x^T), in coordinates centred on the data.
 
-Both halves of a sweep are one matrix product with them: log responsibilities are phi @ theta,
-statistics are resp.T @ phi.
+Both halves of a variational sweep are one matrix product with the features: log responsibilities
+are phi @ theta, sums for the moments are resp.T @ phi.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
 
 @cache
 def upper_triangle(n_features: int) -> tuple[IntArray, IntArray]:
-    """Rows and columns of the upper triangle, made once: for one point it is most of the work."""
+    """Rows and columns of the upper triangle; cached: to make them costs more than to use them."""
     rows, columns = np.triu_indices(n_features)
     rows.flags.writeable = columns.flags.writeable = False
     return rows, columns
@@ -26,7 +26,7 @@ class Features:
     """The features of N points.
 
     centre (O,): the origin of the coordinates.
-    points (N, O): the points less the centre.
+    points (N, O): the points minus the centre.
     values (N, F): phi of these points, F = 1 + O + O (O + 1) / 2.
     """
 

@@ -51,6 +51,6 @@ def squared_distances(points: FloatArray, means: FloatArray, whitening: FloatArr
     """|U_k (x_n - mean_k)|^2: (N, O), (K, O), (K, O, O) to (N, K)."""
     distances = np.empty((len(points), len(means)))
     for k, (mean, matrix) in enumerate(zip(means, whitening, strict=True)):
-        # Differences are taken before the product: nothing cancels far from the origin.
+        # Subtract before multiplying: far from the origin the expanded square would cancel.
         distances[:, k] = np.sum(((points - mean) @ matrix.T) ** 2, axis=1)
     return distances

@@ -15,7 +15,7 @@ from scipy.special import digamma, gammaln, multigammaln
 from tgm.distributions.arrays import BoolArray, FloatArray, IntArray
 from tgm.distributions.cholesky import Factor, factorise
 from tgm.distributions.gaussian import squared_distances
-from tgm.distributions.statistics import Statistics
+from tgm.distributions.moments import Moments
 from tgm.errors import DataError
 
 
@@ -24,7 +24,7 @@ class NormalWishart:
     """K Normal-Wishart distributions.
 
     mean (K, O): m. mean_precision (K,): beta, above 0. dof (K,): v, above O - 1.
-    inverse_scale (K, O, O): W^-1, positive definite; it is what data adds to.
+    inverse_scale (K, O, O): W^-1, positive definite; the scatter of data is added to it.
     """
 
     mean: FloatArray
@@ -94,22 +94,22 @@ def concatenate(parts: Sequence[NormalWishart]) -> NormalWishart:
     )
 
 
-def update(prior: NormalWishart, statistics: Statistics) -> NormalWishart:
-    """The conjugate update: the belief after seeing the data in `statistics`.
+def update(prior: NormalWishart, moments: Moments) -> NormalWishart:
+    """The conjugate update of the prior by the data in `moments`, one set of points per component.
 
     beta' = beta + N, v' = v + N, m' = (beta m + N xbar) / beta',
     W'^-1 = W^-1 + N S + beta N / beta' (xbar - m)(xbar - m)^T.
     """
-    weight = statistics.weight
+    weight = moments.weight
     mean_precision = prior.mean_precision + weight
     share = weight / mean_precision
-    gap = statistics.mean - prior.mean
+    gap = moments.mean - prior.mean
     between = (prior.mean_precision * share)[:, None, None] * gap[:, :, None] * gap[:, None, :]
     return NormalWishart(
         mean=prior.mean + share[:, None] * gap,
         mean_precision=mean_precision,
         dof=prior.dof + weight,
-        inverse_scale=prior.inverse_scale + statistics.scatter + between,
+        inverse_scale=prior.inverse_scale + moments.scatter + between,
     )
 
 
@@ -160,10 +160,10 @@ def kl(p: NormalWishart, q: NormalWishart) -> FloatArray:
     return np.asarray(mean_part + wishart_part)
 
 
-def log_evidence(prior: NormalWishart, statistics: Statistics) -> FloatArray:
+def log_evidence(prior: NormalWishart, moments: Moments) -> FloatArray:
     """ln of the marginal likelihood of each component's data under its prior, (K,)."""
-    posterior = update(prior, statistics)
-    constant = -0.5 * prior.n_features * statistics.weight * np.log(2 * np.pi)
+    posterior = update(prior, moments)
+    constant = -0.5 * prior.n_features * moments.weight * np.log(2 * np.pi)
     return np.asarray(constant + log_normaliser(posterior) - log_normaliser(prior))
 
 
@@ -171,7 +171,7 @@ def predictive_log_density(components: NormalWishart, points: FloatArray) -> Flo
     """ln p(x_n | component k), a Student t with v + 1 - O degrees of freedom: (N, K)."""
     n_features, beta = components.n_features, components.mean_precision
     dof = components.dof + 1 - n_features
-    # The t's shape matrix is W^-1 (1 + beta) / (beta dof), so that `spread` times dof is its scale.
+    # Shape matrix of the t: W^-1 (1 + beta) / (beta dof), that is W^-1 times `spread` over dof.
     spread = (1 + beta) / beta
     distances = squared_distances(points, components.mean, components.factor.whitening)
     constant = (
@@ -189,7 +189,7 @@ def expected_log_density(components: NormalWishart, points: FloatArray) -> Float
 
 
 def expected_log_density_at_mean(components: NormalWishart) -> FloatArray:
-    """The part of it that does not depend on x, of shape (K,)."""
+    """E[ln N(x; mu_k, Lambda_k^-1)] at x = m_k, of shape (K,): the part that no x changes."""
     n_features = components.n_features
     # Erratum 1: O, not K, in both places.
     return np.asarray(

@@ -1,6 +1,7 @@
-"""Small matrices in plain floats: with two features a call of NumPy costs more than the sum.
+"""Operations on one small matrix or point, fast for two features.
 
-Each function has a closed form for two features and falls back to NumPy for any other number.
+For two features a NumPy call costs more than the arithmetic, so each function has a closed form in
+Python floats; for any other number of features it calls NumPy.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import numpy as np
 
 from tgm.distributions.arrays import FloatArray, IntArray
 
-LEAST_UNEXPLAINED = 1e-12  # of a feature's variance; less than that is rounding
-MENDED = 1e-10  # eigenvalue of a correlation that rounding has made zero or negative
+LEAST_UNEXPLAINED = 1e-12  # share of a variance not explained by other features; below: rounding
+REPAIRED_EIGENVALUE = 1e-10  # least of a repaired correlation matrix, per feature
 
 
 def log_det(matrix: FloatArray) -> float:
@@ -39,11 +40,11 @@ def inverse(matrix: FloatArray) -> FloatArray:
 
 
 def well_conditioned(covariance: FloatArray, least: FloatArray, times: float = 1.0) -> FloatArray:
-    """The covariance (n, n) itself, or a near one if rounding has made it singular or worse.
+    """The covariance (n, n) itself, or a repaired copy if rounding made it not positive definite.
 
-    No variance is then below `times` those of the covariance `least` (n, n). What is judged is the
-    part of each feature's variance that the features before it leave unexplained, so that their
-    units do not matter.
+    In the copy no variance is below `times` that of the covariance `least` (n, n). The test is on
+    the share of each feature's variance that the features before it do not explain, so that units
+    do not matter.
     """
     if len(covariance) == 2:
         (a, b), (c, d) = covariance.tolist()
@@ -60,15 +61,16 @@ def well_conditioned(covariance: FloatArray, least: FloatArray, times: float = 1
     correlation = np.clip(covariance / deviation[:, None] / deviation, -1.0, 1.0)
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
-    mended = (vectors * np.maximum(values, len(values) * MENDED)) @ vectors.T
-    mended = mended * deviation[:, None] * deviation
-    return np.asarray((mended + mended.T) / 2)
+    repaired = (vectors * np.maximum(values, len(values) * REPAIRED_EIGENVALUE)) @ vectors.T
+    repaired = repaired * deviation[:, None] * deviation
+    return np.asarray((repaired + repaired.T) / 2)
 
 
 def is_positive_definite(matrices: FloatArray, least: float = 0.0) -> bool:
-    """Whether symmetric matrices (..., n, n) are all positive definite, whatever their units.
+    """Whether symmetric matrices (..., n, n) are all positive definite; units do not matter.
 
-    The eigenvalues of the correlations are above `least`: a little below 0 allows for rounding.
+    The eigenvalues of the correlation matrices must be above `least`; a value slightly below 0
+    allows for rounding.
     """
     variance = np.diagonal(matrices, axis1=-2, axis2=-1)
     if not (variance > 0).all():
@@ -98,7 +100,7 @@ def second_order(point: FloatArray) -> FloatArray:
 
 @functools.cache
 def _upper_triangle(n: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows and columns of the upper triangle, and how often each entry is in the whole matrix."""
+    """Rows and columns of the upper triangle, and how often each entry occurs in the matrix."""
     rows, columns = np.triu_indices(n)
     return rows, columns, np.where(rows == columns, 1.0, 2.0)
 
@@ -122,10 +124,12 @@ def mahalanobis_coefficients(precision: FloatArray, centre: FloatArray) -> list[
 def shift_moments(
     mean: FloatArray, scatter: FloatArray, point: FloatArray, share: float, spread: float
 ) -> None:
-    """Move a mean (n,) by `share` of the way to a point; add `spread` of the square to its scatter.
+    """Add one point to a mean (n,) and a scatter (n, n), or take it away, in place.
 
-    Both change in place. With share w / (N + w) and spread w N / (N + w) this adds a point of
-    weight w to the moments of a weight N.
+    mean += share d, scatter += spread d d^T with d = point - mean. With share w / (N + w) and
+    spread w N / (N + w) this adds a point of weight w to moments of weight N; with a negative w it
+    takes the point away. The same sum as `Moments.__add__` without new arrays: the one step for
+    rows of arrays that change with every observation.
     """
     if len(point) == 2:
         (x, y), (to_x, to_y) = mean.tolist(), point.tolist()

@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 from scipy.special import digamma, softmax
 
-from tgm.distributions import FloatArray, Statistics
+from tgm.distributions import FloatArray, Moments
 from tgm.perception.cluster_prior import prior_from_clusters
 from tgm.perception.mean_shift import mean_shift
 from tgm.perception.mixture import Mixture
@@ -72,7 +72,7 @@ def components_left(prior: Mixture, points: FloatArray, dimension: int) -> int:
     posterior = prior
     for _ in range(ITERATIONS):
         resp = softmax(log_rho(posterior, points, dimension), axis=1)
-        posterior = prior.update(Statistics.of_points(points, resp))
+        posterior = prior.update(Moments.of_points(points, resp))
     return int((resp.sum(axis=0) > LEAST_POINTS).sum())
 
 

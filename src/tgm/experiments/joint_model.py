@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, xlogy
 
-from tgm.distributions import BoolArray, FloatArray, IntArray, Statistics, dirichlet, normal_wishart
+from tgm.distributions import BoolArray, FloatArray, IntArray, Moments, dirichlet, normal_wishart
 from tgm.errors import DataError
 from tgm.perception.mixture import Mixture
 from tgm.perception.variational import responsibilities
@@ -127,7 +127,7 @@ def absorb(
     free energy cancel: F = sum of r0 ln r0 + sum of r1 ln r1 - ln evidence of the weights, of the
     rows of B, and of the components, each given the expected statistics.
     """
-    statistics = Statistics.of_points(
+    statistics = Moments.of_points(
         np.concatenate([pairs.before, pairs.after]), np.concatenate([before, after])
     )
     weights, rows = prior.mixture.weight_concentration, prior.transition_concentration

@@ -1,4 +1,4 @@
-"""Which points can be forgotten (section 4.3)."""
+"""Which kept points can be forgotten (section 4.3)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from tgm.distributions import BoolArray
 
 
 def forgettable_points(belongs_to_fixed: BoolArray, has_next: BoolArray) -> BoolArray:
-    """Points that, with both their neighbours in time, belong to fixed components.
+    """Points that belong to fixed components, as do both their neighbours in time.
 
-    A neighbour that is missing, at the start or end of a trial or because it was forgotten before,
-    counts as fixed.
+    A missing neighbour (start or end of a trial, or forgotten before) counts as fixed.
 
     Args:
         belongs_to_fixed: (n_points,) whether a point's most likely component is fixed.
-        has_next: (n_points,) whether the point that follows in the array follows it in time.
+        has_next: (n_points,) whether the next point of the array is the next one in time.
 
     Returns:
         (n_points,) True where a point can be forgotten.

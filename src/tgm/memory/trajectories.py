@@ -1,4 +1,4 @@
-"""What the agent still remembers word by word: observations, and the actions between them."""
+"""The observations that the agent keeps, and the actions between them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
 
-NO_ACTION = -1
+NO_ACTION = -1  # in place of an action, where the next kept point is not the next one in time
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Steps between kept points.
+    """Steps between kept points that are neighbours in time.
 
     Attributes:
         before, after: (n_transitions,) indices of points.
@@ -26,19 +26,19 @@ class Transitions:
     after: IntArray
 
     def where(self, chosen: BoolArray) -> Transitions:
-        """Those for which `chosen` (n_transitions,) is true."""
+        """The steps for which `chosen` (n_transitions,) is true."""
         return Transitions(self.before[chosen], self.actions[chosen], self.after[chosen])
 
 
 class Trajectories:
-    """Owner of the kept points, in the order of time.
+    """The kept points, in the order of time.
 
     `actions[n]` is the action that led from point n to point n + 1, or NO_ACTION where the next
-    point in the array is not the next one in time (a trial ended, or a neighbour was forgotten).
+    point of the array is not the next one in time (a trial ended, or a neighbour was forgotten).
     """
 
     def __init__(self, n_features: int) -> None:
-        """Remember nothing yet."""
+        """Start without points."""
         self._points = np.empty((64, n_features))
         self._actions = np.full(64, NO_ACTION, dtype=np.intp)
         self._n_points = 0
@@ -70,25 +70,25 @@ class Trajectories:
 
     @property
     def newest_is_open(self) -> bool:
-        """Whether the newest point still waits for the step that leaves it."""
+        """Whether the trial of the newest point goes on: the next action is not known yet."""
         return self._trial_is_open and self._n_points > 0
 
     def begin_trial(self, observation: FloatArray) -> None:
-        """Remember the first observation of a trial."""
+        """Keep the first observation of a trial."""
         self._append(observation)
         self._trial_is_open = True
 
     def add_step(self, action: int, observation: FloatArray) -> None:
-        """Remember an action and the observation it led to."""
+        """Keep an action and the observation after it."""
         self._actions[self._n_points - 1] = action
         self._append(observation)
 
     def end_trial(self) -> None:
-        """The newest point has no successor."""
+        """End the trial: the newest point has no successor."""
         self._trial_is_open = False
 
     def forget(self, chosen: BoolArray) -> None:
-        """Drop the points where `chosen` (n_points,) is true, and the steps that touch them."""
+        """Remove the points where `chosen` (n_points,) is true, and the steps to and from them."""
         actions = self._actions[: self._n_points]
         followed_by_forgotten = np.append(chosen[1:], False)
         actions[followed_by_forgotten] = NO_ACTION
@@ -100,14 +100,17 @@ class Trajectories:
         self._n_points = n_kept
 
     def restore(self, points: FloatArray, actions: IntArray) -> None:
-        """Take over points (n_points, n_features) and actions (n_points,) that were saved."""
+        """Set points (n_points, n_features) and actions (n_points,) read from a file."""
         n_features = self._points.shape[1]
         if points.ndim != 2 or points.shape[1] != n_features:
             raise DataError(f"kept points have shape {points.shape}; wanted (n, {n_features})")
         if actions.shape != (len(points),):
             raise DataError(f"kept actions have shape {actions.shape}; wanted ({len(points)},)")
         if (actions[-1:] != NO_ACTION).any():
-            raise DataError("the newest of the kept points is said to have a successor")
+            raise DataError(
+                f"kept actions end with {actions[-1]}; the newest point has no successor, "
+                f"so that the last action must be {NO_ACTION}"
+            )
         self._points = np.concatenate([points, np.empty((64, n_features))])
         self._actions = np.concatenate([actions, np.full(64, NO_ACTION, dtype=np.intp)])
         self._n_points = len(points)

@@ -1,4 +1,4 @@
-"""One value for structure change: which old components feed which new ones, and why."""
+"""A change of structure as one value: which old components become which new ones, and why."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MoveKind = Literal["birth", "split", "merge", "removal", "fixed", "change"]
 
 @dataclass(frozen=True)
 class Move:
-    """One change of structure, accepted or refused, for the record.
+    """One proposed change of structure, accepted or refused.
 
     Attributes:
-        kind: what was proposed.
-        ids: the ids of the components it concerns, the surviving or new one first.
-        cause: why, in words.
-        gain: nats of evidence won (lost, if negative), where the move was weighed by evidence.
-        accepted: whether it was carried out.
+        kind: the kind of change.
+        ids: ids of the components concerned, the surviving or new one first.
+        cause: the reason, in words.
+        gain: change of the log evidence in nats, if the move was decided by evidence.
+        accepted: whether the change was made.
     """
 
     kind: MoveKind
@@ -32,7 +32,7 @@ class Move:
     accepted: bool = True
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
+        """The move as plain values, for JSON."""
         return {
             "kind": self.kind,
             "ids": list(self.ids),
@@ -43,22 +43,22 @@ class Move:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Move:
-        """What `to_dict` gave."""
+        """The move that `to_dict` wrote."""
         return cls(**(values | {"ids": tuple(values["ids"])}))
 
 
 @dataclass(frozen=True)
 class ComponentMap:
-    """How the components of before become the components of after.
+    """Which old components become which new components.
 
-    A link (new, old, weight) says that the share `weight` of what the old component has gathered
-    goes to the new one. An old component without links is gone; a new one without links is born.
+    A link (new, old, weight): the share `weight` of the counts of the old component goes to the new
+    one. An old component without links is removed; a new one without links starts empty.
 
     Attributes:
         n_old, n_new: number of components before and after.
         new, old: (n_links,) indices.
         weight: (n_links,) shares in [0, 1]; the shares of one old component sum to at most one.
-        moves: why.
+        moves: the moves that made this change.
     """
 
     n_old: int
@@ -72,25 +72,25 @@ class ComponentMap:
     def of_survivors(
         cls, n_old: int, sources: IntArray, moves: tuple[Move, ...] = ()
     ) -> ComponentMap:
-        """A map in which each new component continues one old one (`sources[new]`) or none (-1)."""
+        """Each new component continues one old component (`sources[new]`) or none (-1)."""
         new = np.flatnonzero(sources >= 0)
         return cls(n_old, len(sources), new, sources[new], np.ones(len(new)), moves)
 
     @classmethod
     def of_merge(cls, n_slots: int, one: int, other: int) -> ComponentMap:
-        """A map of slots in which the second of two becomes part of the first."""
+        """A map of slots: slot `other` becomes part of slot `one`."""
         old = np.arange(n_slots)
         return cls(n_slots, n_slots, np.where(old == other, one, old), old, np.ones(n_slots))
 
     @classmethod
     def of_removal(cls, n_slots: int, gone: int) -> ComponentMap:
-        """A map of slots in which one is gone."""
+        """A map of slots: slot `gone` is removed."""
         kept = np.delete(np.arange(n_slots), gone)
         return cls(n_slots, n_slots, kept, kept, np.ones(len(kept)))
 
     @classmethod
     def of_split(cls, n_slots: int, state: int, child: int, share: float) -> ComponentMap:
-        """A map of slots in which one gives a share of what it has gathered to an empty one."""
+        """A map of slots: a share of the counts of slot `state` goes to the empty slot `child`."""
         kept = np.arange(n_slots)
         weight = np.ones(n_slots)
         weight[state] = 1.0 - share
@@ -103,9 +103,9 @@ class ComponentMap:
 
     @cached_property
     def changed(self) -> dict[int, list[tuple[int, float]]]:
-        """The old components that do not simply go on in their place.
+        """The old components that change: (new component, share) of each; none if removed.
 
-        For each the new ones that it feeds and their shares; none for one that is gone.
+        A component with one link, to the same index with weight 1, does not change.
         """
         goes_on = (self.new == self.old) & (self.weight == 1.0)
         is_changed = np.ones(self.n_old, dtype=bool)
@@ -120,11 +120,11 @@ class ComponentMap:
         return links
 
     def carry_counts(self, counts: FloatArray) -> FloatArray:
-        """Re-index what adds up. counts: (..., n_old) -> (..., n_new)."""
+        """Re-index counts, which add: (..., n_old) -> (..., n_new)."""
         carried = np.zeros((self.n_new, *counts.shape[:-1]))
         shares = counts[..., self.old] * self.weight
         np.add.at(carried, self.new, np.moveaxis(shares, -1, 0))
-        # Contiguous, so that sums over it round the same before and after a trip through a file.
+        # Contiguous, as when read from a file, so that sums round the same.
         return np.ascontiguousarray(np.moveaxis(carried, 0, -1))
 
     def carry_pair_counts(self, counts: FloatArray) -> FloatArray:
@@ -134,9 +134,9 @@ class ComponentMap:
         return np.ascontiguousarray(np.swapaxes(both, -1, -2))
 
     def carry_values(self, values: FloatArray, *, newborn: float) -> FloatArray:
-        """Re-index what averages, such as action values. values: (..., n_old) -> (..., n_new).
+        """Re-index values that average, such as action values: (..., n_old) -> (..., n_new).
 
-        A new component takes the mean of what feeds it; one that nothing feeds takes `newborn`.
+        A new component gets the weighted mean over its links, or `newborn` if it has none.
         """
         total = self.carry_counts(np.ones(self.n_old))
         averages = self.carry_counts(values) / np.where(total > 0, total, 1.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from tgm.distributions import FloatArray, Statistics, normal_wishart
+from tgm.distributions import FloatArray, Moments, normal_wishart
 from tgm.perception.mixture import Mixture
 
 
@@ -30,11 +30,11 @@ class FreeEnergy:
     log_p_points: FloatArray
 
     def by_term(self) -> dict[str, float]:
-        """Each expectation summed over components; the log_q_ are added, the log_p_ taken off."""
+        """Each expectation, summed over components; F adds the log_q_, subtracts the log_p_."""
         return {field.name: float(getattr(self, field.name).sum()) for field in fields(self)}
 
     def by_component(self) -> FloatArray:
-        """Each component's part of the free energy, (K,); they sum to the total."""
+        """The part of the free energy of each component, (K,); the parts sum to the total."""
         terms = [
             getattr(self, field.name) * (1 if field.name.startswith("log_q_") else -1)
             for field in fields(self)
@@ -52,17 +52,17 @@ def free_energy(
 ) -> FreeEnergy:
     """The free energy of points (N, O) and responsibilities (N, K).
 
-    `points` are all the points, forgotten and kept, and `prior` is the one from before either:
-    erratum 5, E[ln Q(Z)] sums over all of them.
+    `points` are all points, forgotten and kept, and `prior` is the prior before both: erratum 5,
+    E[ln Q(Z)] sums over all points.
     """
-    statistics = Statistics.of_points(points, resp)
-    return free_energy_of(prior, posterior, statistics, xlogy(resp, resp).sum(axis=0))
+    moments = Moments.of_points(points, resp)
+    return free_energy_of(prior, posterior, moments, xlogy(resp, resp).sum(axis=0))
 
 
 def free_energy_of(
-    prior: Mixture, posterior: Mixture, statistics: Statistics, log_q_assignments: FloatArray
+    prior: Mixture, posterior: Mixture, moments: Moments, log_q_assignments: FloatArray
 ) -> FreeEnergy:
-    """The same from the statistics of the points and sum over n of r ln r, (K,)."""
+    """The same from the moments of the points and sum over n of r ln r, (K,)."""
     log_weights = posterior.expected_log_weights
     return FreeEnergy(
         log_q_weights=_log_weights(posterior, log_weights),
@@ -72,21 +72,19 @@ def free_energy_of(
         log_p_weights=_log_weights(prior, log_weights),
         log_p_mean=_log_mean(prior, posterior),
         log_p_precision=_log_precision(prior, posterior),
-        log_p_assignments=statistics.weight * log_weights,
-        log_p_points=_log_points(posterior, statistics),
+        log_p_assignments=moments.weight * log_weights,
+        log_p_points=_log_points(posterior, moments),
     )
 
 
-def collapsed_free_energy(
-    prior: Mixture, statistics: Statistics, log_q_assignments: FloatArray
-) -> float:
+def collapsed_free_energy(prior: Mixture, moments: Moments, log_q_assignments: FloatArray) -> float:
     """F where the posterior is the exact update of the prior: most of the nine terms cancel.
 
     F = sum of r ln r - ln B(d') + ln B(d) - the components' log evidence.
     """
-    evidence = normal_wishart.log_evidence(prior.components, statistics)
+    evidence = normal_wishart.log_evidence(prior.components, moments)
     before = prior.weight_concentration
-    after = before + statistics.weight
+    after = before + moments.weight
     weights = gammaln(after) - gammaln(before)
     total = gammaln(after.sum()) - gammaln(before.sum())
     return float(np.sum(log_q_assignments - evidence - weights) + total)
@@ -127,10 +125,10 @@ def _log_precision(mixture: Mixture, posterior: Mixture) -> FloatArray:
     )
 
 
-def _log_points(posterior: Mixture, statistics: Statistics) -> FloatArray:
+def _log_points(posterior: Mixture, moments: Moments) -> FloatArray:
     """E_Q[ln P(X | Z, mu, Lambda)]."""
-    q, weight = posterior.components, statistics.weight
-    within = q.factor.trace_with(statistics.scatter)
-    between = weight * q.factor.quadratic(statistics.mean - q.mean)
+    q, weight = posterior.components, moments.weight
+    within = q.factor.trace_with(moments.scatter)
+    between = weight * q.factor.quadratic(moments.mean - q.mean)
     at_mean = normal_wishart.expected_log_density_at_mean(q)
     return np.asarray(weight * at_mean - 0.5 * q.dof * (within + between))

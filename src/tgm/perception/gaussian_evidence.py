@@ -27,7 +27,7 @@ def merge_gain(prior: ComponentPrior, first: Moments, second: Moments) -> float:
 def spread_ratio(prior: ComponentPrior, moments: Moments) -> float:
     """Variance of points along their widest axis, over that which is believed of a state."""
     widest = np.linalg.eigvals(prior.precision @ moments.scatter).real.max()
-    return float(widest) / moments.weight
+    return float(widest / moments.weight)
 
 
 def two_sides(points: FloatArray) -> BoolArray | None:
@@ -72,4 +72,4 @@ def pooled_covariance(
 
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:
-    return prior.log_evidence(moments.weight, moments.scatter)
+    return prior.log_evidence(float(moments.weight), moments.scatter)

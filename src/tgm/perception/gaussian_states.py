@@ -72,7 +72,7 @@ class GaussianStates(StateSlots):
 
     def moments(self, slot: int) -> Moments:
         """Weight, mean and scatter of the points of a state."""
-        return Moments(float(self.weight[slot]), self.mean[slot].copy(), self.scatter[slot].copy())
+        return Moments(self.weight[slot], self.mean[slot].copy(), self.scatter[slot].copy())
 
     def log_densities(
         self, point: FloatArray, departure: FloatArray | None = None, action: int | None = None
@@ -215,8 +215,7 @@ class GaussianStates(StateSlots):
     def refresh(self, slot: int) -> None:
         """Bring the density of a state up to date with its statistics."""
         weight, mean = float(self.weight[slot]), self.mean[slot]
-        # Without copies: this runs often.
-        theta, peak, scatter = self._coefficients(Moments(weight, mean, self.scatter[slot]))
+        theta, peak, scatter = self._coefficients(weight, mean, self.scatter[slot])
         if scatter is not None:
             self.scatter[slot] = scatter
         self.peak[slot] = peak
@@ -224,20 +223,22 @@ class GaussianStates(StateSlots):
         self._mean_features[slot] = second_order(mean)
         self._refresh_at[slot] = weight + max(0.5, REFRESH_SHARE * weight)
 
-    def _coefficients(self, moments: Moments) -> tuple[list[float], float, FloatArray | None]:
-        """Theta of a state of these moments, its peak, and its scatter if that was mended."""
-        weight, mean, scatter = moments.weight, moments.mean, None
-        covariance = self.prior.predictive_covariance(weight, moments.scatter)
+    def _coefficients(
+        self, weight: float, mean: FloatArray, scatter: FloatArray
+    ) -> tuple[list[float], float, FloatArray | None]:
+        """Theta of a state of these moments, its peak, and its scatter if that was repaired."""
+        repaired = None
+        covariance = self.prior.predictive_covariance(weight, scatter)
         factor = self.prior.predictive_factor(weight)
         sound = well_conditioned(covariance, self.prior.inverse_scale, factor)
         if sound is not covariance:  # points that were taken back left rounding behind
-            scatter = sound / factor - self.prior.inverse_scale
+            repaired = sound / factor - self.prior.inverse_scale
             covariance = sound
         peak = -0.5 * (len(mean) * LOG_2PI + log_det(covariance))
         square = mahalanobis_coefficients(inverse(covariance), mean)
         theta = [-0.5 * coefficient for coefficient in square]
         theta[0] += peak
-        return theta, peak, scatter
+        return theta, peak, repaired
 
     # --- structure --------------------------------------------------------------------------------
 
@@ -264,7 +265,10 @@ class GaussianStates(StateSlots):
     def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
         """ln of how much more likely a point is in a state of the first moments than the second."""
         features = second_order(point)
-        here, there = (np.array(self._coefficients(moments)[0]) for moments in (first, second))
+        here, there = (
+            np.array(self._coefficients(float(m.weight), m.mean, m.scatter)[0])
+            for m in (first, second)
+        )
         return float((here - there).dot(features))
 
     def expected_scatter(self, weight: float) -> FloatArray:

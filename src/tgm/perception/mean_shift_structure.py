@@ -1,4 +1,4 @@
-"""The published way to find structure: mean shift now and then, fixed and flexible components."""
+"""The published search for structure: mean shift, a fit, fixed and flexible components."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray, IntArray, Statistics
+from tgm.distributions import BoolArray, FloatArray, IntArray, Moments
 from tgm.perception.cluster_prior import prior_from_clusters
 from tgm.perception.component_map import ComponentMap, Move
 from tgm.perception.mean_shift import mean_shift
@@ -20,12 +20,12 @@ class Components:
     """The components after a fit, and how long each has been known.
 
     Attributes:
-        prior: what each component knew before the kept data; forgotten data is folded into it.
+        prior: belief about each component before the kept data; includes the forgotten data.
         posterior: the prior updated by the kept data.
-        ids: (n_components,) a name for life, never reused.
-        persistence: (n_components,) how many fits in a row have found the component again.
-        is_fixed: (n_components,) whether it has become part of the furniture.
-        next_id: the next id that was never used.
+        ids: (n_components,) constant over the life of a component, never reused.
+        persistence: (n_components,) consecutive fits in which the component was found.
+        is_fixed: (n_components,) whether it was found in more than `fix_after` fits in a row.
+        next_id: the id of the next new component.
     """
 
     prior: Mixture
@@ -41,22 +41,20 @@ class Components:
         return len(self.ids)
 
     def fold(self, points: FloatArray, responsibilities: FloatArray) -> Components:
-        """Take points that are about to be forgotten into the prior; the posterior has them."""
-        return replace(
-            self, prior=self.prior.update(Statistics.of_points(points, responsibilities))
-        )
+        """Add points that will be forgotten to the prior; the posterior already contains them."""
+        return replace(self, prior=self.prior.update(Moments.of_points(points, responsibilities)))
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What one search for structure found.
+    """The result of one search for structure.
 
     Attributes:
         components: the components now.
         responsibilities: (n_points, n_components) of the points they were fitted to.
-        change: how the components of before became those of now.
+        change: which old components become which new ones.
         fit: the variational fit, over all proposed components (active or not).
-        kept: (n_components,) the places in the fit of the components that stay.
+        kept: (n_components,) index in the fit of each component that stays.
     """
 
     components: Components
@@ -74,14 +72,14 @@ def discover(
     kl_threshold: float,
     fix_after: int,
 ) -> Discovery:
-    """Propose clusters, fit them beside the fixed components, and see who persists.
+    """Propose clusters, fit them together with the fixed components, match them with the old ones.
 
     Args:
         old: the components of the last search, None at the first.
         points: (n_points, n_features) the kept data.
         bandwidth: radius of mean shift's window (theta_b).
-        kl_threshold: below it two components are the same (theta_kl).
-        fix_after: a component that persists more often than this in a row is fixed (theta_counts).
+        kl_threshold: two components with a smaller KL are the same (theta_kl), in nats.
+        fix_after: a component found in more consecutive fits than this is fixed (theta_counts).
     """
     proposed = prior_from_clusters(points, mean_shift(points, bandwidth))
     if old is None:
@@ -92,13 +90,13 @@ def discover(
         known = match_components(old.posterior.take(fixed), proposed, kl_threshold) >= 0
         prior = concatenate([old.prior.take(fixed), proposed.take(~known)])
     fitted = fit(prior, points)
-    # A fixed component stays even when the kept data no longer shows it (erratum 8).
+    # A fixed component stays even if no kept point belongs to it (erratum 8).
     kept = np.flatnonzero(fitted.active | (np.arange(prior.n_components) < len(fixed)))
     prior, posterior = prior.take(kept), fitted.posterior.take(kept)
     sources = _sources(old, fixed, posterior, kl_threshold)
     components, moves = _lineage(old, sources, prior, posterior, fix_after)
     resp = fitted.responsibilities[:, kept]
-    resp = resp / resp.sum(axis=1, keepdims=True)  # what inactive components had is next to nothing
+    resp = resp / resp.sum(axis=1, keepdims=True)  # inactive components had less than half a point
     change = ComponentMap.of_survivors(0 if old is None else old.n_components, sources, moves)
     return Discovery(components, resp, change, fitted, kept)
 
@@ -106,12 +104,12 @@ def discover(
 def _sources(
     old: Components | None, fixed: IntArray, posterior: Mixture, kl_threshold: float
 ) -> IntArray:
-    """For each component the old one that it continues, or -1; the fixed ones come first."""
+    """For each component the index of the old one that it continues, or -1; fixed ones first."""
     if old is None:
         return np.full(posterior.n_components, -1, dtype=np.intp)
     flexible = np.flatnonzero(~old.is_fixed)
-    newcomers = posterior.take(np.arange(len(fixed), posterior.n_components))
-    matched = match_components(old.posterior.take(flexible), newcomers, kl_threshold)
+    flexible_now = posterior.take(np.arange(len(fixed), posterior.n_components))
+    matched = match_components(old.posterior.take(flexible), flexible_now, kl_threshold)
     if len(flexible) == 0:
         return np.concatenate([fixed, matched])
     return np.concatenate([fixed, np.where(matched >= 0, flexible[matched], -1)])
@@ -124,7 +122,7 @@ def _lineage(
     posterior: Mixture,
     fix_after: int,
 ) -> tuple[Components, tuple[Move, ...]]:
-    """Names, ages and fixing of the components, with every change told as a move."""
+    """Ids, persistence and fixing of the components, and a move for each change."""
     persists = sources >= 0
     next_id = 0 if old is None else old.next_id
     ids = np.empty(len(sources), dtype=np.intp)
@@ -136,7 +134,7 @@ def _lineage(
         persistence[persists] = old.persistence[sources[persists]] + 1
         was_fixed[persists] = old.is_fixed[sources[persists]]
         gone = np.setdiff1d(np.arange(old.n_components), sources[persists])
-        moves += [Move("removal", (int(id_),), "found no more") for id_ in old.ids[gone]]
+        moves += [Move("removal", (int(id_),), "not found again") for id_ in old.ids[gone]]
     ids[~persists] = next_id + np.arange(np.count_nonzero(~persists))
     is_fixed = was_fixed | (persistence > fix_after)
     moves += [Move("birth", (int(id_),), "a new cluster") for id_ in ids[~persists]]

@@ -12,8 +12,8 @@ from tgm.distributions import (
     Features,
     FloatArray,
     IntArray,
+    Moments,
     NormalWishart,
-    Statistics,
     dirichlet,
     normal_wishart,
 )
@@ -69,11 +69,11 @@ class Mixture:
         """Some of the components, in the order given."""
         return type(self)(self.weight_concentration[indices], self.components.take(indices))
 
-    def update(self, statistics: Statistics) -> Self:
-        """The mixture after the data in `statistics`: knowledge is addition."""
+    def update(self, moments: Moments) -> Self:
+        """The mixture after the data in `moments`, one set of points per component."""
         return type(self)(
-            weight_concentration=self.weight_concentration + statistics.weight,
-            components=normal_wishart.update(self.components, statistics),
+            weight_concentration=self.weight_concentration + moments.weight,
+            components=normal_wishart.update(self.components, moments),
         )
 
     def log_joint(self, points: FloatArray) -> FloatArray:
@@ -83,15 +83,15 @@ class Mixture:
 
     @cached_property
     def _log_peaks(self) -> FloatArray:
-        """(K,) ln rho at each mean, computed once."""
+        """(K,) ln rho at the mean of each component, computed once."""
         peaks = normal_wishart.expected_log_density_at_mean(self.components)
         return np.asarray(self.expected_log_weights + peaks)
 
     def natural_parameters(self, centre: FloatArray) -> FloatArray:
         """theta (F, K), such that ln rho = phi @ theta for features phi about `centre`.
 
-        -(v/2) (x - m)^T W (x - m), multiplied out in x; an entry of x x^T off the diagonal
-        stands for two.
+        -(v/2) (x - m)^T W (x - m), expanded in x; each entry of x x^T above the diagonal counts
+        twice.
         """
         precision = normal_wishart.expected_precision(self.components)
         mean = self.components.mean - centre

@@ -1,4 +1,4 @@
-"""Flexible and fixed components: who is who from one fit to the next (section 4.2)."""
+"""Match the components of one fit with those of the fit before (section 4.2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tgm.perception.mixture import Mixture
 
 
 def match_components(old: Mixture, new: Mixture, kl_threshold: float) -> IntArray:
-    """For each new component the old one that it continues, or -1.
+    """For each new component the index of the old one that it continues, or -1.
 
     Two are the same if KL(N_old || N_new) < kl_threshold, between the Gaussians at the expected
     mean and precision. Erratum 8: the match is one-to-one (the assignment of least total KL).
@@ -22,7 +22,7 @@ def match_components(old: Mixture, new: Mixture, kl_threshold: float) -> IntArra
     if old.n_components == 0 or new.n_components == 0:
         return sources
     kl = _pairwise_kl(old, new)
-    # A cost cut off at the threshold makes "no match" as good as any match beyond it.
+    # The cost is cut off at the threshold, so that a pair above it costs as much as no match.
     rows, columns = linear_sum_assignment(np.minimum(kl, kl_threshold))
     same = kl[rows, columns] < kl_threshold
     sources[columns[same]] = rows[same]

@@ -1,4 +1,4 @@
-"""Points as they come in: checked once, with errors that name the row and the column."""
+"""Checks of points given by a caller; errors name the row and the column."""
 
 import numpy as np
 import numpy.typing as npt
@@ -6,8 +6,8 @@ import numpy.typing as npt
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError
 
-# Squares of larger numbers, times a precision, leave the range of double precision.
-LARGEST = 1e140
+LARGEST_COORDINATE = 1e140  # its square times a precision must be finite in double precision
+SUM_TOLERANCE = 1e-6  # by which the responsibilities of a point may miss a sum of 1
 
 
 def as_points(points: npt.ArrayLike, n_features: int | None = None) -> FloatArray:
@@ -22,12 +22,12 @@ def as_points(points: npt.ArrayLike, n_features: int | None = None) -> FloatArra
         )
     if n_features is not None and array.shape[1] != n_features:
         raise DataError(f"points have {array.shape[1]} features; the mixture has {n_features}")
-    in_range = np.abs(array) <= LARGEST
+    in_range = np.abs(array) <= LARGEST_COORDINATE
     if not np.all(in_range):
         row, column = np.argwhere(~in_range)[0]
         raise DataError(
             f"points row {row}, column {column} is {array[row, column]}; "
-            f"it must be finite and at most {LARGEST:g} in size"
+            f"it must be finite and at most {LARGEST_COORDINATE:g} in size"
         )
     return array
 
@@ -53,7 +53,7 @@ def as_responsibilities(
             f"responsibilities have shape {array.shape}; wanted ({n_samples}, {n_components})"
         )
     sums = array.sum(axis=1)
-    wrong = ~(np.abs(sums - 1) < 1e-6) | np.any(array < 0, axis=1)
+    wrong = ~(np.abs(sums - 1) < SUM_TOLERANCE) | np.any(array < 0, axis=1)
     if np.any(wrong):
         row = int(np.flatnonzero(wrong)[0])
         raise DataError(

@@ -1,4 +1,4 @@
-"""Variational inference in the mixture: responsibilities and parameters in turn."""
+"""Variational inference in the mixture: alternate responsibilities and parameters."""
 
 from dataclasses import dataclass
 
@@ -6,22 +6,23 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
-from tgm.distributions import BoolArray, Features, FloatArray, Statistics, normal_wishart
+from tgm.distributions import BoolArray, Features, FloatArray, Moments, normal_wishart
 from tgm.errors import DataError
 from tgm.perception.free_energy import collapsed_free_energy
 from tgm.perception.mixture import Mixture
 from tgm.perception.points import as_mask, as_points, as_responsibilities
 
-# phi @ theta cancels terms as large as the farthest squared distance between data and means.
-# Up to this size the error in ln rho stays below 1e-9; beyond, differences are taken first.
+# Squared distance between data and means, in units of a component's covariance. phi @ theta cancels
+# terms of this size: up to the limit the error in ln rho is below 1e-9, above it differences x - m
+# are taken first.
 EXPANSION_LIMIT = 1e6
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The outcome of a fit, and how it was reached.
+    """The result of a fit, and its course.
 
-    prior, folded, posterior: before the data, after the forgotten points, after all of them.
+    prior, folded, posterior: before the data, after the forgotten points, after all points.
     responsibilities (N, K): of all points. free_energies (n_iterations + 1,): never rising.
     """
 
@@ -46,9 +47,8 @@ class Fit:
     def active(self) -> BoolArray:
         """Which components (K,) are responsible for something.
 
-        More than half a point in total: with less, it is likelier than not that no point is
-        theirs. Where points are fewer than components, half of an equal share will do, so that
-        some component is always active.
+        The responsibilities must sum to more than half a point. If there are fewer points than
+        components, half of an equal share is enough, so that some component is always active.
         """
         n_samples, n_components = self.responsibilities.shape
         threshold = min(0.5, 0.5 * n_samples / n_components)
@@ -69,8 +69,8 @@ def responsibilities(mixture: Mixture, points: npt.ArrayLike) -> FloatArray:
 def assess(mixture: Mixture, points: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Responsibilities (N, K) of points (N, O), and (N,) ln of the sum over k of rho_nk.
 
-    The second is how well the mixture foresaw each point: its log density, but with the expected
-    logarithms of the parameters in place of the parameters.
+    The second is a log density of each point, with the expected logarithms of the parameters in
+    place of the parameters.
     """
     features = Features.of_points(as_points(points, mixture.n_features))
     _, resp, log_density = _assign(mixture, features)
@@ -89,11 +89,11 @@ def fit(
     """Iterate responsibilities and parameters until the free energy stops falling.
 
     points (N, O); forget (N,), the points to fold into the prior; initial_responsibilities
-    (N, K), by default those under the prior. `tolerance` is in nats per point, which no choice
-    of units changes.
+    (N, K), by default those under the prior. `tolerance` is in nats per point: it does not depend
+    on the units of the points.
     """
     array = as_points(points, prior.n_features)
-    # Far from the origin a mean has few digits after the point: sweep about the data's centre.
+    # Far from the origin means would lose digits: sweep in coordinates centred on the data.
     centre = array.mean(axis=0)
     data, local = _Data.of(array - centre, forget), prior.shifted(-centre)
     if initial_responsibilities is None:
@@ -113,7 +113,7 @@ def fit(
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """The features of all points, and of both sides of the mask."""
+    """The features of all points, of the forgotten ones and of the kept ones."""
 
     features: Features
     forget: BoolArray
@@ -129,24 +129,24 @@ class _Data:
         mask = as_mask(forget, len(points))
         return cls(features, mask, features.take(mask), features.take(~mask))
 
-    def statistics(self, resp: FloatArray) -> tuple[Statistics, Statistics]:
-        """The statistics of the forgotten and of the kept points."""
+    def moments(self, resp: FloatArray) -> tuple[Moments, Moments]:
+        """The moments of the forgotten and of the kept points."""
         if not self.forget.any():
-            none = Statistics.zeros(resp.shape[1], self.features.points.shape[1])
-            return none, Statistics.of_features(self.kept, resp)
+            none = Moments.of_nothing(self.features.points.shape[1], (resp.shape[1],))
+            return none, Moments.of_features(self.kept, resp)
         return (
-            Statistics.of_features(self.forgotten, resp[self.forget]),
-            Statistics.of_features(self.kept, resp[~self.forget]),
+            Moments.of_features(self.forgotten, resp[self.forget]),
+            Moments.of_features(self.kept, resp[~self.forget]),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class _Sweep:
-    """Responsibilities, and the statistics, posterior and free energy that follow from them."""
+    """Responsibilities, and the moments, posterior and free energy that follow from them."""
 
     resp: FloatArray
-    forgotten: Statistics
-    kept: Statistics
+    forgotten: Moments
+    kept: Moments
     posterior: Mixture
     free_energy: float
 
@@ -154,12 +154,12 @@ class _Sweep:
 def _sweep(prior: Mixture, data: _Data, belief: Mixture) -> _Sweep:
     """Responsibilities under `belief`, then the prior's update by the data they weigh."""
     log_resp, resp, _ = _assign(belief, data.features)
-    # From the logarithms at hand: a responsibility of zero has none of its own.
+    # Use the log responsibilities: r ln r from r alone fails where r underflows to 0.
     return _absorb(prior, data, resp, np.einsum("nk,nk->k", resp, log_resp))
 
 
 def _absorb(prior: Mixture, data: _Data, resp: FloatArray, log_q: FloatArray) -> _Sweep:
-    forgotten, kept = data.statistics(resp)
+    forgotten, kept = data.moments(resp)
     together = forgotten + kept
     energy = collapsed_free_energy(prior, together, log_q)
     if not np.isfinite(energy):
@@ -174,7 +174,7 @@ def _absorb(prior: Mixture, data: _Data, resp: FloatArray, log_q: FloatArray) ->
 def _assign(mixture: Mixture, features: Features) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log responsibilities and responsibilities, both (N, K) and stored component by component.
 
-    The third is the logarithm (N,) of what the responsibilities were divided by.
+    The third is (N,) ln of the sum over k of rho_nk.
     """
     if _expansion_is_safe(mixture, features):
         log_joint = mixture.natural_parameters(features.centre).T @ features.values.T

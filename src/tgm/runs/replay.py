@@ -1,6 +1,7 @@
-"""Knowledge is addition: the model after an ordinary observation follows from the one before.
+"""Frames that a history file leaves out, computed from its observations.
 
-So a history file has no frame for it. Here the frames are put in.
+After an ordinary observation the model differs from the one before by one added point and one
+added transition, so the file stores no frame for it. `with_all_frames` inserts these frames.
 """
 
 from __future__ import annotations
@@ -12,21 +13,24 @@ from typing import Any
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.small import shift_moments
 from tgm.errors import DataError
 from tgm.files.arrays import Arrays
 from tgm.runs.chunk import COLUMNS, Chunk
 
-UNKNOWN = -1
-MOST_GROWTH = 10  # successors in the rows that are put in, for each number of the file
-MOST_NUMBERS = 20_000_000  # that are put in: of means and covariances, and of rows
+UNKNOWN = -1  # id in place of a state, where the observation belongs to none
+MOST_GROWTH = 10  # successors in inserted rows, per number in the file
+MOST_INSERTED = 20_000_000  # numbers in all inserted frames: means, covariances and rows
 
 
 @dataclass
 class _Component:
+    """The moments of one state; its scatter includes that of the prior."""
+
     weight: float
     is_fixed: bool
     mean: FloatArray  # (n_features,)
-    covariance: FloatArray  # (n_features, n_features)
+    scatter: FloatArray  # (n_features, n_features)
 
 
 @dataclass
@@ -37,23 +41,15 @@ class _Row:
     next: dict[int, float] = field(default_factory=dict)
 
 
-def add_point(known: _Component, point: FloatArray, share: float, prior_dof: float) -> None:
-    """A share s of a point x: the mean moves by s d / (w + s), the scatter by s w / (w + s) d d^T.
-
-    w is the weight before, d the distance of x from the mean. The covariance is the prior's and
-    the points' scatter over prior_dof + weight.
-    """
-    weight = known.weight + share
-    difference = point - known.mean
-    before, step = prior_dof + known.weight, share / weight
-    square = np.multiply.outer(step * known.weight * difference, difference)
-    known.covariance = (known.covariance * before + square) / (before + share)
-    known.mean = known.mean + step * difference
-    known.weight = weight
+def add_point(known: _Component, point: FloatArray, share: float) -> None:
+    """Add a point (n_features,) of weight `share`, with the sum that the learner uses."""
+    before, after = known.weight, known.weight + share
+    shift_moments(known.mean, known.scatter, point, share / after, share * before / after)
+    known.weight = after
 
 
 def add_transition(row: _Row, after: int, weight: float, reward: float, end: bool) -> None:
-    """One transition more, that counts `weight`: reward and end are means over all of them."""
+    """Add a transition of that weight; the row holds the mean reward and the share of ends."""
     visits = row.visits + weight
     row.reward += (reward - row.reward) * weight / visits
     row.end += (end - row.end) * weight / visits
@@ -62,13 +58,13 @@ def add_transition(row: _Row, after: int, weight: float, reward: float, end: boo
 
 
 class _Writer:
-    """The columns of frames, components, removals and rows, as they grow."""
+    """The columns of the output: frames, components, removals and rows."""
 
     NAMES = tuple(name for name in COLUMNS if name.split(".")[0] in
                   ("frame", "component", "removed", "row", "next"))  # fmt: skip
 
     def __init__(self) -> None:
-        # Flat: the numbers of a covariance are many, and each takes its eight bytes only.
+        # Flat arrays: eight bytes for each number of a covariance.
         self.columns: dict[str, array[Any]] = {
             name: array("d" if COLUMNS[name][0] is np.float64 else "q") for name in self.NAMES
         }
@@ -76,8 +72,8 @@ class _Writer:
     def frame(self, step: int, n_obs: int, is_full: bool, counts: tuple[int, int, int]) -> None:
         self._append("frame", (step, n_obs, is_full, *counts))
 
-    def component(self, name: int, known: _Component) -> None:
-        values = (name, known.weight, known.mean, known.covariance, known.is_fixed)
+    def component(self, name: int, known: _Component, covariance: FloatArray) -> None:
+        values = (name, known.weight, known.mean, covariance, known.is_fixed)
         self._append("component", values)
 
     def removed(self, name: int) -> None:
@@ -113,7 +109,7 @@ _TABLE_COLUMNS = {
 
 
 class _Replay:
-    """The model while the frames and observations of a chunk are gone through in order."""
+    """The model while it is rebuilt from the frames and observations of a chunk, in order."""
 
     def __init__(self, chunk: Chunk) -> None:
         self._a = {
@@ -124,15 +120,15 @@ class _Replay:
         self._components: dict[int, _Component] = {}
         self._rows: dict[tuple[int, int], _Row] = {}
         size = sum(values.size for values in chunk.arrays.values())
-        self._room = min(MOST_GROWTH * size, MOST_NUMBERS // 2)
-        self._place = {"component": 0, "removed": 0, "row": 0, "next": 0}
+        self._successors_left = min(MOST_GROWTH * size, MOST_INSERTED // 2)
+        self._next_index = {"component": 0, "removed": 0, "row": 0, "next": 0}
         self.writer = _Writer()
-        self.frame_of: list[int] = []  # the new place of each frame
+        self.frame_of: list[int] = []  # index in the output of each frame of the file
 
     def _take(self, table: str) -> int:
-        place = self._place[table]
-        self._place[table] = place + 1
-        return place
+        index = self._next_index[table]
+        self._next_index[table] = index + 1
+        return index
 
     def frame(self, frame: int) -> None:
         """A frame of the file."""
@@ -150,14 +146,15 @@ class _Replay:
             writer.removed(name)
         for _ in range(counts[0]):
             i = self._take("component")
+            weight, covariance = a["component.weight"][i], a["component.covariance"][i]
             known = _Component(
-                a["component.weight"][i],
+                weight,
                 a["component.is_fixed"][i],
-                a["component.mean"][i],
-                a["component.covariance"][i],
+                a["component.mean"][i].copy(),
+                covariance * (self._dof + weight),
             )
             self._components[a["component.id"][i]] = known
-            writer.component(a["component.id"][i], known)
+            writer.component(a["component.id"][i], known, covariance)
         for _ in range(counts[2]):
             self._row()
 
@@ -172,48 +169,54 @@ class _Replay:
         self.writer.row(key, self._rows[key])
 
     def observation(self, i: int) -> None:
-        """An observation: if it was just added to the model, the frame that follows from it."""
+        """An observation; if it only added a point to the model, the frame that follows from it."""
         a = self._a
         share, state, action = a["obs.share"][i], a["obs.state"][i], a["obs.action"][i]
         known = self._components.get(state)
         if share <= 0 or known is None:
             return
-        add_point(known, a["obs.point"][i], share, self._dof)
+        add_point(known, a["obs.point"][i], share)
         weight = a["obs.weight"][i]
         is_step = weight > 0 and action >= 0 and i > 0 and a["obs.state"][i - 1] != UNKNOWN
-        # The start of an episode is learned with its first step.
+        # The first observation of an episode is learned together with its first step.
         step = a["obs.step"][i] + (action < 0)
         self.writer.frame(step, i + 1, False, (1, 0, int(is_step)))
-        self.writer.component(state, known)
+        covariance = known.scatter / (self._dof + known.weight)
+        self.writer.component(state, known, covariance)
         if is_step:
             key = a["obs.state"][i - 1], action
             row = self._rows.setdefault(key, _Row())
             add_transition(row, state, weight, a["obs.reward"][i], a["obs.end"][i] == 1)
-            self._room -= len(row.next)
-            if self._room < 0:
+            self._successors_left -= len(row.next)
+            if self._successors_left < 0:
                 raise DataError("its rows have more successors than a run can have seen")
             self.writer.row(key, row)
 
 
 def with_all_frames(chunk: Chunk) -> Chunk:
-    """The chunk with a frame for every observation that was just added to the model."""
+    """The chunk with a frame for every observation that only added a point to the model."""
     arrays = chunk.arrays
     n_features = arrays["obs.point"].shape[1]
     n_added = int((arrays["obs.share"] > 0).sum())
     if n_added == 0:
         return chunk
-    if n_added * n_features * (n_features + 1) > MOST_NUMBERS:
-        raise DataError(f"{n_added} changes of {n_features} features are too many to be put in")
+    if n_added * n_features * (n_features + 1) > MOST_INSERTED:
+        raise DataError(
+            f"{n_added} added points of {n_features} features would make more than "
+            f"{MOST_INSERTED:,} numbers of frames"
+        )
     replay = _Replay(chunk)
     n_frames, frame = len(arrays["frame.step"]), 0
     n_obs = arrays["frame.n_obs"].tolist()
-    for index in range(len(arrays["obs.step"])):
-        while frame < n_frames and n_obs[frame] <= index:
-            replay.frame(frame)
-            frame += 1
-        replay.observation(index)
-    for rest in range(frame, n_frames):
-        replay.frame(rest)
-    told = replay.writer.arrays(n_features)
+    # Numbers of a damaged file may be as large as 1e300: their sums are then infinite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        for index in range(len(arrays["obs.step"])):
+            while frame < n_frames and n_obs[frame] <= index:
+                replay.frame(frame)
+                frame += 1
+            replay.observation(index)
+        for rest in range(frame, n_frames):
+            replay.frame(rest)
+    inserted = replay.writer.arrays(n_features)
     moved = np.array(replay.frame_of, dtype=np.intp)[arrays["kept.frame"]]
-    return Chunk(chunk.first_step, arrays | told | {"kept.frame": moved})
+    return Chunk(chunk.first_step, arrays | inserted | {"kept.frame": moved})

@@ -60,7 +60,7 @@ def split_gain(states: ObservationModel, first: Moments, second: Moments, n_stat
     (n1 - 1)! (n2 - 1)! / (n - 1)!, as in a Chinese restaurant process whose concentration is a
     third of the number of states, the share of "new" in the base of a row.
     """
-    here, there = first.weight, second.weight
+    here, there = float(first.weight), float(second.weight)
     dealing = math.lgamma(here) + math.lgamma(there) - math.lgamma(here + there)
     return states.split_gain(first, second) + dealing + math.log(max(1.0, n_states / 3))
 

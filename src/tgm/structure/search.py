@@ -168,7 +168,7 @@ class StructureSearch:
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
         """The part of what is only in the counts that goes to the second half."""
         if folded.weight <= LEAST_WEIGHT:
-            return second.weight / (first.weight + second.weight)
+            return float(second.weight / (first.weight + second.weight))
         way = second.mean - first.mean
         apart = self._world.states.in_deviations(way)
         place = float((folded.mean - first.mean) @ apart / (way @ apart))
@@ -192,7 +192,8 @@ class StructureSearch:
             (halves[1], share, second.mean),
         ):
             weight = part * folded.weight
-            rest = Moments(weight, mean + off, self._world.states.expected_scatter(weight))
+            scatter = self._world.states.expected_scatter(float(weight))
+            rest = Moments(weight, mean + off, scatter)
             found[half] = _moments_into(half, arrivals, first) + rest
         return found
 
@@ -209,10 +210,11 @@ class StructureSearch:
         for relabelling in split.relabellings:
             _count_relabelled(transitions, relabelling)
         first, second = split.moments[state], split.moments[child]
+        weights = float(first.weight), float(second.weight)
         age = self._age(state, n_steps)
         return (
             -world.states.split_gain(first, second)
-            + math.log1p(missed_chances((first.weight, second.weight), (age, age)))
+            + math.log1p(missed_chances(weights, (age, age)))
             + transition_gain(transitions, state, child, world.states.n_alive + 1, self._row_prior)
         )
 

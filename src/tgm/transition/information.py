@@ -1,4 +1,4 @@
-"""What one more try would teach, and worlds drawn from what is believed."""
+"""Expected information gain of a try, and transition rows sampled from their posterior."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from scipy.special import digamma
 from tgm.distributions import FloatArray
 from tgm.transition.sparse import SparseTransitions
 
+TINY_COUNT = 1e-12  # of an outcome without counts: a gamma law needs a shape; the draw is not used
+
 
 def expected_information_gain(
     model: SparseTransitions, n_slots: int, row_prior: float
 ) -> FloatArray:
-    """(n_slots, n_actions) nats that one more try of each action is expected to teach.
+    """(n_slots, n_actions) expected information gain of one more try of each action, in nats.
 
-    The outcomes of a row are its known successors, with their counts, and "something else" with
-    `row_prior`. The gain is the expected KL divergence of the row's Dirichlet after the try from
-    the one before: sum over j of p_j [ ln (a0 / a_j) + psi(a_j + 1) - psi(a0 + 1) ].
+    The outcomes of a row are its known successors, with their counts, and "any other state" with
+    `row_prior`. The gain is the expected KL divergence of the Dirichlet after the try from the
+    Dirichlet before: sum over j of p_j [ ln (a0 / a_j) + psi(a_j + 1) - psi(a0 + 1) ].
+
+    Args:
+        model: the transition counts.
+        n_slots: number of states, counted in slots.
+        row_prior: concentration of "any other state", in tries.
     """
     counts = model.probability[:n_slots] * model.visits[:n_slots, :, None]
     other = np.full((*counts.shape[:2], 1), row_prior)
@@ -31,14 +38,20 @@ def expected_information_gain(
 def sampled_rows(
     model: SparseTransitions, n_slots: int, row_prior: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """One draw of every row from its Dirichlet.
+    """One sample of every row from its Dirichlet.
+
+    Args:
+        model: the transition counts.
+        n_slots: number of states, counted in slots.
+        row_prior: concentration of "any other state", in tries.
+        rng: source of randomness.
 
     Returns:
         (n_slots, n_actions, width) probabilities of the successors, and (n_slots, n_actions) the
-        probability of something else.
+        probability of any other state.
     """
     counts = model.probability[:n_slots] * model.visits[:n_slots, :, None]
-    draws = np.where(counts > 0, rng.standard_gamma(np.maximum(counts, 1e-12)), 0.0)
+    draws = np.where(counts > 0, rng.standard_gamma(np.maximum(counts, TINY_COUNT)), 0.0)
     other = rng.standard_gamma(np.full(counts.shape[:2], row_prior))
     total = draws.sum(axis=2) + other
     return np.asarray(draws / total[..., None]), np.asarray(other / total)

@@ -190,10 +190,11 @@ class SparseTransitions:
             self.retries.add(key)
             self._refresh(key)
 
-    def doubt_all(self, *, but: Key) -> None:
+    def doubt_all(self, *, but: Key | None = None) -> None:
         """Ask for one more try of everything but one row; what is known stays known."""
         self.certainty[:] = 0.0
-        self._refresh(but)
+        if but is not None:
+            self._refresh(but)
 
     def fade(self, log_factor: float) -> None:
         """Count everything seen so far exp(log_factor) times: for worlds that change."""

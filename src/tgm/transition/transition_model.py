@@ -1,4 +1,4 @@
-"""Dirichlet transition counts learned from beliefs, with the beliefs held fixed (section 3)."""
+"""Dirichlet transition counts, learned from beliefs that are held fixed (section 3)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from tgm.perception.component_map import ComponentMap
 def transition_counts(
     before: FloatArray, actions: IntArray, after: FloatArray, n_actions: int
 ) -> FloatArray:
-    """Expected number of times that each action led from each state to each other.
+    """Expected number of times that each action led from each state to each state.
 
     counts[a, k, j] = sum over n of [a = a_n] r0_nk r1_nj: k is the state before, j the one after
-    (erratum 3). Beliefs that are half certain add fractions: 0.5 x 0.5 = 0.25.
+    (erratum 3). Uncertain beliefs add fractions: 0.5 x 0.5 = 0.25.
 
     Args:
-        before, after: (n_transitions, n_states) beliefs around each transition.
-        actions: (n_transitions,) the action taken between them.
+        before, after: (n_transitions, n_states) beliefs before and after each transition.
+        actions: (n_transitions,) the action of each transition.
+        n_actions: number of actions.
 
     Returns:
         (n_actions, n_states, n_states)
@@ -33,19 +34,19 @@ def transition_counts(
 
 
 class TransitionModel:
-    """Owner of the transition counts b: folded evidence, evidence of the kept data, and the prior.
+    """Transition counts b in three parts: counts of forgotten data, of kept data, and the prior.
 
-    The prior concentration b0 is added when b is read, so that it never needs re-indexing.
+    The prior concentration b0 is added when b is read, so that it is never re-indexed.
     """
 
     def __init__(self, n_actions: int, prior_concentration: float | None = None) -> None:
-        """Know nothing about no states.
+        """Start without states.
 
         Args:
             n_actions: number of actions.
             prior_concentration: b0 of every entry; None means 1 / n_states, one pseudo-count a row.
-                Erratum 9: the published b0 = 1 puts n_states pseudo-counts on every row and
-                flattens what was learned.
+                Erratum 9: the published b0 = 1 puts n_states pseudo-counts on every row, which
+                flattens the learned probabilities.
         """
         self._prior_concentration = prior_concentration
         self._folded = np.zeros((n_actions, 0, 0))
@@ -99,20 +100,20 @@ class TransitionModel:
         return np.asarray(posterior / posterior.sum(axis=-1, keepdims=True))
 
     def apply(self, change: ComponentMap) -> None:
-        """Follow a change of components."""
+        """Re-index the counts after a change of components."""
         self._folded = change.carry_pair_counts(self._folded)
         self._kept = change.carry_pair_counts(self._kept)
 
     def fold(self, counts: FloatArray) -> None:
-        """Take the counts of transitions that are about to be forgotten into the prior."""
+        """Add the counts of transitions that will be forgotten to the folded counts."""
         self._folded = self._folded + counts
 
     def keep(self, counts: FloatArray) -> None:
-        """Set the counts of the transitions that are kept (they are recounted at every fit)."""
+        """Set the counts of the kept transitions, which are counted again at every fit."""
         self._kept = counts
 
     def restore(self, folded: FloatArray, kept: FloatArray) -> None:
-        """Take over evidence that was saved; both (n_actions, n_states, n_states)."""
+        """Set counts read from a file; both (n_actions, n_states, n_states)."""
         for name, counts in (("folded", folded), ("kept", kept)):
             if (counts < 0).any():
                 raise DataError(f"transition counts '{name}' hold {counts.min()}, below 0")

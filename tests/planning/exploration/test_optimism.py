@@ -7,6 +7,7 @@ from tests.planning.worlds import GAMMA, corridor, make, new_strategy, swept
 from tgm.files.arrays import ArrayReader
 from tgm.planning.exploration.optimism import level_ties, one_of_the_best
 from tgm.planning.model_planner import ModelPlanner
+from tgm.transition import sparse_file
 
 
 def optimism():
@@ -267,7 +268,7 @@ def test_a_restored_strategy_gives_the_same_values_after_any_call(n_calls):
     for _ in range(n_calls):
         strategy.values(planner, [(2, 1.0)], alive, 100, rng)
     other_model, other_planner = make(5)
-    other_model.restore(ArrayReader(model.to_arrays()), 5)
+    sparse_file.restore(other_model, ArrayReader(sparse_file.to_arrays(model)), 5)
     other_planner.restore(ArrayReader(planner.to_arrays()), 5)
     other = optimism()
     other.restore(ArrayReader(strategy.to_arrays()))

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.special import softmax
 
-from tgm.distributions import FloatArray, NormalWishart, Statistics, normal_wishart
+from tgm.distributions import FloatArray, Moments, NormalWishart, normal_wishart
 from tgm.experiments.dimension_erratum import LEAST_POINTS, log_rho
 from tgm.experiments.figures import samples, style
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings, below
@@ -42,7 +42,7 @@ def stages(prior: Mixture, points: FloatArray, dimension: int) -> Iterator[Stage
     while True:
         resp = softmax(log_rho(belief, points, dimension), axis=1)
         yield Stage(belief, resp)
-        belief = prior.update(Statistics.of_points(points, resp))
+        belief = prior.update(Moments.of_points(points, resp))
 
 
 def stages_at(

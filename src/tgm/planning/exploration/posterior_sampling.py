@@ -53,8 +53,10 @@ class PosteriorSampling(ExplorationStrategy):
         model, n_slots = planner.model, int(alive.max(initial=-1)) + 1
         weights, unknown = sampled_rows(model, n_slots, self.settings.row_prior, rng)
         goes_on = planner.gamma * (1.0 - model.end[:n_slots])
-        # The probability that no known successor accounts for leads to the highest value.
-        reward = model.reward[:n_slots] + goes_on * unknown * planner.highest
+        # The probability that no known successor accounts for leads to a state as good as the
+        # best known one: with more, no known reward would ever count.
+        best = max(0.0, float(planner.greedy_values(alive)[alive].max(initial=0.0)))
+        reward = model.reward[:n_slots] + goes_on * unknown * best
         return solve(
             weights * goes_on[..., None],
             model.successor[:n_slots],
