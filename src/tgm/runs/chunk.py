@@ -24,6 +24,9 @@ COLUMNS: dict[str, tuple[Any, str]] = {
     "obs.share": (np.float64, ""),
     "obs.weight": (np.float64, ""),
     "obs.point": (np.float64, "d"),
+    "belief.observation": (np.int64, ""),
+    "belief.state": (np.int64, ""),
+    "belief.probability": (np.float64, ""),
     "frame.step": (np.int64, ""),
     "frame.n_obs": (np.int64, ""),
     "frame.is_full": (np.bool_, ""),
@@ -185,9 +188,10 @@ class Chunk:
             ("next", int(a["row.n_next"].sum())),
             ("full", int(a["frame.n_components"][a["frame.is_full"]].sum())),
             ("kept", len(a["kept.frame"])),
+            ("belief", len(a["belief.observation"])),
         ):
             self._check_length(table, length)
-        for name in ("obs.step", "frame.step", "frame.n_obs"):
+        for name in ("obs.step", "frame.step", "frame.n_obs", "belief.observation"):
             if (np.diff(a[name]) < 0).any() or (a[name] < 0).any():
                 raise DataError(f"array '{name}' is not in order")
         last = self.first_step + len(a["obs.step"])  # each observation is a step, or a start
@@ -197,7 +201,7 @@ class Chunk:
         for name in ("obs.action", "row.action"):
             if (a[name] >= self.n_actions).any():
                 raise DataError(f"array '{name}' holds {a[name].max()} of {self.n_actions} actions")
-        for name in ("obs.share", "obs.weight"):
+        for name in ("obs.share", "obs.weight", "belief.probability"):
             if (a[name] < 0).any() or (a[name] > 1.0 + ROUNDING).any():
                 raise DataError(f"array '{name}' is not within 0 and 1")
         if (a["row.action"] < 0).any():
@@ -206,6 +210,25 @@ class Chunk:
             raise DataError("the first frame is not a full one")
         if (a["kept.frame"] >= len(a["frame.step"])).any():
             raise DataError("array 'kept.frame' names a frame that is not there")
+        self._check_beliefs()
+
+    def _check_beliefs(self) -> None:
+        """Beliefs are in known observations, and each sums to at most one."""
+        a = self.arrays
+        observations, n_observations = a["belief.observation"], len(a["obs.step"])
+        if (observations >= n_observations).any():
+            raise DataError(
+                f"array 'belief.observation' holds {observations.max()}, which is not within "
+                f"the {n_observations} observations"
+            )
+        if (a["belief.state"] < 0).any():
+            raise DataError("array 'belief.state' holds a number below 0")
+        totals = np.bincount(observations, a["belief.probability"])
+        if (totals > 1.0 + ROUNDING).any():
+            raise DataError(
+                "array 'belief.probability': the probabilities of observation "
+                f"{totals.argmax()} sum to {totals.max():g}, more than 1"
+            )
 
     def _check_length(self, table: str, length: int) -> None:
         for name in COLUMNS:
@@ -235,6 +258,7 @@ class Chunk:
             "next": int(a["row.n_next"][:n_rows].sum()),
             "full": int(n_components[a["frame.is_full"][:n_frames]].sum()),
             "kept": int((a["kept.frame"] < n_frames).sum()),
+            "belief": int((a["belief.observation"] < n_observations).sum()),
             "prior": 1,
         }
         cut = {name: array[: lengths[name.split(".")[0]]] for name, array in a.items()}

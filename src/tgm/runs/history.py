@@ -60,6 +60,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "next": ("next.state", "next.count"),
     "full": ("full.q", "full.prior_mean", "full.prior_covariance", "full.log_evidence"),
     "kept": ("kept.frame", "kept.point", "kept.state"),
+    "belief": ("belief.observation", "belief.state", "belief.probability"),
 }
 
 
@@ -136,6 +137,16 @@ class HistoryWriter:
         self.observations.clear()
         self._is_whole = was_whole
 
+    def note_belief(self, belief: Sequence[tuple[int, float]]) -> None:
+        """Attach a belief to the newest observation: state ids with their probabilities.
+
+        Needed only where the belief is not its recorded state with probability 1. What the
+        probabilities lack to 1 belongs to no known state. Call it once for an observation.
+        """
+        newest = self.n_observations - 1
+        entries = [number for state, p in belief for number in (newest, state, p)]
+        self._tables["belief"].append(_packed(entries))
+
     def add_full(self, step: int, snapshot: Snapshot) -> None:
         """Add a full frame."""
         self._is_whole = False
@@ -200,7 +211,7 @@ class HistoryWriter:
             sync: wait until all chunks are on the disk, because a checkpoint will count on them.
         """
         is_relied_on = sync or self._is_relied_on
-        size = self.n_observations + self.n_frames
+        size = self.n_observations + self.n_frames + len(self._tables["belief"])
         is_new = size != self._n_written or is_relied_on != self._is_relied_on
         if self._is_whole and is_new:
             # Where a checkpoint counts on the file, content that cannot be read or is not on the
