@@ -66,15 +66,21 @@ class Chunk {
   }
 
   // The last frame at or before `step`, or -1.
-  frameIndex(step) {
-    let low = 0;
-    let high = this.nFrames;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.frameSteps[middle] <= step) low = middle + 1;
-      else high = middle;
+  frameIndex(step) { return countUpTo(this.frameSteps, step) - 1; }
+
+  // [{ id, p }] the recorded belief at an observation, likely states first. An observation without
+  // an entry has its state with probability 1. What the sum lacks to 1 belongs to no known state.
+  belief(observation) {
+    const { raw } = this;
+    const from = countUpTo(raw["belief.observation"], observation - 1);
+    const to = countUpTo(raw["belief.observation"], observation);
+    if (from === to) {
+      const id = raw["obs.state"][observation];
+      return id < 0 ? [] : [{ id, p: 1 }];
     }
-    return low - 1;
+    return raw["belief.state"].slice(from, to)
+      .map((id, index) => ({ id, p: raw["belief.probability"][from + index] }))
+      .sort((a, b) => b.p - a.p);
   }
 
   frame(index) {
@@ -147,6 +153,18 @@ class Chunk {
   }
 }
 
+// How many of the sorted `values` are at most `limit`.
+function countUpTo(values, limit) {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 function copy(frame) {
   return { ...frame, components: new Map(frame.components), rows: new Map(frame.rows) };
 }
@@ -166,16 +184,7 @@ export class History {
   get isEmpty() { return this.steps.length === 0; }
 
   // Index of the last chunk that begins at or before `step`.
-  chunkIndex(step) {
-    let low = 0;
-    let high = this.steps.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.steps[middle] <= step) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(low - 1, 0);
-  }
+  chunkIndex(step) { return Math.max(countUpTo(this.steps, step) - 1, 0); }
 
   loaded(index) { return this.chunks.get(this.steps[index]); }
 
@@ -237,17 +246,10 @@ export class History {
   }
 
   #outcome(chunk, step) {
-    const steps = chunk.raw["obs.step"];
-    let low = 0;
-    let high = steps.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (steps[middle] <= step) low = middle + 1;
-      else high = middle;
-    }
+    const last = countUpTo(chunk.raw["obs.step"], step) - 1;
     // A reset has the number of the step before it; the step's own outcome comes first.
-    const isReset = (index) => index >= 0 && chunk.raw["obs.action"][index] < 0;
-    return step > 0 && isReset(low - 1) ? low - 2 : low - 1;
+    const isReset = last >= 0 && chunk.raw["obs.action"][last] < 0;
+    return step > 0 && isReset ? last - 1 : last;
   }
 
   observation(chunk, index) {
