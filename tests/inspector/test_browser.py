@@ -493,7 +493,7 @@ def test_another_gamma_and_another_reward_change_the_plan(visit, run):
         moved += own[action] < max(own.values()) - 0.1
     assert moved > 0
     assert int(visit.page.get_attribute(".what-if", "data-changed")) >= moved
-    visit.page.click("#what-if button:has-text('as it was')")
+    visit.page.click("#what-if button:has-text('reset')")
     visit.settle()
     assert visit.page.get_attribute(".what-if", "data-changed") == "0"
 

@@ -1,9 +1,9 @@
-// The history of a run: observations by step, and the model after any step, rebuilt from full and
-// delta frames.
+// The history of a run: observations, beliefs, and the model after any step, rebuilt from full
+// frames and the changes that follow them.
 
-const SNAPSHOT_EVERY = 100; // frames between two copies from which a rebuild may start
+const SNAPSHOT_EVERY = 100; // frames between two stored copies of the model
 
-export const BROKEN_OFF = 3; // an end that is in no file: beside 1 terminated, 2 truncated
+export const BROKEN_OFF = 3; // an end that the files do not hold, besides 1 terminated and 2 truncated
 
 class Chunk {
   constructor(raw, nFeatures, nActions) {
@@ -16,12 +16,12 @@ class Chunk {
     this.offsets = this.#offsets();
     this.extras = this.#extras();
     this.snapshots = new Map();
-    // Made when first asked for, and the same from then on: views skip what they have drawn.
+    // Made at the first use and then kept: views do not redraw an object that they have drawn.
     this.components = [];
     this.rows = [];
   }
 
-  // Where each frame's entries begin in the tables.
+  // Index of each frame's first entry in the tables.
   #offsets() {
     const { raw } = this;
     const at = { component: [0], removed: [0], row: [0], next: [0] };
@@ -37,7 +37,7 @@ class Chunk {
     return at;
   }
 
-  // What only full frames tell: values, priors, evidence and the points that were kept.
+  // The parts of full frames only: values, priors, evidence and the points in memory.
   #extras() {
     const { raw, d, nActions } = this;
     const extras = new Map();
@@ -197,7 +197,7 @@ export class History {
       || this.failed.has(this.steps[index - 1]);
   }
 
-  // Just after the beginning of a chunk, the step's outcome or its model may be in the one before.
+  // At the beginning of a chunk, the outcome or the model of a step may be in the chunk before.
   #needsBefore(here, index, step) {
     return index > 0 && (here.frameIndex(step) < 0 || this.#outcome(here, step) < 0);
   }
@@ -247,7 +247,7 @@ export class History {
 
   #outcome(chunk, step) {
     const last = countUpTo(chunk.raw["obs.step"], step) - 1;
-    // A reset has the number of the step before it; the step's own outcome comes first.
+    // A reset has the number of the step before it, and comes after the outcome of that step.
     const isReset = last >= 0 && chunk.raw["obs.action"][last] < 0;
     return step > 0 && isReset ? last - 1 : last;
   }
@@ -264,12 +264,12 @@ export class History {
       reward: raw["obs.reward"][index],
       state: raw["obs.state"][index],
       logDensity: raw["obs.log_density"][index],
-      // Neither terminated nor truncated, and yet a reset follows: the run was resumed here.
+      // A reset follows without an end: the run was stopped and resumed here.
       end: raw["obs.end"][index] || (raw["obs.action"][index + 1] < 0 ? BROKEN_OFF : 0),
     };
   }
 
-  // The observations of one episode among the loaded chunks, in order of time.
+  // The observations of one episode in the loaded chunks, in order.
   episode(number, nearStep) {
     const at = this.chunkIndex(nearStep);
     const rows = [];
@@ -284,7 +284,7 @@ export class History {
     return rows;
   }
 
-  // The points that were seen after the full frame of `frame`, up to `step`.
+  // The points that were seen after the full frame `full`, up to `step`.
   pointsSince(full, step) {
     const points = [];
     for (let index = this.chunkIndex(full?.step ?? 0); index <= this.chunkIndex(step); index += 1) {
