@@ -149,7 +149,7 @@ def test_against_the_true_maze(run):
         {key: row for key, row in frame.rows.items() if key[0] in frame.ids[1:]},
         frame.n_actions,
     )
-    assert "1 without any state" in titles(without, maze=maze)["Against the true maze"].text
+    assert "1 without any state" in titles(without, maze=maze)["Compared with the true maze"].text
 
 
 def test_separations_by_hand():
