@@ -65,6 +65,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 
 _ROW_WIDTH = len(TABLES["row"])
+_pack_belief = struct.Struct(f"={len(TABLES['belief'])}d").pack
 
 
 def next_full(step: int) -> int:
@@ -144,8 +145,7 @@ class HistoryWriter:
         probabilities lack to 1 belongs to no known state. Call it once for an observation.
         """
         newest = self.n_observations - 1
-        entries = [number for state, p in belief for number in (newest, state, p)]
-        self._tables["belief"].append(_packed(entries))
+        self._tables["belief"].extend([_pack_belief(newest, state, p) for state, p in belief])
 
     def add_full(self, step: int, snapshot: Snapshot) -> None:
         """Add a full frame."""
