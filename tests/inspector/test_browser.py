@@ -375,7 +375,7 @@ def test_replay_lists_the_steps_of_the_episode_and_says_why(visit, run):
     now = visit.page.query_selector("#episode-steps li.now").inner_text()
     assert now.startswith("420")
     why = visit.page.inner_text("#why")
-    assert "The agent believes that it is in state" in why
+    assert "The most likely state is" in why
     assert "best known action" in why
     visit.page.click("#replay button:has-text('next')")
     visit.settle()
@@ -391,7 +391,7 @@ def test_the_belief_names_the_state_that_was_recorded(visit, run):
     for step in range(400, 440):
         visit.go_to(step)
         recorded = visit.page.evaluate("() => window.tgmInspector.row.state")
-        assert f"it is in state {recorded} (" in visit.page.inner_text("#why")
+        assert f"likely state is {recorded} (" in visit.page.inner_text("#why")
 
 
 def bars_in(visit):

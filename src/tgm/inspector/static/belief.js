@@ -35,7 +35,7 @@ export function why(frame, plan, belief, names, taken) {
     return ["No known state explains this observation, so every action is as good as any other."];
   }
   const here = belief[0];
-  const lines = [`The agent believes that it is in state ${here.id} (${percent(here.p)}).`];
+  const lines = [`The most likely state is ${here.id} (${percent(here.p)}).`];
   if (!frame.components.has(here.id)) {
     lines.push(`State ${here.id} is not part of the model after this step.`);
     return lines;
