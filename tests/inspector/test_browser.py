@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import load_file
 from tests.inspector.browsing import TABS, Visit
 
-from tgm.agent.model_file import write_arrays
+from tgm.files import write_arrays
 from tgm.inspector.report import report_page
 from tgm.runs import Run
 from tgm.runs.history import FORMAT

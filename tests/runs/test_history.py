@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tgm.agent.model_file import read_arrays
 from tgm.errors import DataError
+from tgm.files import read_arrays
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.runs.chunk import Chunk
 from tgm.runs.history import FORMAT, HistoryWriter

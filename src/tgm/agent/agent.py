@@ -433,6 +433,13 @@ class TGMAgent:
 
         Everything is checked before it is used; a RunError names what does not fit.
         """
+        return cls.load_with_notes(path, env)[0]
+
+    @classmethod
+    def load_with_notes(
+        cls, path: str | Path, env: gym.Env[Any, Any] | None = None
+    ) -> tuple[Self, dict[str, Any]]:
+        """The same, and the notes that `save` was given."""
         arrays, told = read_model(Path(path))
         try:
             facts = AgentMetadata.from_dict(told, arrays)
@@ -449,7 +456,7 @@ class TGMAgent:
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise RunError(f"{path}: {error}") from None
-        return agent
+        return agent, facts.notes
 
     def _points(self, observation: Any) -> tuple[FloatArray, bool]:
         """(n_observations, n_features) checked, and whether a batch was given."""

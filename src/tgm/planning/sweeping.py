@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.files.schema import ANY, LARGEST_SUM, Schema, flags, floats, whole
 from tgm.transition.sparse import START, SparseTransitions
 
 ROUNDS_PER_STEP = 15  # what is left waits for the next step
@@ -15,6 +16,15 @@ MANY = 4  # a quarter of all states: then all are swept, in one array operation
 FEW = 3  # states that are backed up one by one: quicker than array operations
 CONVERGED = 1e-6  # of what a value is above the lowest
 LEAST_MOVE = 1e-9  # of the largest reward
+
+SCHEMA: Schema = {
+    "value": floats("n_slots", size=LARGEST_SUM),
+    "q": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "is_set": flags("n_slots", "n_actions"),
+    "set_to": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "bonus": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "active": whole(ANY, below="n_slots"),
+}
 
 
 class _Moves(NamedTuple):
@@ -74,13 +84,10 @@ class Sweeper:
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
-        self.value = saved.floats("value", ANY, size=LARGEST_SUM)
-        shape = len(self.value), self._model.n_actions
-        self.q = saved.floats("q", *shape, size=LARGEST_SUM)
-        self.is_set = saved.flags("is_set", *shape)
-        self.set_to = saved.floats("set_to", *shape, size=LARGEST_SUM)
-        self.bonus = saved.floats("bonus", *shape, size=LARGEST_SUM)
-        self.active = set(saved.whole("active", ANY, high=shape[0] - 1).tolist())
+        arrays = saved.read(SCHEMA, n_actions=self._model.n_actions)
+        self.value, self.q, self.bonus = arrays["value"], arrays["q"], arrays["bonus"]
+        self.is_set, self.set_to = arrays["is_set"], arrays["set_to"]
+        self.active = set(arrays["active"].tolist())
 
     def set_rows(self, is_set: BoolArray, set_to: FloatArray) -> None:
         """Say which rows (n, n_actions) have which value, whatever the model says."""

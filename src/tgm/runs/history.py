@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tgm.agent.model_file import read_arrays, sync_file, sync_folder, write_arrays
 from tgm.agent.recording import NO_ACTION
 from tgm.distributions import FloatArray
 from tgm.errors import RunError, TGMError
 from tgm.files.arrays import Arrays
+from tgm.files.atomic import sync_file, sync_folder
+from tgm.files.store import read_arrays, write_arrays
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.runs.chunk import COLUMNS, Chunk
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
-from tgm.agent.model_file import link_or_copy
 from tgm.agent.recording import Ending
 from tgm.errors import RunError
+from tgm.files.atomic import link_or_copy
 from tgm.learners.learner import Learner, LearnInfo, Notes
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
