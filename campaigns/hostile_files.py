@@ -34,10 +34,11 @@ from campaigns.common.tally import Tally, complaint, report
 from campaigns.common.watch import Watch, bounded_memory
 
 import tgm
-from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.agent.model_file import MODEL_FORMAT
 from tgm.cli.main import main as tgm_command
 from tgm.envs import maze_names
 from tgm.errors import TGMError
+from tgm.files import read_arrays
 from tgm.files.arrays import Arrays
 from tgm.runs import Run, open_run, resume
 from tgm.runs.history import FORMAT

@@ -195,7 +195,7 @@ def _live_to_line(life: Life, path: Path, at: int) -> int:
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal n_lines
         name = frame.f_code.co_filename
-        if not name.startswith(SOURCE) or not ("/runs/" in name or "model_file" in name):
+        if not name.startswith(SOURCE) or not ("/runs/" in name or "/files/" in name):
             return None
         if event == "line":
             n_lines += 1

@@ -1,6 +1,6 @@
 """Makes the pictures of the inspector: `.venv/bin/python docs/make_inspector_pictures.py`.
 
-Needs chromium and playwright. The runs are recorded anew, with fixed seeds.
+Needs chromium and playwright. The runs are recorded first, with fixed seeds.
 """
 
 import sys
@@ -16,7 +16,7 @@ IMAGES = Path(__file__).parent / "images"
 SIZE = {"width": 1280, "height": 800}
 RUN = "maze-27"
 
-# Name of the picture -> (tab, theme, step, what is done before it is taken).
+# Name of the picture -> (tab, theme, step, action before the screenshot).
 PICTURES = {
     "inspector-overview": ("overview", "light", 700, "select"),
     "inspector-transitions": ("transitions", "light", 700, ""),
@@ -28,7 +28,7 @@ PICTURES = {
 
 
 def record(root: Path) -> None:
-    """Three seeds of ours and two of the paper's in maze 27; the newest is the one shown."""
+    """Three runs of the default preset and two of the paper's in maze 27; the newest is shown."""
     for seed in range(2):
         record_maze(root / f"a-paper-seed-{seed}", "27", 1500, preset="paper", seed=seed)
     for seed in (1, 2):
@@ -65,7 +65,7 @@ def main() -> None:
                 visit.go_to(step)
                 act(visit, what)
                 visit.page.mouse.move(2, 2)
-                visit.page.wait_for_timeout(1500)  # the curves come last
+                visit.page.wait_for_timeout(1500)  # the curves are drawn last
                 visit.settle()
                 visit.page.screenshot(path=IMAGES / f"{picture}.png")
                 visit.close()

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 from campaigns.common.mutations import encode, with_header
 
-from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.agent.model_file import MODEL_FORMAT
+from tgm.files import read_arrays
 from tgm.files.arrays import Arrays
+from tgm.files.format import FORMAT as NUMBER
 from tgm.runs.history import FORMAT
 
 Attack = Callable[[Path], None]
@@ -82,7 +84,7 @@ def _zipped_pickle() -> bytes:
 
 
 def _header(**entries: Any) -> bytes:
-    content = json.dumps({"schema": 2, "facts": "{}", "checksum": 0})
+    content = json.dumps({"format": NUMBER, "metadata": "{}", "checksum": 0})
     metadata = {MODEL_FORMAT: content, FORMAT: content}
     return json.dumps({"__metadata__": metadata, **entries}).encode()
 
@@ -189,12 +191,12 @@ _lie("a lesson of its own", _say("notes", "untold", value={"n_forgotten": []}))
 _lie("moves that are no moves", _say("pending_moves", value=[{"kind": "x"}, 3]))
 
 
-@_attack("a newer schema")
-def _newer_schema(run: Path) -> None:
+@_attack("a newer format")
+def _newer_format(run: Path) -> None:
     for path in _models(run):
         arrays, facts = read_arrays(path, MODEL_FORMAT)
         path.unlink()
-        path.write_bytes(encode(arrays, MODEL_FORMAT, facts, schema=99))
+        path.write_bytes(encode(arrays, MODEL_FORMAT, facts, format_number=99))
 
 
 @_attack("facts of nested lists")
@@ -369,7 +371,7 @@ _fact("an entry point of its own", "world", "options", value={"entry_point": "os
 _fact("10^18 planned steps", "steps", value=10**18)
 _fact("planned steps below zero", "steps", value=-1)
 _fact("a seed below zero", "seed", value=-1)
-_fact("a newer run", "schema", value=99)
+_fact("a newer run", "format", value=99)
 _fact("sizes of another world", "interface", value={"n_features": 10**9, "n_actions": 10**9})
 _fact("settings that are nested", "config", value={"bandwidth": {"a": [[[]]]}})
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tgm.agent.model_file import SCHEMA, _checksum
 from tgm.files.arrays import Arrays
+from tgm.files.format import FORMAT
+from tgm.files.store import checksum_of
 
 Rng = np.random.Generator
 
@@ -25,10 +26,10 @@ ODD_VALUES = (
 )  # fmt: skip
 
 
-def encode(arrays: Arrays, format_name: str, facts: Any, schema: Any = SCHEMA) -> bytes:
+def encode(arrays: Arrays, format_name: str, facts: Any, format_number: Any = FORMAT) -> bytes:
     """A file with a checksum that fits, whatever it holds."""
     text = facts if isinstance(facts, str) else json.dumps(facts)
-    content = {"schema": schema, "facts": text, "checksum": _checksum(arrays, text)}
+    content = {"format": format_number, "metadata": text, "checksum": checksum_of(arrays, text)}
     header: dict[str, Any] = {"__metadata__": {format_name: json.dumps(content)}}
     parts, place = [], 0
     for name in sorted(arrays):
@@ -245,7 +246,7 @@ def mutate_json(value: Any, rng: Rng) -> Any:
         elif what < 0.95:
             del changed[key]
         else:
-            changed[str(rng.choice(["x", "__class__", "schema", "id"]))] = 1
+            changed[str(rng.choice(["x", "__class__", "format", "id"]))] = 1
         return changed
     if isinstance(value, list) and value and rng.random() < 0.8:
         place = int(rng.integers(len(value)))

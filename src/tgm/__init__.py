@@ -6,8 +6,7 @@ Importing this package registers the environment `tgm/Maze-v0` with Gymnasium.
 from tgm import envs, errors, runs
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.errors import TGMWarning
-
-__version__ = "0.1.0"
+from tgm.version import __version__
 
 __all__ = ["TGMAgent", "TGMConfig", "TGMWarning", "__version__", "envs", "errors", "runs"]
 

@@ -18,8 +18,9 @@ from campaigns.hostile_files import (
 )
 
 import tgm
-from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.agent.model_file import MODEL_FORMAT
 from tgm.errors import DataError, RunError
+from tgm.files import read_arrays
 from tgm.files.arrays import ArrayReader
 from tgm.transition.sparse import PLANNED, SUMS
 

@@ -55,7 +55,7 @@ def _set(facts: dict, path: tuple[str, ...], value: object) -> None:
 
 
 IN_RUN = (
-    ("agent",), ("world", "id"), ("world", "maze", "name"), ("world", "maze", "grid"), ("schema",),
+    ("agent",), ("world", "id"), ("world", "maze", "name"), ("world", "maze", "grid"), ("format",),
     ("seed",), ("steps",), ("config", "structure"), ("interface", "action_names"), ("started",),
     ("world", "options", "noise"), ("world",), ("config",), ("versions", "numpy"),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tgm.cli.main import COMMANDS, main
+from tgm.files.format import FORMAT
 
 
 def lines_of(capsys) -> tuple[str, list[str]]:
@@ -163,7 +164,8 @@ def test_a_run_that_fails_exits_with_1(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("maze", [{"name": "x"}, {"name": "x", "grid": 5}, {"grid": ["#"]}, 3])
 def test_a_run_with_a_broken_maze_is_refused(tmp_path, capsys, maze):
-    facts = {"schema": 1, "world": {"id": "tgm/Maze-v0", "maze": maze}}
+    facts = {"format": FORMAT, "agent": "tgm", "seed": 0, "steps": 9, "config": {}, "interface": {}}
+    facts["world"] = {"id": "tgm/Maze-v0", "maze": maze}
     (tmp_path / "run.json").write_text(json.dumps(facts))
     assert main(["evaluate", str(tmp_path)]) == 2
-    assert "maze" in capsys.readouterr().err
+    assert "the run's maze is" in capsys.readouterr().err

@@ -14,8 +14,8 @@ import gymnasium as gym
 import pytest
 
 from tgm.cli.main import main
+from tgm.files.format import FORMAT
 from tgm.runs import Run, RunFolder, World
-from tgm.runs.folder import SCHEMA
 
 
 def tell(capsys, *arguments: str) -> dict:
@@ -57,7 +57,7 @@ def test_every_state_of_a_run_is_told(here, capsys):
     (here / "runs/killed/result.json").unlink()
     (here / "runs/broken/run.json").write_text("{")
     (here / "runs/half/model.safetensors").unlink()
-    (here / "runs/future/run.json").write_text(f'{{"schema": {SCHEMA + 1}}}')
+    (here / "runs/future/run.json").write_text(f'{{"format": {FORMAT + 1}}}')
     (here / "runs/not-a-run").mkdir()
     live = RunFolder.create(
         here / "runs/live", agent="dqn", world=World("CartPole-v1"), seed=0, steps=9, config={}
@@ -72,7 +72,7 @@ def test_every_state_of_a_run_is_told(here, capsys):
         "future": "broken",
         "live": "live",
     }
-    assert f"schema {SCHEMA + 1}" in listed["future"]["reason"]
+    assert f"format {FORMAT + 1}" in listed["future"]["reason"]
     assert "model is missing" in listed["half"]["reason"]
     assert listed["live"]["world"] == "CartPole-v1"
 

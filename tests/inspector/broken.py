@@ -9,7 +9,7 @@ from urllib.parse import quote
 import numpy as np
 from safetensors.numpy import load_file
 
-from tgm.agent.model_file import write_arrays
+from tgm.files import write_arrays
 from tgm.runs.history import FORMAT
 
 VALUES = (

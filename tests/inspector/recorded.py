@@ -9,8 +9,9 @@ import numpy as np
 
 import tgm
 from tgm.agent import EpisodeInfo
-from tgm.agent.model_file import MODEL_FORMAT, write_arrays
+from tgm.agent.model_file import MODEL_FORMAT
 from tgm.envs import load_maze
+from tgm.files import write_arrays
 from tgm.runs import RunFolder, World, history
 from tgm.runs.chunk import COLUMNS
 

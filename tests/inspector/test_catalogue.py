@@ -84,7 +84,7 @@ def test_a_link_within_the_history_is_refused(copied):
 def test_a_pipe_is_refused_and_does_not_hang(copied):
     (copied / "metrics.jsonl").unlink()
     os.mkfifo(copied / "metrics.jsonl")
-    with pytest.raises(RunError, match="no regular file"):
+    with pytest.raises(RunError, match="not a regular file"):
         check_files(copied)
 
 

@@ -81,7 +81,7 @@ def test_a_goal_never_reached():
     maze = load_maze("8")
     assert "The goal was never reached" in titles(None, log_with([0, 0, 0]), maze=maze)
     assert titles(None, log_with([0, 1, 0]), maze=maze)["The goal was reached"].step == 20
-    assert "The goal is reached no more" in titles(None, log_with([1] + [0] * 30), maze=maze)
+    assert "The goal is no longer reached" in titles(None, log_with([1] + [0] * 30), maze=maze)
     assert "No episode has ended" in titles(None, log_with([]), maze=maze)
 
 
@@ -149,7 +149,7 @@ def test_against_the_true_maze(run):
         {key: row for key, row in frame.rows.items() if key[0] in frame.ids[1:]},
         frame.n_actions,
     )
-    assert "1 without any state" in titles(without, maze=maze)["Against the true maze"].text
+    assert "1 without any state" in titles(without, maze=maze)["Compared with the true maze"].text
 
 
 def test_separations_by_hand():

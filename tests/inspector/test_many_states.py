@@ -48,4 +48,4 @@ def test_a_cell_of_several_states_shows_the_largest_value(tmp_path, browser):
 def test_too_many_states_to_compare_is_a_note(tmp_path):
     run = Run.open(record_many_states(tmp_path / "many", 2000))
     titles = [finding["title"] for finding in payload.summary(run)["health"]]
-    assert "Overlaps were not looked for" in titles
+    assert "Overlaps were not searched" in titles

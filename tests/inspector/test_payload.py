@@ -8,9 +8,9 @@ import pytest
 from safetensors.numpy import load_file
 
 import tgm
-from tgm.agent.model_file import write_arrays
 from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
+from tgm.files import write_arrays
 from tgm.inspector import payload
 from tgm.inspector.plain import to_bytes
 from tgm.runs import Run, RunFolder, World

@@ -132,7 +132,7 @@ def test_links_that_point_outside_give_no_foreign_byte(runs_folder, tmp_path):
     root = tmp_path / "root"
     shutil.copytree(runs_folder / "d-maze", root / "run")
     secret = tmp_path / "secret.json"
-    secret.write_text('{"schema": 3, "agent": "the secret"}\n')
+    secret.write_text('{"format": 4, "agent": "the secret"}\n')
     for name in ("metrics.jsonl", "result.json", "run.json"):
         (root / "run" / name).unlink()
         (root / "run" / name).symlink_to(secret)

@@ -17,10 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tgm.agent.model_file import MODEL_FORMAT, SCHEMA, write_arrays
+from tgm.agent.model_file import MODEL_FORMAT
 from tgm.envs import load_maze
 from tgm.errors import TGMError
 from tgm.experiments.trial_store import TrialStore, read_csv
+from tgm.files import write_arrays
+from tgm.files.format import FORMAT as FORMAT_NUMBER
 from tgm.inspector import payload
 from tgm.inspector.catalogue import check_files
 from tgm.runs import Run
@@ -59,7 +61,7 @@ def sparse(folder: Path, rng: random.Random) -> None:
 def sparse_model(folder: Path, rng: random.Random) -> None:
     """A model whose header is sound, with gigabytes of zeros behind it."""
     n = 2 ** rng.randrange(25, 31)
-    content = json.dumps({"schema": SCHEMA, "facts": "{}", "checksum": 0})
+    content = json.dumps({"format": FORMAT_NUMBER, "metadata": "{}", "checksum": 0})
     header = {"__metadata__": {MODEL_FORMAT: content}}
     header["a"] = {"dtype": "F64", "shape": [n], "data_offsets": [0, 8 * n]}
     text = json.dumps(header).encode()
@@ -129,7 +131,7 @@ def many_actions(folder: Path, rng: random.Random) -> None:
 
 def many_arrays(folder: Path, rng: random.Random) -> None:
     """A header with a hundred thousand arrays of nothing."""
-    content = json.dumps({"schema": SCHEMA, "facts": "{}", "checksum": 0})
+    content = json.dumps({"format": FORMAT_NUMBER, "metadata": "{}", "checksum": 0})
     header: dict = {"__metadata__": {rng.choice([MODEL_FORMAT, FORMAT]): content}}
     empty = {"dtype": "F64", "shape": [0], "data_offsets": [0, 0]}
     header |= {str(k): empty for k in range(10 ** rng.randrange(3, 6))}

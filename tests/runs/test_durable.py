@@ -14,8 +14,8 @@ from campaigns.locks import same_moment, swapped
 from campaigns.power_cut import LIVES, power_cuts
 
 import tgm
-from tgm.agent import model_file
 from tgm.errors import RunError, RunExistsError
+from tgm.files import store
 from tgm.runs import Run, RunRecorder, resume
 from tgm.runs.folder import begin_in_free
 
@@ -54,7 +54,7 @@ def test_runs_that_begin_at_once_have_directories_of_their_own(tmp_path):
 
 def spoil(monkeypatch, name: str, at: int) -> None:
     """Let the disk change a byte of the `at`-th file whose folder has this name."""
-    write, n_files = model_file.write_parts, 0
+    write, n_files = store.write_parts, 0
 
     def write_spoilt(path, parts, **options):
         nonlocal n_files
@@ -65,7 +65,7 @@ def spoil(monkeypatch, name: str, at: int) -> None:
             parts = [bytes(data)]
         write(path, parts, **options)
 
-    monkeypatch.setattr(model_file, "write_parts", write_spoilt)
+    monkeypatch.setattr(store, "write_parts", write_spoilt)
 
 
 @pytest.mark.parametrize("folder", ["checkpoints", "history"])

@@ -12,9 +12,10 @@ from tests.inspector.recorded import record_maze
 from tests.runs import bombs
 
 from tgm.agent import TGMAgent
-from tgm.agent.model_file import MODEL_FORMAT, read_arrays, write_arrays
+from tgm.agent.model_file import MODEL_FORMAT
 from tgm.cli.main import main
 from tgm.errors import RunError
+from tgm.files import read_arrays, write_arrays
 from tgm.files.reading import MOST_HOLES, opened, parse_json, read_bytes
 from tgm.runs import Run
 from tgm.runs.summary import summary_of

@@ -10,9 +10,9 @@ from tests.runs.failing import FailsAt
 
 import tgm
 from tgm.agent import EpisodeInfo
-from tgm.agent.model_file import read_arrays
 from tgm.envs import load_maze, random_maze
 from tgm.errors import ConfigError, DataError, RunError, TGMError
+from tgm.files import read_arrays
 from tgm.runs import Run, RunFolder, RunRecorder, World, find_runs, open_run, resume
 from tgm.runs.history import FORMAT, HistoryWriter
 
@@ -420,8 +420,8 @@ def test_what_is_no_run_is_refused(tmp_path):
         ("{", "cannot be read"),
         ("[]", "no JSON object"),
         ("[" * 100_000, "cannot be read"),
-        (json.dumps({"schema": 2}), "schema 2; this version reads 3"),
-        (json.dumps({"schema": 3, "agent": 3}), "'agent' is 3"),
+        (json.dumps({"format": 5}), "a run of format 5; this version reads 4"),
+        (json.dumps({"format": 4, "agent": 3}), "'agent' is 3"),
     ):
         (tmp_path / "run.json").write_text(text)
         with pytest.raises(RunError, match=why):

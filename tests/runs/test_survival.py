@@ -25,8 +25,8 @@ from tests.runs.failing import FailsAt
 
 import tgm
 import tgm.runs.folder as runs_folder
-from tgm.agent.model_file import write_atomically
 from tgm.errors import DataError, RunError
+from tgm.files import write_atomically
 from tgm.runs import Run, RunFolder, World, open_run, resume
 from tgm.runs.chunk import Chunk
 from tgm.runs.replay import with_all_frames
@@ -318,12 +318,12 @@ def chunk(tmp_path_factory) -> Chunk:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("row.action", 5, "holds 5 of 5 actions"),
-        ("row.action", -1, "holds a number below 0"),
-        ("obs.action", 7, "holds 7 of 5 actions"),
+        ("row.action", 5, "holds 5; it must be from 0 to 4"),
+        ("row.action", -1, "holds -1; it must be from 0 to 4"),
+        ("obs.action", 7, "holds 7; it must be from -1 to 4"),
         ("obs.step", 2**60, "is not within 0 and"),
-        ("obs.share", 1.5, "is not within 0 and 1"),
-        ("obs.weight", -0.5, "is not within 0 and 1"),
+        ("obs.share", 1.5, r"holds 1\.5; it must be from 0 to 1"),
+        ("obs.weight", -0.5, r"holds -0\.5; it must be from 0 to 1"),
         ("frame.step", 2**60, "is not within 0 and"),
     ],
 )
@@ -347,7 +347,7 @@ def test_counts_that_begin_again_at_zero_are_refused(chunk):
     arrays = {key: array.copy() for key, array in chunk.arrays.items()}
     arrays["row.n_next"][:8] += 2**61
     assert arrays["row.n_next"].sum() == chunk.arrays["row.n_next"].sum()
-    with pytest.raises(DataError, match="not within the file"):
+    with pytest.raises(DataError, match=r"'next\.state' has shape .*, not \(1844"):
         Chunk.of(0, arrays, 2, 5)
 
 

@@ -320,6 +320,13 @@ class TGMAgent(AgentQueries):
 
         Everything is checked before it is used; a RunError names what does not fit.
         """
+        return cls.load_with_notes(path, env)[0]
+
+    @classmethod
+    def load_with_notes(
+        cls, path: str | Path, env: gym.Env[Any, Any] | None = None
+    ) -> tuple[Self, dict[str, Any]]:
+        """The same, and the notes that `save` was given."""
         arrays, told = read_model(Path(path))
         try:
             facts = AgentMetadata.from_dict(told, arrays)
@@ -337,7 +344,7 @@ class TGMAgent(AgentQueries):
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise RunError(f"{path}: {error}") from None
-        return agent
+        return agent, facts.notes
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

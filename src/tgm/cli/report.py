@@ -9,9 +9,9 @@ from typing import Annotated
 
 import tyro
 
-from tgm.agent.model_file import write_atomically
 from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError, TGMError
+from tgm.files import write_atomically
 from tgm.inspector.assets import has_extra, need_extra
 from tgm.runs import Run
 from tgm.runs.folder import RUN_FILE

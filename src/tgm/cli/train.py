@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import secrets
 import signal
 import threading
 import time
@@ -28,6 +27,7 @@ from tgm.envs import load_maze
 from tgm.errors import ConfigError, FailedRunError, TGMError
 from tgm.experiments.evaluation import evaluate
 from tgm.experiments.structure import compare_structure
+from tgm.files.atomic import unique_temporary_name
 from tgm.runs import Run, RunRecorder, World, open_run, resume
 from tgm.runs.admission import check_steps, check_world, setting_differences
 from tgm.runs.env_spec import options_of
@@ -90,6 +90,9 @@ class Train:
     config: Annotated[TGMConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=TGMConfig)
     """The agent's settings, as far as they differ from the preset's."""
 
+    opened: Annotated[Run | None, tyro.conf.Fixed, tyro.conf.Suppress] = None
+    """The run of --resume, whose run.json the defaults were read from; not an argument."""
+
     @classmethod
     def defaults(cls, arguments: list[str]) -> Train:
         """The defaults that `arguments` ask for: settings start from those of the preset.
@@ -104,14 +107,14 @@ class Train:
         except (argparse.ArgumentError, SystemExit):
             return cls()  # tyro is about to say what is wrong
         preset = asked.preset if asked.preset in get_args(Preset) else "default"
-        config, seed = TGMConfig.preset(preset), cls.seed
+        config, seed, opened = TGMConfig.preset(preset), cls.seed, None
         if asked.resume is not None:
             with contextlib.suppress(TGMError, TypeError):  # it will be told when it is opened
-                facts = Run.open(asked.resume).facts
-                seed = facts["seed"]
+                opened = Run.open(_run_folder(asked.resume))
+                seed = opened.facts["seed"]
                 if asked.preset is None:
-                    config = TGMConfig.from_dict(facts["config"])
-        return cls(config=config, seed=seed)
+                    config = TGMConfig.from_dict(opened.facts["config"])
+        return cls(config=config, seed=seed, opened=opened)
 
     def run(self) -> int:
         """Train, evaluate, tell, and return the exit code."""
@@ -176,12 +179,12 @@ class Train:
         assert self.resume is not None
         if self.out is not None:
             raise ConfigError("--resume goes on with a run where it is; do not give --out")
-        folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
-        run = Run.open(folder)
+        folder = _run_folder(self.resume)
+        run = Run.open(folder) if self.opened is None else self.opened
         planned = run.facts["steps"] if self.steps is None else self.steps
         self._check_same(run, planned)
         env = environment_of(run, "tgm train --resume", self.env, self.env_args)
-        agent, troubles = resume(folder, env)
+        agent, troubles = resume(run, env)
         for trouble in troubles:
             say(f"tgm: {trouble}")
         recorder = open_run(agent, folder, planned, self.checkpoint_seconds, may_begin_again=True)
@@ -256,6 +259,11 @@ class Train:
             print_lines(f"see how it learned: {report} opens in any browser")
 
 
+def _run_folder(path: Path) -> Path:
+    """The directory of a run that may be named by a link, such as runs/latest."""
+    return path.resolve() if path.is_symlink() else path
+
+
 def _flags(options: dict[str, Any]) -> str:
     return " and ".join(f"--{name.replace('_', '-')}" for name in options)
 
@@ -269,7 +277,7 @@ def _outcome(facts: dict[str, Any]) -> dict[str, Any]:
 def _point_latest_at(folder: Path) -> None:
     """Let runs/latest point at a run; where there are no links, there is none."""
     link = folder.parent / "latest"
-    temporary = folder.parent / f".latest.{secrets.token_hex(4)}.tmp"
+    temporary = unique_temporary_name(link)
     if link.exists() and not link.is_symlink():
         return  # somebody's own
     try:

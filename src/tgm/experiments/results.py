@@ -18,7 +18,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from tgm.agent.model_file import write_atomically
 from tgm.agent.progress import tell
 from tgm.envs import load_maze, maze_names
 from tgm.experiments.baselines import AGENTS, check_extras
@@ -34,6 +33,7 @@ from tgm.experiments.trial_store import (
     read_csv,
     write_csv,
 )
+from tgm.files import write_atomically
 
 STEPS = 5000
 SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in AGENTS}

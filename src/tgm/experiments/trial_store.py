@@ -9,18 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tgm import __version__
-from tgm.agent.model_file import write_atomically
 from tgm.envs import Maze
 from tgm.errors import ConfigError, RunError, TGMError
 from tgm.experiments.trial import SCHEMA, Trial, TrialResult, as_folder
-from tgm.files import parse_json, read_bytes
+from tgm.files import parse_json, read_bytes, write_atomically, write_new
 
 TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
 
@@ -80,27 +78,13 @@ class TrialStore:
 
     def add(self, trial: Trial, result: TrialResult) -> None:
         """Write the file of a finished trial, whole or not at all; an earlier one stays."""
-        path = self.path(trial)
         facts = {
             "schema": SCHEMA,
             "version": __version__,
             "trial": trial.to_dict(),
             "result": result.to_dict(),
         }
-        data = (json.dumps(facts, allow_nan=False) + "\n").encode()
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(temporary, data)
-            try:
-                # A link, unlike a rename, fails if the name is taken.
-                os.link(temporary, path)
-            except FileExistsError:
-                pass
-            finally:
-                temporary.unlink()
-        except OSError as error:
-            raise RunError(f"{path}: cannot be written ({error.strerror})") from None
+        write_new(self.path(trial), (json.dumps(facts, allow_nan=False) + "\n").encode())
 
     def trials(self) -> Iterator[tuple[Trial, TrialResult]]:
         """All finished trials, in order of maze, agent, steps and seed."""

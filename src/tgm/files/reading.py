@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from tgm.errors import RunError
+
+Value = TypeVar("Value")
 
 MOST_HOLES = 16 * 2**20  # bytes; some file systems store long rows of zeros as holes
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -53,6 +55,39 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     """
     with opened(path, most_bytes) as (file, size):
         return file.read(size)
+
+
+Identity = tuple[int, ...] | None
+
+
+def identity(path: Path) -> Identity:
+    """What changes when a file is replaced or written; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, *times
+
+
+class ReadOnce:
+    """Values that were made from files; a file is read again only after it has changed."""
+
+    def __init__(self) -> None:
+        """Nothing was read yet."""
+        self._values: dict[Path, tuple[Identity, Any]] = {}
+
+    def get(self, path: Path, read: Callable[[Path], Value]) -> Value:
+        """What `read` makes of the file at `path`; what it raises is not kept."""
+        if not self.is_current(path):
+            before = identity(path)  # before it is read: a change meanwhile is noticed next time
+            self._values[path] = before, read(path)
+        value: Value = self._values[path][1]
+        return value
+
+    def is_current(self, path: Path) -> bool:
+        """Whether the file was read and is still the same."""
+        return path in self._values and self._values[path][0] == identity(path)
 
 
 def parse_json(text: bytes | str, where: object, most_values: int) -> Any:

@@ -1,4 +1,4 @@
-"""The files of the page, and the one file that they can be put together to."""
+"""The files of the page, and the bundle of all its scripts for a single-file report."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const) (\w+)", re.M
 
 
 def has_extra() -> bool:
-    """Whether the packages of the inspector are there."""
+    """Whether the packages that the inspector needs are installed."""
     return all(find_spec(name) is not None for name in EXTRA)
 
 
 def need_extra() -> None:
-    """ConfigError unless they are."""
+    """Raise a ConfigError that names the first missing package."""
     for name in EXTRA:
         if find_spec(name) is None:
             raise ConfigError(
@@ -57,7 +57,7 @@ def page_files() -> dict[str, bytes]:
 
 @cache
 def plotly_script() -> bytes:
-    """The script that the plotly package carries; the package itself need not be imported."""
+    """The JavaScript file inside the plotly package, read without importing the package."""
     try:
         return (resources.files("plotly") / "package_data" / "plotly.min.js").read_bytes()
     except (ModuleNotFoundError, OSError):
@@ -67,9 +67,9 @@ def plotly_script() -> bytes:
 
 
 def bundled() -> str:
-    """All modules as one script, each in a function of its own, in the order of their imports.
+    """All modules as one script, each in its own function, in the order of their imports.
 
-    Modules keep to two forms, so that this needs no parser of JavaScript: `import { a, b } from
+    The modules use two forms only, so that no parser of JavaScript is needed: `import { a, b } from
     "./file.js";` and `export` before a function, a class or a const.
     """
     order: list[str] = []

@@ -1,4 +1,4 @@
-"""Which runs may be shown: ids that stand for directories, and nothing outside of them."""
+"""The runs that may be shown, each with an id; nothing outside the named directories."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tgm.runs import Run, find_runs
 from tgm.runs.folder import HISTORY_FOLDER, MOST_FILES, RESULT_FILE, RUN_FILE
 from tgm.runs.reader import LARGEST_JSON
 
-LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder's are a hundredth of it
+LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder writes about a hundredth of this
 LARGEST_FACTS = {RUN_FILE: LARGEST_JSON, RESULT_FILE: LARGEST_JSON}
 
 
 class Catalogue:
-    """The runs below some places that the user named.
+    """The runs below the directories that the user named.
 
-    A run is asked for by its id, a digest of where it is. An id is looked up among the
-    directories that were found; it is never made into a path.
+    A request names a run by its id, a digest of its path. The id is looked up among the
+    directories that were found; no path is built from it.
     """
 
     def __init__(self, places: Sequence[Path]) -> None:
@@ -33,7 +33,7 @@ class Catalogue:
         self._places = [place.resolve() for place in places]
 
     def folders(self) -> dict[str, Path]:
-        """Id -> directory of each run that is there now, in order."""
+        """Id -> directory of each run that exists now, in order."""
         found: dict[str, Path] = {}
         for place in self._places:
             here = [place] if (place / RUN_FILE).exists() else find_runs(place)
@@ -42,28 +42,30 @@ class Catalogue:
                     resolved = folder.resolve()
                 except (OSError, RuntimeError):
                     continue
-                if resolved.is_relative_to(place):  # not so for a link that points outside
+                if resolved.is_relative_to(place):  # false for a link that points outside
                     found[run_id(resolved)] = resolved
         return found
 
     def open(self, id_: str) -> Run:
-        """The run with this id: KeyError if there is none, RunError if it cannot be used."""
+        """The run with this id: KeyError if there is none, RunError if it cannot be read."""
         folder = self.folders()[id_]
         check_files(folder)
         return Run.open(folder)
 
 
 def run_id(folder: Path) -> str:
-    """A name for a directory that is fit for a URL, whatever the directory is called."""
+    """An id for a directory that is valid in a URL, whatever the directory is called."""
     return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
 
 
 def check_files(folder: Path) -> None:
-    """RunError if a file of the run is a link out of it, or no file at all (a pipe would hang)."""
+    """Raise a RunError if the run holds a link, a pipe, or a file that is too large."""
     try:
         for directory in (folder, folder / HISTORY_FOLDER):
             if directory.is_symlink():
-                raise RunError(f"{folder.name}: '{directory.name}' is a link; runs hold none")
+                raise RunError(
+                    f"{folder.name}: '{directory.name}' is a link; a run must not hold links"
+                )
             if not directory.is_dir():
                 continue
             with os.scandir(directory) as entries:
@@ -77,12 +79,12 @@ def check_files(folder: Path) -> None:
 
 def _check_entry(folder: Path, entry: os.DirEntry[str]) -> None:
     if entry.is_symlink():
-        raise RunError(f"{folder.name}: '{entry.name}' is a link; runs hold none")
+        raise RunError(f"{folder.name}: '{entry.name}' is a link; a run must not hold links")
     if entry.is_dir():
         return
     facts = entry.stat(follow_symlinks=False)
     if not stat.S_ISREG(facts.st_mode):
-        raise RunError(f"{folder.name}: '{entry.name}' is no regular file")
+        raise RunError(f"{folder.name}: '{entry.name}' is not a regular file")
     is_history = Path(entry.path).parent.name == HISTORY_FOLDER
     if facts.st_size > (LARGEST_CHUNK if is_history else LARGEST_FACTS.get(entry.name, math.inf)):
         raise RunError(f"{folder.name}: '{entry.name}' is too large ({facts.st_size} bytes)")

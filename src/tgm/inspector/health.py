@@ -1,4 +1,4 @@
-"""What a person should know about a run, in plain words."""
+"""Findings about a run: what is wrong, what is unusual, what is sound."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from tgm.distributions import FloatArray
 from tgm.envs import Maze
 from tgm.experiments.structure import compare_structure
 from tgm.inspector.log import Log
+from tgm.planning.model_planner import TRIED
 from tgm.runs import Frame, RunStatus, World
 
 Level = Literal["good", "note", "warning", "problem"]
 
-OVERLAP = 2.0  # standard deviations between two means, below which one place may have two states
-WIDE = 1.7  # times the usual width, above which one state may be two places
+OVERLAP = 2.0  # standard deviations; two nearer means may be one place with two states
+WIDE = 1.7  # times the median width; a wider state may be two places
 HAS_DATA = 0.5  # points
-TRIED = 0.3  # expected tries that make an action known to the greedy policy
 MOST_NAMED = 8
-FEW_PAIRS = 3  # overlaps that are told one by one
+FEW_PAIRS = 3  # up to so many overlaps get a finding each
 RECENT = 20  # episodes
-MOST_PAIRED = 1500  # states whose pairs are looked at
+MOST_PAIRED = 1500  # states whose pairs are compared
 MOST_WORK = 200_000_000  # pairs times the cube of features: a second
-MOST_CELLS = 10_000_000  # of the transition matrices that are compared with a maze
-BLOCK = 2_000_000  # numbers of the covariances that are averaged at once
+MOST_CELLS = 10_000_000  # of the transition matrices that are compared with the maze
+BLOCK = 2_000_000  # numbers of the covariances that are averaged in one block
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know.
+    """One finding.
 
     Attributes:
         level: how bad it is.
-        title: in three words or so.
+        title: about three words.
         text: one or two sentences.
-        ids: the components it is about.
-        step: where to look, if somewhere.
+        ids: the components that it concerns.
+        step: the step that it concerns, if there is one.
     """
 
     level: Level
@@ -64,14 +64,14 @@ def findings(
     frame: Frame | None,
     world: World,
 ) -> list[Finding]:
-    """Everything worth telling, the worst first.
+    """All findings, the worst first.
 
     Args:
         status: whether the run goes on.
-        steps: how many it has taken, and how many it was to take.
+        steps: how many were taken, and how many were planned.
         log: its log.
         frame: the model after the last step; None for agents without a history.
-        world: where it lived.
+        world: the environment of the run.
     """
     maze = world.maze
     found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, world)]
@@ -93,7 +93,7 @@ def findings(
 
 
 def worst_first(found: list[Finding]) -> list[Finding]:
-    """The findings in the order in which they should be read."""
+    """The findings, problems first and good news last."""
     order = ("problem", "warning", "note", "good")
     return sorted(found, key=lambda finding: order.index(finding.level))
 
@@ -144,16 +144,16 @@ def _ends(log: Log, world: World) -> list[Finding]:
         f"{len(recent)} episodes {sum(recent)} terminated."
     )
     level: Level = "good" if sum(recent) else "warning"
-    title = "The goal was reached" if sum(recent) else "The goal is reached no more"
+    title = "The goal was reached" if sum(recent) else "The goal is no longer reached"
     return [Finding(level, title, text, step=step)]
 
 
 def _overlapping(frame: Frame) -> list[Finding]:
-    """Pairs of components of which each point could be either's."""
+    """Pairs of components whose means are less than OVERLAP standard deviations apart."""
     n_states, n_features = frame.mean.shape
     if n_states > MOST_PAIRED or n_states**2 * n_features**3 > MOST_WORK:
-        text = f"{n_states} states of {n_features} features are too many to compare each two."
-        return [Finding("note", "Overlaps were not looked for", text)]
+        text = f"{n_states} states of {n_features} features are too many to compare all pairs."
+        return [Finding("note", "Overlaps were not searched", text)]
     distance = separations(frame.mean, frame.covariance)
     pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
     pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
@@ -183,7 +183,7 @@ def _overlapping(frame: Frame) -> list[Finding]:
 
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """(n, n) distance between each two means, in standard deviations of their average law."""
+    """(n, n) distance between each two means, in standard deviations of their mean covariance."""
     n_states, n_features = mean.shape
     rows = max(1, BLOCK // max(1, n_states * n_features**2))
     blocks = [np.zeros((0, n_states))]
@@ -220,12 +220,12 @@ def _without_data(frame: Frame) -> list[Finding]:
     empty = tuple(int(id_) for id_ in frame.ids[frame.weight < HAS_DATA])
     if not empty:
         return []
-    text = f"{_named(empty)} hold less than half a point: nothing supports them now."
+    text = f"{_named(empty)} hold less than half a point: no observation supports them."
     return [Finding("warning", "Components without data", text, empty)]
 
 
 def _never_left(frame: Frame) -> list[Finding]:
-    """States that were acted in, but which no action has left or ended."""
+    """States in which actions were tried, but none led to another state or to an end."""
     left: dict[int, float] = {}
     tries: dict[int, float] = {}
     for (id_, _), row in frame.rows.items():
@@ -238,7 +238,7 @@ def _never_left(frame: Frame) -> list[Finding]:
     )
     if not stuck:
         return []
-    text = f"No action has led out of {_named(stuck)} so far: a trap, or not tried enough."
+    text = f"No action has led out of {_named(stuck)} so far: either a trap, or too few tries."
     return [Finding("warning", "States never left", text, stuck)]
 
 
@@ -248,7 +248,10 @@ def _untried(frame: Frame) -> list[Finding]:
     if tried >= total:
         text = f"Each of {total} pairs of state and action has been tried."
         return [Finding("good", "Everything was tried", text)]
-    text = f"{total - tried} of {total} pairs of state and action were not tried; no plan has them."
+    text = (
+        f"{total - tried} of {total} pairs of state and action were not tried; the plan does not "
+        "use them."
+    )
     return [Finding("note", "Some actions are unknown", text)]
 
 
@@ -266,12 +269,12 @@ def _against_the_maze(frame: Frame, maze: Maze) -> list[Finding]:
     parts = [f"{counts[kind]} {what}" for kind, what in words.items() if counts[kind]]
     text = f"Of {len(report.cells)} cells, {counts['learned']} have a state of their own"
     text += "".join(f", {part}" for part in parts) + "."
-    return [Finding("note", "Against the true maze", text)]
+    return [Finding("note", "Compared with the true maze", text)]
 
 
 @dataclass(frozen=True, eq=False)
 class _LearnedMap:
-    """A frame's states and transitions; the arrays are made once, since a frame makes them anew."""
+    """A frame's states and transitions; a frame computes these arrays at each access."""
 
     n_states: int
     means: FloatArray

@@ -1,4 +1,4 @@
-"""The lives of the components, from the structure moves in the log and the end of the history."""
+"""Birth, end and origin of each component, from the moves in the log and the last chunks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def lanes_of(log: Log, final_ids: list[int], tail: list[Chunk]) -> list[dict[str
     """One lane per component in order of birth, the latest MOST_LANES of them.
 
     A lane is {id, birth, end, fixed, parent, into}: steps (None where it did not happen or is not
-    known), the component it was split from, and the one it was merged into.
+    known), the id of the component it was split from, and of the one it was merged into.
 
     Args:
-        log: with its moves in order.
-        final_ids: the components of the last frame; a log that was thinned may not tell of all.
-        tail: the last chunks of the history, which may be ahead of the log while a run is written.
+        log: its moves are in order.
+        final_ids: the components of the last frame; a thinned log may lack some of them.
+        tail: the last chunks of the history; while a run is written, they may be ahead of the log.
     """
     lanes: dict[int, dict[str, Any]] = {}
 
@@ -67,7 +67,7 @@ def lanes_of(log: Log, final_ids: list[int], tail: list[Chunk]) -> list[dict[str
 
 
 def _newest_births_and_ends(tail: list[Chunk]) -> tuple[dict[int, int], dict[int, int]]:
-    """Id -> the step at which a component came, or went, as far as the chunks tell."""
+    """(births, ends): id -> step, for the births and ends that these chunks show."""
     born: dict[int, int] = {}
     gone: dict[int, int] = {}
     there: set[int] = set()
@@ -81,7 +81,7 @@ def _newest_births_and_ends(tail: list[Chunk]) -> tuple[dict[int, int], dict[int
             listed = set(ids.tolist())
             went = there - listed if is_full else set(left.tolist())
             gone.update(dict.fromkeys(went, step))
-            if not is_full or there:  # the first full frame lists all, whenever they came
+            if not is_full or there:  # the first full frame lists older components too
                 born.update(dict.fromkeys(listed - there - born.keys(), step))
             there = listed if is_full else (there - went) | listed
     return born, gone

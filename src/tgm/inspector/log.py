@@ -1,4 +1,4 @@
-"""The log of a run, read at a bounded cost however long it is."""
+"""Reads the metrics log of a run, in bounded time and memory for any length."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tgm.inspector.log_lines import all_lines, is_short, sampled_lines
 from tgm.inspector.plain import number, text
 
 MOST_IN_LINE = 200_000  # values
-MOST_VALUES = 2_000_000  # in all lines: twice of what eight honest megabytes hold
-MOST_ITEMS = 120_000  # moves and episodes that are looked at: more than such a log has room for
+MOST_VALUES = 2_000_000  # in all lines: twice what a real log of eight megabytes holds
+MOST_ITEMS = 120_000  # moves and episodes that are read: more than a real log of that size holds
 MOST_POINTS = 3_000  # of a curve
 MOST_EPISODES = 12_000
 MOST_MOVES = 6_000
 MOST_TERMS = 20
-MOST_PATHS = 300  # fits whose way down is shown
+MOST_PATHS = 300  # fits whose free energy per sweep is shown
 LONGEST_PATH = 200  # sweeps of each
 MOST_PROBLEMS = 5
 SERIES = ("n_states", "n_fixed", "n_kept", "n_forgotten", "free_energy")
@@ -30,7 +30,7 @@ MOVES = ("birth", "split", "merge", "removal", "fixed")
 
 @dataclass(frozen=True)
 class Log:
-    """What a metrics log says, as columns.
+    """A metrics log as columns.
 
     Attributes:
         series: step and the columns of SERIES, and n_forgotten_total, one entry per record kept.
@@ -39,7 +39,7 @@ class Log:
         episodes: columns episode, step, total_reward, length, terminated.
         moves: {step, kind, ids, cause, gain, accepted}, in order.
         is_whole: False if lines of a long log were left out.
-        problems: lines that could not be read, in words.
+        problems: one message for each line that could not be read.
     """
 
     series: dict[str, list[Any]]
@@ -57,9 +57,9 @@ class Log:
 
 
 class _Thinning:
-    """Items at even distances, of as many as may come: every second one goes when there are many.
+    """Keeps evenly spaced items of a stream: when there are many, every second one is dropped.
 
-    The first item is always among them, and so is the last.
+    The first and the last item are always kept.
     """
 
     def __init__(self, most: int) -> None:
@@ -84,7 +84,7 @@ class _Thinning:
 
 
 class _Ends:
-    """The first items and the last, half of MOST_MOVES each; all of them if there are fewer."""
+    """Keeps the first and the last MOST_MOVES / 2 items of a stream."""
 
     def __init__(self) -> None:
         self._first: list[Any] = []
@@ -101,7 +101,7 @@ class _Ends:
 
 @dataclass
 class _Columns:
-    """What the lines say, kept in bounded room while they are gone through."""
+    """The content of the lines read so far, in bounded memory."""
 
     records: _Thinning = field(default_factory=lambda: _Thinning(MOST_POINTS))
     paths: _Thinning = field(default_factory=lambda: _Thinning(MOST_PATHS))
@@ -118,15 +118,15 @@ class _Columns:
         """Whether something was left out."""
         return self.n_left == 0 or self.n_values > MOST_VALUES
 
-    def complain(self, words: str) -> None:
+    def add_problem(self, words: str) -> None:
         if len(self.problems) < MOST_PROBLEMS and words not in self.problems:
             self.problems.append(words)
 
-    def looked_at(self, items: object) -> Iterator[dict[str, Any]]:
-        """Moves or episodes of a line, as long as there are not too many in all."""
+    def items_of(self, items: object) -> Iterator[dict[str, Any]]:
+        """The moves or episodes of a line, until MOST_ITEMS of them were read in all."""
         for item in items if isinstance(items, list) else ():
             if self.n_left == 0:
-                self.complain(f"the log lists more than {MOST_ITEMS} moves and episodes")
+                self.add_problem(f"the log lists more than {MOST_ITEMS} moves and episodes")
                 return
             self.n_left -= 1
             if isinstance(item, dict):
@@ -134,7 +134,7 @@ class _Columns:
 
 
 def read_log(path: Path) -> Log:
-    """The log at `path`; a missing one is empty, unreadable lines are named and left out."""
+    """Read the log at `path`. A missing file is an empty log; unreadable lines become problems."""
     columns = _Columns()
     is_whole = True
     if path.exists():
@@ -146,10 +146,10 @@ def read_log(path: Path) -> Log:
 
 
 def _take(columns: _Columns, place: str, line: bytes) -> None:
-    """Add what one line says; each value is checked, since the file may be anybody's."""
+    """Add the content of one line; each value is checked, since the file is not trusted."""
     columns.n_values += n_json_values(line)
     if columns.n_values > MOST_VALUES:
-        columns.complain(f"the log holds more than {MOST_VALUES} values; the rest is left out")
+        columns.add_problem(f"the log holds more than {MOST_VALUES} values; the rest is left out")
         return
     try:
         record = parse_json(line, place, MOST_IN_LINE)
@@ -157,7 +157,7 @@ def _take(columns: _Columns, place: str, line: bytes) -> None:
     except RunError:
         record, step = {}, None
     if step is None or step < 0:
-        columns.complain(f"the log cannot be read at {place}")
+        columns.add_problem(f"the log cannot be read at {place}")
         return
     step = int(step)
     values = {name: number(record.get(name)) for name in SERIES}
@@ -170,10 +170,10 @@ def _take(columns: _Columns, place: str, line: bytes) -> None:
     path = record.get("free_energy_path")
     if isinstance(path, list) and path:
         columns.paths.add((step, path[:LONGEST_PATH]))
-    for item in columns.looked_at(record.get("episodes")):
+    for item in columns.items_of(record.get("episodes")):
         if None not in (row := _episode(item)):
             columns.episodes.add(row)
-    for item in columns.looked_at(record.get("moves")):
+    for item in columns.items_of(record.get("moves")):
         move = _move(step, item)
         columns.moves.add(move)
         if move["accepted"]:
@@ -193,7 +193,7 @@ def _move(step: int, item: dict[str, Any]) -> dict[str, Any]:
     ids, at = item.get("ids"), item.get("step")
     whole = [id_ for id_ in ids if type(id_) is int][:20] if isinstance(ids, list) else []
     return {
-        # A record tells of the moves since the one before, each with its own step.
+        # A record lists the moves since the record before it, each with its own step.
         "step": at if type(at) is int and 0 <= at <= step else step,
         "kind": item["kind"] if item.get("kind") in MOVES else "other",
         "ids": whole,
@@ -221,7 +221,7 @@ def _columns(columns: _Columns, is_whole: bool) -> Log:
 
 
 def thinned(items: list[Any], most: int) -> list[Any]:
-    """At most `most` of the items, evenly spread, the first and the last among them."""
+    """At most `most` of the items, evenly spaced, including the first and the last."""
     if len(items) <= most:
         return items
     if most == 1:

@@ -1,16 +1,16 @@
-"""The lines of a log, as many as can be looked at within a fraction of a second."""
+"""The lines of a log: all of a short one, samples of a long one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import BinaryIO
 
-READ_WHOLE = 8_000_000  # bytes: some 20,000 lines, a fifth of a second
+READ_WHOLE = 8_000_000  # bytes: about 20,000 lines, which take 0.2 s
 MOST_LINES = 30_000  # of a log that is read whole
 ENDS = 1_500_000  # bytes read without a gap at both ends of a longer log
-END_LINES = 6_000  # and at most so many lines at each
+END_LINES = 6_000  # at most so many lines at each end
 SAMPLES = 2_500  # single lines between them
-SAMPLED = 8_000_000  # bytes of them, with the rests of lines that are entered in their middle
+SAMPLED = 8_000_000  # bytes read for them, including partial lines
 LONGEST_LINE = 1_000_000  # bytes
 
 
@@ -24,7 +24,7 @@ def is_short(file: BinaryIO, size: int) -> bool:
 
 
 def all_lines(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
-    """(place, line) of each; one that is too long is a line that cannot be read."""
+    """(place, line) of each line; a line that is too long is given as b"?"."""
     number = 0
     while line := file.readline(LONGEST_LINE):
         number += 1
@@ -32,16 +32,16 @@ def all_lines(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
             yield f"line {number}", line
         elif len(line) == LONGEST_LINE:
             yield f"line {number}", b"?"
-            _pass_over(file)
+            _skip_line(file)
 
 
-def _pass_over(file: BinaryIO) -> None:
+def _skip_line(file: BinaryIO) -> None:
     while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
         pass
 
 
 def sampled_lines(file: BinaryIO, size: int) -> Iterator[tuple[str, bytes]]:
-    """Both ends without a gap, and single lines at even distances between them."""
+    """(place, line): both ends without a gap, and evenly spaced single lines between them."""
     for _ in range(END_LINES):
         if file.tell() >= ENDS or not (line := file.readline(LONGEST_LINE)):
             break

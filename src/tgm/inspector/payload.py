@@ -1,4 +1,4 @@
-"""A run as the values that the page draws."""
+"""The JSON values that the page draws, made from a run."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
+from tgm.planning.model_planner import TRIED
 from tgm.runs import Chunk, Frame, Run, World
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
 from tgm.runs.replay import with_all_frames
 from tgm.runs.summary import solved_of
 
 MOST_CHUNKS = 20_000
-MOST_NUMBERS = 3_500_000  # of a piece of history that is sent: 5,000 steps with 24 features
+MOST_NUMBERS = 3_500_000  # of a chunk that is sent: 5,000 steps with 24 features
 MOST_CELLS = 20_000  # of a maze that is drawn
 OUTLINE_EPISODES = 1_500
-LONGEST_LOOK = 5_000  # observations from which the axes are laid
+PLANE_OBSERVATIONS = 5_000  # the latest ones, which set the ranges of the axes
 MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
 
-# What a broken run may raise below a check that did not see it.
+# What reading a broken run may raise where no check found the fault.
 BROKEN = (
     TGMError,
     OSError,
@@ -60,9 +61,9 @@ def entry(run: Run) -> dict[str, Any]:
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Everything about a run but its history."""
+    """Everything about a run except its history."""
     status = run.status()
-    status = replace(status, reason=told(run, status.reason))
+    status = replace(status, reason=without_path(run, status.reason))
     log = read_log(run.folder / METRICS_FILE)
     chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
     world, problem = _world(run)
@@ -72,7 +73,7 @@ def summary(run: Run) -> dict[str, Any]:
     try:
         found = findings(status, (last_step, run.facts["steps"]), log, frame, world)
     except BROKEN as error:
-        found = [Finding("problem", "The model cannot be judged", told(run, error))]
+        found = [Finding("problem", "The model cannot be judged", without_path(run, error))]
     found += [Finding("problem", *words) for words in (problem, history_problem) if words]
     final_ids = [] if frame is None else [int(id_) for id_ in frame.ids]
     return {
@@ -95,12 +96,13 @@ def summary(run: Run) -> dict[str, Any]:
         },
         "lanes": lanes_of(log, final_ids, tail),
         "plane": _plane(tail, maze),
+        "tried": TRIED,
         "health": [finding.to_dict() for finding in worst_first(found)],
     }
 
 
 def outline(run: Run) -> dict[str, Any]:
-    """What a comparison of runs needs."""
+    """The part of a run that a comparison of runs needs."""
     log = read_log(run.folder / METRICS_FILE)
     world, _ = _world(run)
     rows = thinned(list(zip(*log.episodes.values(), strict=True)), OUTLINE_EPISODES)
@@ -118,13 +120,13 @@ def outline(run: Run) -> dict[str, Any]:
 
 
 def chunk(run: Run, first_step: int) -> dict[str, Any]:
-    """One piece of the history: each array flat under its name."""
+    """One chunk of the history: each array flat under its name."""
     arrays = _named_chunk(run, first_step).arrays
     return {"first_step": first_step} | {name: numbers(array) for name, array in arrays.items()}
 
 
 def chunk_bytes(run: Run, first_step: int) -> bytes:
-    """The same as JSON, made without a list of all its numbers."""
+    """`chunk` as JSON, made without a list of all its numbers."""
     parts = [
         to_bytes(name) + b":" + array_bytes(array)
         for name, array in _named_chunk(run, first_step).arrays.items()
@@ -133,7 +135,7 @@ def chunk_bytes(run: Run, first_step: int) -> bytes:
 
 
 def pulse(run: Run) -> dict[str, Any]:
-    """Whether there is news: cheap enough to be asked every second."""
+    """Values that change when the run changes; cheap enough to be requested every second."""
     return {
         "state": run.status().state,
         "log": _changed(run.folder / METRICS_FILE),
@@ -142,7 +144,7 @@ def pulse(run: Run) -> dict[str, Any]:
 
 
 def _changed(path: Path) -> str:
-    """A text that is another when a file, or what is in a directory, has changed."""
+    """A text that changes when the file, or the content of the directory, changes."""
     try:
         facts = path.stat()
     except OSError:
@@ -150,13 +152,13 @@ def _changed(path: Path) -> str:
     return f"{facts.st_size}:{facts.st_mtime_ns}"
 
 
-def told(run: Run, words: object) -> str:
-    """An error or a reason in words, with the run's name for its place on this machine."""
+def without_path(run: Run, words: object) -> str:
+    """The text of an error or a reason, with the run's name instead of its path."""
     return text(str(words).replace(str(run.folder), run.name))
 
 
 def world_name(world: object) -> str:
-    """The world of a run in two words, from what run.json says of it."""
+    """A short name of the environment, from the `world` entry of run.json."""
     if not isinstance(world, dict):
         return "unknown"
     maze = world.get("maze")
@@ -167,17 +169,17 @@ def world_name(world: object) -> str:
 
 
 def _world(run: Run) -> tuple[World, tuple[str, str] | None]:
-    """The world of the run, with a maze if it can be drawn, and what is wrong with that."""
-    nowhere = World("", is_whole=False)
+    """The environment, with its maze if that can be drawn, and a problem if there is one."""
+    unknown = World("", is_whole=False)
     facts = run.facts.get("world")
     if not isinstance(facts, dict) or "maze" not in facts:
-        return nowhere, None
+        return unknown, None
     try:
         world = run.world
     except BROKEN as error:
-        return nowhere, ("The maze cannot be used", told(run, error))
+        return unknown, ("The maze cannot be used", without_path(run, error))
     if world.maze is not None and world.maze.width * world.maze.height > MOST_CELLS:
-        return nowhere, None
+        return unknown, None
     return world, None
 
 
@@ -196,7 +198,7 @@ def _drawn(world: World) -> dict[str, Any] | None:
 
 
 def _optimal_return(world: World) -> float | None:
-    """The best return of an episode as long as those of the run; None if there is none."""
+    """The best return of an episode with the run's step limit; None if there is none."""
     best = -math.inf if world.maze is None else world.maze.best_return(world.episode_limit)
     return best if math.isfinite(best) else None
 
@@ -204,7 +206,7 @@ def _optimal_return(world: World) -> float | None:
 def _end_of_history(
     run: Run, chunk_steps: list[int]
 ) -> tuple[Frame | None, list[Chunk], tuple[str, str] | None]:
-    """The model at the end, the last two chunks, and what is wrong with the history."""
+    """The last model, the last two chunks, and a problem if the history cannot be read."""
     if not chunk_steps:
         return None, [], None
     try:
@@ -218,12 +220,12 @@ def _end_of_history(
             None,
         )
     except BROKEN as error:
-        return None, [], ("The history cannot be read", told(run, error))
+        return None, [], ("The history cannot be read", without_path(run, error))
     return frame, tail, None
 
 
 def _named_chunk(run: Run, first_step: int) -> Chunk:
-    """A chunk that somebody asks for by its step."""
+    """The chunk that begins at `first_step`; RunError if there is none."""
     if first_step not in run.chunk_steps():
         raise RunError(f"{run.name}: no history begins at step {first_step}")
     return _chunk(run, first_step)
@@ -235,7 +237,7 @@ def _chunk(run: Run, first_step: int) -> Chunk:
 
 @lru_cache(maxsize=4)
 def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
-    """A chunk; `changed` is another when a file was written, and then it is read again."""
+    """A chunk with all frames. `changed` is part of the cache key: a written file is read again."""
     stored = Run.open(folder).chunk_file(first_step)
     whole = None if _n_added(stored) > MOST_NUMBERS else with_all_frames(stored)
     if whole is None or sum(array.size for array in whole.arrays.values()) > MOST_NUMBERS:
@@ -244,13 +246,13 @@ def _decoded(folder: Path, first_step: int, changed: str) -> Chunk:
 
 
 def _n_added(stored: Chunk) -> int:
-    """The means and covariances of the frames that are not in the file, in numbers."""
+    """Numbers in the means and covariances of the frames that are not in the file."""
     n_features = int(stored.arrays["obs.point"].shape[1])
     return int((stored.arrays["obs.share"] > 0).sum()) * n_features * (n_features + 1)
 
 
 def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
-    """Features and actions; their numbers are those of the history, which was checked."""
+    """Features and actions, counted in the history, which was checked."""
     names = run.facts["interface"].get("action_names")
     names = [text(name) for name in names[:MOST_ACTIONS]] if isinstance(names, list) else []
     n_features = int(tail[-1].arrays["obs.point"].shape[1]) if tail else 0
@@ -260,16 +262,16 @@ def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
 
 
 def _plane(tail: list[Chunk], maze: Maze | None) -> dict[str, Any] | None:
-    """Where the axes lie: the range of each feature, and the two principal directions."""
+    """The axes: the range of each feature, and the two principal directions."""
     if not tail:
         return None
     points: FloatArray = np.concatenate([chunk.arrays["obs.point"] for chunk in tail])
-    points = points[-LONGEST_LOOK:]
+    points = points[-PLANE_OBSERVATIONS:]
     if not len(points):
         return None
     low, high = points.min(axis=0), points.max(axis=0)
     if maze is not None and points.shape[1] == 2:
-        # The floor, and as much of the walls around it as shows that they are there.
+        # The floor, and a part of the walls around it.
         cells = np.array(maze.cells, dtype=float)
         low, high = cells.min(axis=0) - 0.8, cells.max(axis=0) + 0.8
     mean = points.mean(axis=0)

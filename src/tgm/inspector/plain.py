@@ -1,4 +1,4 @@
-"""Values of a run as plain JSON: rounded, finite, and never larger than they may be."""
+"""Values of a run as JSON: rounded, finite and of bounded size."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DIGITS = 7  # a screen shows fewer; the files keep them all
-PIECE = 65_536  # numbers that are written at once
-MOST_CHARACTERS = 300  # of a text in somebody's run
+DIGITS = 7  # significant digits that are sent; the files keep all
+PIECE = 65_536  # numbers per piece of JSON
+MOST_CHARACTERS = 300  # of a text that a run holds
 MOST_DEPTH = 6
 MOST_ITEMS = 200
 
@@ -27,7 +27,7 @@ def number(value: object) -> float | int | None:
 
 
 def rounded(value: float) -> float | None:
-    """`value` with few digits; None for what JSON has no number for."""
+    """`value` with DIGITS significant digits; None if it is not finite."""
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
@@ -42,7 +42,7 @@ def numbers(values: NDArray[Any]) -> list[Any]:
 
 
 def array_bytes(values: NDArray[Any]) -> bytes:
-    """`numbers` as compact JSON, made in pieces: a list of numbers takes four times the array."""
+    """`numbers` as compact JSON, made in pieces: a list takes four times the memory of an array."""
     flat = np.asarray(values).ravel()
     pieces = (flat[start : start + PIECE] for start in range(0, len(flat), PIECE))
     return b"[" + b",".join(_piece_bytes(piece) for piece in pieces) + b"]"
@@ -51,21 +51,21 @@ def array_bytes(values: NDArray[Any]) -> bytes:
 def _piece_bytes(piece: NDArray[Any]) -> bytes:
     if piece.dtype != np.float64 or not np.isfinite(piece).all():
         return to_bytes(numbers(piece))[1:-1]
-    # One template for all: three times as quick as rounding and writing each.
+    # One format string for the piece: three times as fast as one call per number.
     return ((f"%.{DIGITS}g," * len(piece)) % tuple(piece.tolist()))[:-1].encode("ascii")
 
 
 def text(value: object) -> str:
-    """`value` as a text of bounded length; what is no text becomes an empty one."""
+    """`value` as a text of bounded length; empty if it is not a text."""
     if not isinstance(value, str):
         return ""
-    # A lone surrogate can stand in a JSON file and cannot be sent as UTF-8.
+    # A JSON file may hold a lone surrogate, which cannot be encoded as UTF-8.
     kept = value[:MOST_CHARACTERS].encode("utf-8", errors="replace").decode("utf-8")
     return kept + ("..." if len(value) > MOST_CHARACTERS else "")
 
 
 def bounded_json(value: object, depth: int = 0) -> Any:
-    """Any JSON value, cut down to bounded size; for settings and results that are shown as is."""
+    """Any JSON value, cut to a bounded size; for settings and results."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):

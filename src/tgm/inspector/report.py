@@ -1,4 +1,4 @@
-"""The page as one HTML file with its data inside: it opens from disk, with no network."""
+"""The page as one HTML file that holds its data: it opens from disk, without a network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tgm.inspector.log import thinned
 from tgm.inspector.plain import to_bytes
 from tgm.runs import Run
 
-MOST_HISTORY = 24_000_000  # bytes of history in a report; beyond it pieces are left out
+MOST_HISTORY = 24_000_000  # bytes of history in a report; of more, some chunks are left out
 LEAST_CHUNKS = 2
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -26,7 +26,7 @@ _LINKED = re.compile(r"[ ]*<link [^>]*rel=\"stylesheet\"[^>]*>\n|[ ]*<script [^>
 
 
 def report_page(runs: Sequence[Run]) -> str:
-    """The page of the first run; the others are in its comparison."""
+    """The page of the first run; the other runs are in its Compare tab."""
     data = report_data(runs)
     app, charts = bundled(), plotly_script().decode("utf-8")
     policy = POLICY.format(scripts=" ".join(f"'{_digest(script)}'" for script in (app, charts)))
@@ -34,7 +34,7 @@ def report_page(runs: Sequence[Run]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f"<style>\n{page_files()['style.css'].decode('utf-8')}</style>\n"
     )
-    # The charts come last: the page draws before their four megabytes are read.
+    # The chart library comes last: the page draws before its four megabytes are parsed.
     foot = (
         f'<script type="application/json" id="tgm-data">{_in_script(to_bytes(data))}</script>\n'
         f"<script>{app}</script>\n<script>{charts}</script>\n"
@@ -45,7 +45,7 @@ def report_page(runs: Sequence[Run]) -> str:
 
 
 def report_data(runs: Sequence[Run]) -> dict[str, Any]:
-    """What the server would have answered, all at once."""
+    """All answers that the server would give for these runs."""
     ids = []
     for run in runs:
         check_files(run.folder)
@@ -65,7 +65,7 @@ def report_data(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _fitting(run: Run, steps: list[int]) -> list[int]:
-    """Pieces of the history that fit into a report: all, or some at even distances."""
+    """The chunks that fit into a report: all, or evenly spaced ones."""
     if not steps:
         return []
     last = len(to_bytes(payload.chunk(run, steps[-1])))
@@ -74,7 +74,7 @@ def _fitting(run: Run, steps: list[int]) -> list[int]:
 
 
 def _in_script(data: bytes) -> str:
-    """JSON that cannot close the element it stands in, whatever a run holds."""
+    """JSON that cannot close its script element, whatever the run holds."""
     return data.decode("utf-8").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

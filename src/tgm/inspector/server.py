@@ -1,8 +1,8 @@
-"""The inspector's server: it reads runs, for its owner only.
+"""The inspector's server: it reads runs, for the user who started it.
 
-What it defends against is in the threat model of docs/inspector.md: it listens on loopback,
-answers only to its own names (which defeats DNS rebinding), gives data only to who knows the
-token of this start, and takes ids for runs, never paths.
+docs/inspector.md has the threat model. The server listens on loopback, accepts only its own names
+in the Host header (against DNS rebinding), gives data only for the token of this start, and takes
+ids of runs, never paths.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 TOKEN_HEADER = "x-tgm-token"
 MOST_LISTED = 500
-KEPT_BYTES = 64 * 2**20  # of pieces of history, as they are sent
-PIECE = 65_536  # bytes of an answer that are sent at once
+KEPT_BYTES = 64 * 2**20  # of chunks that are cached as JSON
+PIECE = 65_536  # bytes of an answer per message
 LONGEST_STEP = 18  # digits
 HTTP_PORT = 80
-WAITING = 64  # connections that the system keeps until they are taken
+WAITING = 64  # connections that the system queues
 
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -54,14 +54,14 @@ SECURITY_HEADERS = {
 def listen(host: str, port: int) -> socket.socket:
     """A socket at an address of this machine; a wildcard address is refused.
 
-    The list of names that the server answers to holds the address itself, and a wildcard is none.
+    The Host header is compared with the address, and a wildcard address cannot be compared.
     """
     try:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError:
         raise ConfigError(f"--host is '{host}'; it must be an IP address") from None
     if address.is_unspecified:
-        raise ConfigError(f"--host is {host}, every address; name the one to be reached by")
+        raise ConfigError(f"--host is {host}, which means every address; give one address")
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -75,27 +75,27 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def allowed_hosts(listening: socket.socket) -> frozenset[str]:
-    """The exact Host headers of requests that are meant for this server."""
+    """The Host headers that this server accepts."""
     address, port = listening.getsockname()[:2]
     names = {f"[{address}]" if ":" in address else address}
     if ipaddress.ip_address(address).is_loopback:
         names.add("localhost")
     hosts = {f"{name}:{port}" for name in names}
-    return frozenset(hosts | names if port == HTTP_PORT else hosts)  # browsers leave it out
+    return frozenset(hosts | names if port == HTTP_PORT else hosts)  # browsers leave port 80 out
 
 
 def new_token() -> str:
-    """A secret for one start."""
+    """A secret token for one start of the server."""
     return secrets.token_urlsafe(32)
 
 
 def make_app(catalogue: Catalogue, hosts: frozenset[str], token: str) -> ASGIApp:
-    """The application behind its guard."""
+    """The application, protected by a Guard."""
     return Guard(_routes(catalogue), hosts, token)
 
 
 class Guard:
-    """Refuses what is not the owner's, and puts the security headers on every answer."""
+    """Refuses requests without the right host and token; adds the security headers."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str) -> None:
         """Guard `app`; data is given to requests with one of `hosts` and the `token`."""
@@ -127,20 +127,23 @@ class Guard:
         headers = scope["headers"]
         named = [value for key, value in headers if key == b"host"]
         if len(named) != 1 or named[0].lower() not in self._hosts:
-            return _error(403, "this server does not answer to that name")
+            return _error(403, "this server does not accept that Host header")
         if scope["method"] not in ("GET", "HEAD"):
-            refusal = _error(405, "this server only reads: GET and HEAD")
+            refusal = _error(405, "this server accepts GET and HEAD only")
             refusal.headers["allow"] = "GET, HEAD"
             return refusal
         if scope["path"].startswith("/api"):
             given = [value for key, value in headers if key == TOKEN_HEADER.encode()]
             if len(given) != 1 or not secrets.compare_digest(given[0], self._token):
-                return _error(403, "open the address that `tgm inspect` printed: it has the token")
+                return _error(
+                    403,
+                    "the token is missing or wrong; open the address that `tgm inspect` printed",
+                )
         return None
 
 
 def _pieces(message: Any) -> Iterator[Any]:
-    """A long body in pieces: the next is not copied before the client has taken the last."""
+    """A long body in pieces: the next one is copied after the client has taken the last."""
     body = message.get("body", b"")
     if len(body) <= PIECE:
         yield message
@@ -154,7 +157,7 @@ def _routes(catalogue: Catalogue) -> Starlette:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    # Read now, so that the files of the page wait for no thread that reads a run.
+    # Read them now: later, a request would wait for the threads that read runs.
     page_files(), plotly_script()
     chunks = _Chunks()
     routes = [
@@ -169,9 +172,9 @@ def _routes(catalogue: Catalogue) -> Starlette:
         ("/chunks/{step}", lambda run, request: chunks.get(run, _step(request))),
     ):
         routes.append(Route("/api/runs/{id}" + path, _of_run(catalogue, make)))
-    handlers: dict[Any, Any] = {404: lambda request, error: _error(404, "there is no such page")}
+    handlers: dict[Any, Any] = {404: lambda request, error: _error(404, "no such page")}
     app = Starlette(routes=routes, exception_handlers=handlers)
-    app.router.redirect_slashes = False  # no answer sends anybody to a place that the path names
+    app.router.redirect_slashes = False  # a redirect would repeat the path of the request
     return app
 
 
@@ -184,12 +187,12 @@ async def _static(request: Request) -> Response:
 
 
 def _file(name: str) -> Response:
-    """A file of the page by its name in the list of them; no path is made of the name."""
+    """A file of the page, looked up by name; no path is built from the name."""
     from starlette.responses import Response
 
     content = plotly_script() if name == PLOTLY else page_files().get(name)
     if content is None:
-        return _error(404, "there is no such file")
+        return _error(404, "no such file")
     return Response(content, media_type=MEDIA_TYPES["." + name.rpartition(".")[2]])
 
 
@@ -200,7 +203,7 @@ def _of_run(
         try:
             run = catalogue.open(request.path_params["id"])
         except KeyError:
-            return _error(404, "there is no run with this id")
+            return _error(404, "no run has this id")
         except payload.BROKEN as error:
             return _broken(error)
         return _answer(lambda: make(run, request))
@@ -209,7 +212,7 @@ def _of_run(
 
 
 def _step(request: Request) -> int:
-    """The step that the address of a piece of history names."""
+    """The first step of the chunk that the address names."""
     from starlette.exceptions import HTTPException
 
     words = request.path_params["step"]
@@ -221,7 +224,7 @@ def _step(request: Request) -> int:
 
 
 def _answer(make: Callable[[], Any]) -> Response:
-    """What `make` returns as JSON; a run that is broken is named, and is no fault of the server."""
+    """What `make` returns, as JSON; a broken run gives status 422 with the reason."""
     from starlette.responses import Response
 
     try:
@@ -257,7 +260,7 @@ def _listed(catalogue: Catalogue) -> dict[str, Any]:
 
 
 class _Chunks:
-    """The pieces of history that were asked for last, as they are sent."""
+    """A cache of the chunks that were requested last, as JSON."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Any, ...], bytes] = OrderedDict()
@@ -265,9 +268,9 @@ class _Chunks:
         self._lock = Lock()
 
     def get(self, run: Run, first_step: int) -> bytes:
-        """The piece that begins at `first_step`; read again when the directory has changed.
+        """The chunk that begins at `first_step`; read again when the directory has changed.
 
-        One is made at a time: each may take its share of memory.
+        One chunk is made at a time, to bound the memory.
         """
         facts = (run.folder / HISTORY_FOLDER).stat()
         key = (run.folder, first_step, facts.st_mtime_ns)

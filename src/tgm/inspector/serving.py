@@ -1,8 +1,8 @@
-"""Runs the inspector's server so that it stays up for its owner.
+"""Runs the inspector's server with limits on idle and open connections.
 
-Whoever can reach the port can open connections and say nothing. So a request has to come within
-some seconds, only so many connections are kept, and when there are more, those that have said
-nothing for longest are closed: the newest ones, among them the owner's, are served.
+Any program that reaches the port can open connections and send nothing. So a request must arrive
+within HEAD_SECONDS, and at most MOST_CONNECTIONS are open: with more, those that have been idle
+longest are closed. The newest connections, among them the user's, are served.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_SECONDS = 10.0  # for a request to come, on a connection that was opened or kept
-ANSWER_SECONDS = 120.0  # for an answer to be made and taken
+HEAD_SECONDS = 10.0  # until a whole request has arrived on an open connection
+ANSWER_SECONDS = 120.0  # until an answer has been made and received
 MOST_CONNECTIONS = 64
 LEAST_CONNECTIONS = 4
-OTHER_FILES = 64  # descriptors for everything else: runs that are read, connections that are closed
+OTHER_FILES = 64  # descriptors for other uses: files of runs, closing connections
 MOST_HEAD = 16_384  # bytes of a request
-AT_ONCE = 8  # connections that are accepted before the first of them is looked at
-WAITING = 1024  # connections that the system keeps until then
+AT_ONCE = 8  # connections that are accepted in one turn of the event loop
+WAITING = 1024  # connections that the system queues
 
 
 class Connection(H11Protocol):
-    """A connection that does not wait for ever."""
+    """A connection with a time limit for requests and answers."""
 
     most = MOST_CONNECTIONS
 
@@ -42,65 +42,65 @@ class Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody connected; if there are too many, the one that is silent for longest goes."""
+        """A new connection; if there are too many, close the one that has been idle longest."""
         super().connection_made(transport)
-        self._wait()
+        self._restart_timer()
         others = [one for one in self.connections if isinstance(one, Connection)]
         while len(others) > self.most:
             oldest = min(others, key=lambda one: (one.is_busy, one.since))
             others.remove(oldest)
-            oldest.give_up()
+            oldest.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came; only a whole request stops the clock."""
+        """Bytes arrived; only a whole request restarts the timer."""
         was_busy = self.is_busy
         super().data_received(data)
         if self.is_busy and not was_busy:
-            self._wait()
+            self._restart_timer()
 
     def on_response_complete(self) -> None:
-        """An answer is sent; the next request has its time."""
+        """The answer is sent; the timer starts for the next request."""
         super().on_response_complete()
-        self._wait()
+        self._restart_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """The connection is closed."""
         super().connection_lost(exc)
-        self._stop_clock()
+        self._stop_timer()
 
-    def give_up(self) -> None:
-        """Close the connection, whatever is in its buffers."""
-        self._stop_clock()
+    def abort(self) -> None:
+        """Close the connection and discard its buffers."""
+        self._stop_timer()
         self.connections.discard(self)
         self.transport.abort()
 
-    def _wait(self) -> None:
-        self._stop_clock()
+    def _restart_timer(self) -> None:
+        self._stop_timer()
         self.since = time.monotonic()
         if not self.transport.is_closing():
             seconds = ANSWER_SECONDS if self.is_busy else HEAD_SECONDS
-            self._deadline = self.loop.call_later(seconds, self.give_up)
+            self._deadline = self.loop.call_later(seconds, self.abort)
 
-    def _stop_clock(self) -> None:
+    def _stop_timer(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
 
 class Server(uvicorn.Server):
-    """A server that takes connections in small handfuls, and does not complain of each."""
+    """A server that accepts few connections per turn, and logs no lack of descriptors."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
-        asyncio.get_running_loop().set_exception_handler(_without_flood)
+        """Start to listen."""
+        asyncio.get_running_loop().set_exception_handler(_ignore_lack_of_descriptors)
         await super().startup(sockets)
         for listening in sockets or ():
-            # asyncio accepts as many at once as may wait; here more may wait.
+            # asyncio accepts up to `backlog` connections per turn; the queue may be longer.
             listening.listen(WAITING)
 
 
 def make_server(app: Any) -> Server:
-    """A server for `app`, to be run with the sockets it shall listen on."""
+    """A server for `app`; its `run` takes the sockets to listen on."""
     Connection.most = _most_connections()
     config = uvicorn.Config(
         app,
@@ -124,7 +124,7 @@ def serve(app: Any, listening: socket.socket) -> None:
 
 
 def _most_connections() -> int:
-    """As many as the process has descriptors for, and no more than a person needs."""
+    """The limit of open connections: MOST_CONNECTIONS, or fewer if descriptors are scarce."""
     try:
         import resource
     except ImportError:  # Windows, where sockets are not counted with files
@@ -140,7 +140,7 @@ def _most_connections() -> int:
     return MOST_CONNECTIONS
 
 
-def _without_flood(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Pass over a lack of descriptors: asyncio tries again in a second, and complains each time."""
+def _ignore_lack_of_descriptors(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log nothing where descriptors are lacking: asyncio retries after a second."""
     if "out of system resource" not in str(context.get("message")):
         loop.default_exception_handler(context)

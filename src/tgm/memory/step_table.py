@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import Any
+
 import numpy as np
 
+from tgm.distributions import IntArray
 from tgm.errors import DataError
-from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.files.schema import LARGEST_POINT, Schema, Total, flags, floats, whole
 from tgm.memory.step import Belief, Step
 
 NONE = -1  # no action, no follower
+ROUNDING = 1e-6  # by how much a share may be above one
+
+
+def _belief_fields(name: str) -> Schema:
+    total = Total(f"{name}.count")
+    return {
+        f"{name}.count": whole("n_steps"),
+        f"{name}.state": whole(total, below="n_slots"),
+        f"{name}.share": floats(total, low=0.0, high=1.0 + ROUNDING),
+    }
+
+
+SCHEMA: Schema = {
+    "arrival": floats("n_steps", "n_features", size=LARGEST_POINT),
+    "departure": floats("n_steps", "n_features", size=LARGEST_POINT),
+    "has_departure": flags("n_steps"),
+    "action": whole("n_steps", low=NONE, below="n_actions"),
+    "reward": floats("n_steps"),
+    "end": floats("n_steps", low=0.0, high=1.0),
+    "log_fade": floats("n_steps"),
+    "weight_then": floats("n_steps"),
+    "retracted": flags("n_steps"),
+    "next": whole("n_steps", low=NONE, below="n_steps"),
+    **_belief_fields("before"),
+    **_belief_fields("after"),
+    "entry.count": whole("n_steps"),
+    "entry.states": whole(Total("entry.count"), 2, below="n_slots"),
+    "entry.weight": floats(Total("entry.count"), low=0.0),
+}
 
 
 def to_arrays(steps: list[Step], n_features: int) -> Arrays:
@@ -40,35 +74,26 @@ def to_arrays(steps: list[Step], n_features: int) -> Arrays:
 
 def from_arrays(saved: ArrayReader, n_features: int, n_actions: int, n_slots: int) -> list[Step]:
     """What `to_arrays` gave, checked: its states are slots below `n_slots`."""
-    arrivals = saved.floats("arrival", ANY, n_features, size=LARGEST_POINT)
-    n = len(arrivals)
-    departures = saved.floats("departure", n, n_features, size=LARGEST_POINT)
-    has_departure = saved.flags("has_departure", n).tolist()
-    actions = saved.whole("action", n, low=NONE, high=n_actions - 1).tolist()
-    rewards = saved.floats("reward", n).tolist()
-    ends = saved.floats("end", n, low=0.0, high=1.0).tolist()
-    fades = saved.floats("log_fade", n).tolist()
-    then = saved.floats("weight_then", n).tolist()
-    void = saved.flags("retracted", n).tolist()
-    following = saved.whole("next", n, low=NONE, high=n - 1).tolist()
-    before = _beliefs(saved, "before", n, n_slots)
-    after = _beliefs(saved, "after", n, n_slots)
-    entries = _entries(saved, n, n_slots)
+    arrays = saved.read(SCHEMA, n_features=n_features, n_actions=n_actions, n_slots=n_slots)
+    columns = {name: array.tolist() for name, array in arrays.items() if array.ndim == 1}
+    before, after = _beliefs(columns, "before"), _beliefs(columns, "after")
+    entries = _entries(columns, arrays["entry.states"])
+    actions, following = columns["action"], columns["next"]
     steps = [
         Step(
-            departures[i] if has_departure[i] else None,
+            arrays["departure"][i] if columns["has_departure"][i] else None,
             before[i],
             None if actions[i] == NONE else actions[i],
-            rewards[i],
-            ends[i],
-            arrivals[i],
-            fades[i],
+            columns["reward"][i],
+            columns["end"][i],
+            arrival,
+            columns["log_fade"][i],
             entries[i],
             after[i],
-            then[i],
-            retracted=void[i],
+            columns["weight_then"][i],
+            retracted=columns["retracted"][i],
         )
-        for i in range(n)
+        for i, arrival in enumerate(arrays["arrival"])
     ]
     for step, index in zip(steps, following, strict=True):
         step.next = None if index == NONE else steps[index]
@@ -109,18 +134,11 @@ def _belief_arrays(name: str, beliefs: list[Belief]) -> Arrays:
     }
 
 
-def _beliefs(saved: ArrayReader, name: str, n: int, n_slots: int) -> list[Belief]:
-    counts = saved.whole(f"{name}.count", n).tolist()
-    states = saved.whole(f"{name}.state", sum(counts), high=n_slots - 1).tolist()
-    shares = saved.floats(f"{name}.share", sum(counts), low=0.0, high=1.0 + 1e-6).tolist()
-    pairs = iter(zip(states, shares, strict=True))
-    return [[next(pairs) for _ in range(count)] for count in counts]
+def _beliefs(columns: dict[str, list[Any]], name: str) -> list[Belief]:
+    pairs = zip(columns[f"{name}.state"], columns[f"{name}.share"], strict=True)
+    return [list(islice(pairs, count)) for count in columns[f"{name}.count"]]
 
 
-def _entries(saved: ArrayReader, n: int, n_slots: int) -> list[list[tuple[int, int, float]]]:
-    counts = saved.whole("entry.count", n).tolist()
-    total = sum(counts)
-    states = saved.whole("entry.states", total, 2, high=n_slots - 1).tolist()
-    weights = saved.floats("entry.weight", total, low=0.0).tolist()
-    triples = ((one, other, w) for (one, other), w in zip(states, weights, strict=True))
-    return [[next(triples) for _ in range(count)] for count in counts]
+def _entries(columns: dict[str, list[Any]], states: IntArray) -> list[list[tuple[int, int, float]]]:
+    triples = zip(*states.T.tolist(), columns["entry.weight"], strict=True)
+    return [list(islice(triples, count)) for count in columns["entry.count"]]

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.files.schema import ANY, LARGEST_SUM, Schema, flags, floats, whole
 from tgm.transition.sparse import START, SparseTransitions
 
 ROUNDS_PER_STEP = 15  # Bellman updates per call of `sweep`; the rest waits for the next call
@@ -17,6 +18,15 @@ SHARE_OF_ALL = 4  # if more than one in so many states must be updated, all are:
 FEW = 3  # states: up to so many are updated one by one, which is faster than array operations
 CONVERGED = 1e-6  # share of (value - lowest value): smaller changes end `solve`
 LEAST_MOVE = 1e-9  # share of the largest reward: smaller changes end `solve`
+
+SCHEMA: Schema = {
+    "value": floats("n_slots", size=LARGEST_SUM),
+    "q": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "is_set": flags("n_slots", "n_actions"),
+    "set_to": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "bonus": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "active": whole(ANY, below="n_slots"),
+}
 
 
 class _Moves(NamedTuple):
@@ -84,13 +94,10 @@ class Sweeper:
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
-        self.value = saved.floats("value", ANY, size=LARGEST_SUM)
-        shape = len(self.value), self._model.n_actions
-        self.q = saved.floats("q", *shape, size=LARGEST_SUM)
-        self.is_set = saved.flags("is_set", *shape)
-        self.set_to = saved.floats("set_to", *shape, size=LARGEST_SUM)
-        self.bonus = saved.floats("bonus", *shape, size=LARGEST_SUM)
-        self.active = set(saved.whole("active", ANY, high=shape[0] - 1).tolist())
+        arrays = saved.read(SCHEMA, n_actions=self._model.n_actions)
+        self.value, self.q, self.bonus = arrays["value"], arrays["q"], arrays["bonus"]
+        self.is_set, self.set_to = arrays["is_set"], arrays["set_to"]
+        self.active = set(arrays["active"].tolist())
 
     def set_rows(self, is_set: BoolArray, set_to: FloatArray) -> None:
         """Give the values of some rows; both (n, n_actions), for the first n slots."""

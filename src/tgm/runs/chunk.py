@@ -10,9 +10,10 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
-from tgm.files.arrays import ANY, ArrayReader, Arrays
+from tgm.files.schema import Arrays, Field, Length, Schema, Total, flags, floats, read, whole
 
-# Name -> (type, shape of one entry: d for features, A for actions).
+# Name -> (type, shape of one entry: d for features, A for actions). The part before the dot is the
+# table that the column belongs to.
 COLUMNS: dict[str, tuple[Any, str]] = {
     "obs.step": (np.int64, ""),
     "obs.episode": (np.int64, ""),
@@ -24,6 +25,9 @@ COLUMNS: dict[str, tuple[Any, str]] = {
     "obs.share": (np.float64, ""),
     "obs.weight": (np.float64, ""),
     "obs.point": (np.float64, "d"),
+    "belief.observation": (np.int64, ""),
+    "belief.state": (np.int64, ""),
+    "belief.probability": (np.float64, ""),
     "frame.step": (np.int64, ""),
     "frame.n_obs": (np.int64, ""),
     "frame.is_full": (np.bool_, ""),
@@ -53,8 +57,60 @@ COLUMNS: dict[str, tuple[Any, str]] = {
     "kept.state": (np.int64, ""),
 }
 
+# Table -> the number of its entries.
+ENTRIES: dict[str, Length] = {
+    "obs": "n_obs",
+    "belief": "n_beliefs",
+    "frame": "n_frames",
+    "component": Total("frame.n_components"),
+    "removed": Total("frame.n_removed"),
+    "row": Total("frame.n_rows"),
+    "next": Total("row.n_next"),
+    "full": Total("frame.n_components", where="frame.is_full"),
+    "kept": "n_kept",
+}
+
 MOST = 1e300  # a value or an evidence may be large, but is a number
 ROUNDING = 1e-6  # by how much a probability may be above one
+
+NONE = -1  # no state, no action: the lowest whole number of a column, except of these
+FROM_ZERO = {
+    "obs.step",
+    "belief.observation",
+    "belief.state",
+    "frame.step",
+    "frame.n_obs",
+    "frame.n_components",
+    "frame.n_removed",
+    "frame.n_rows",
+    "row.action",
+    "row.n_next",
+}
+INDEX_OF = {
+    "obs.action": "A",
+    "row.action": "A",
+    "kept.frame": "n_frames",
+    "belief.observation": "n_obs",
+}
+SHARES = {"obs.share", "obs.weight", "belief.probability"}
+
+
+def _field(name: str, dtype: type[np.generic], letters: str) -> Field:
+    """What a column may hold: one entry for each of its table."""
+    shape = (ENTRIES[name.partition(".")[0]], *letters)
+    if dtype is np.bool_:
+        return flags(*shape)
+    if dtype is np.int64:
+        return whole(*shape, low=0 if name in FROM_ZERO else NONE, below=INDEX_OF.get(name))
+    if name in SHARES:
+        return floats(*shape, low=0.0, high=1.0 + ROUNDING)
+    return floats(*shape, size=MOST)
+
+
+SCHEMA: Schema = {
+    **{name: _field(name, dtype, letters) for name, (dtype, letters) in COLUMNS.items()},
+    "prior.dof": floats(1, low=0.0),
+}
 
 
 @dataclass(frozen=True)
@@ -150,68 +206,32 @@ class Chunk:
     @classmethod
     def of(cls, first_step: int, arrays: Arrays, n_features: int, n_actions: int) -> Chunk:
         """Check arrays that somebody else may have written."""
-        widths = {"d": n_features, "A": n_actions}
-        saved = ArrayReader(arrays)
-        checked: Arrays = {}
-        for name, (dtype, shape) in COLUMNS.items():
-            wanted = (ANY, *(widths[letter] for letter in shape))
-            if dtype is np.bool_:
-                checked[name] = saved.flags(name, *wanted)
-            elif dtype is np.int64:
-                checked[name] = saved.whole(name, *wanted, low=-1)
-            else:
-                checked[name] = saved.floats(name, *wanted, low=-MOST, high=MOST)
-        checked["prior.dof"] = saved.floats("prior.dof", 1, low=0.0)
-        chunk = cls(first_step, checked)
-        chunk._check()
+        chunk = cls(first_step, read(SCHEMA, arrays, {"d": n_features, "A": n_actions}))
+        chunk._check_order()
+        chunk._check_beliefs()
         return chunk
 
-    def _check(self) -> None:
+    def _check_order(self) -> None:
+        """DataError if steps are not in order, or not those that follow `first_step`."""
         a = self.arrays
-        self._check_length("frame", len(a["frame.step"]))
-        for name, table in (
-            ("frame.n_components", "component.id"),
-            ("frame.n_removed", "removed.id"),
-            ("frame.n_rows", "row.state"),
-            ("row.n_next", "next.state"),
-        ):  # one by one: a sum of huge numbers would begin again at zero
-            if (a[name] < 0).any() or (a[name] > len(a[table])).any():
-                raise DataError(f"array '{name}' holds a number that is not within the file")
-        for table, length in (
-            ("obs", len(a["obs.step"])),
-            ("component", int(a["frame.n_components"].sum())),
-            ("removed", int(a["frame.n_removed"].sum())),
-            ("row", int(a["frame.n_rows"].sum())),
-            ("next", int(a["row.n_next"].sum())),
-            ("full", int(a["frame.n_components"][a["frame.is_full"]].sum())),
-            ("kept", len(a["kept.frame"])),
-        ):
-            self._check_length(table, length)
-        for name in ("obs.step", "frame.step", "frame.n_obs"):
-            if (np.diff(a[name]) < 0).any() or (a[name] < 0).any():
+        for name in ("obs.step", "frame.step", "frame.n_obs", "belief.observation"):
+            if (np.diff(a[name]) < 0).any():
                 raise DataError(f"array '{name}' is not in order")
         last = self.first_step + len(a["obs.step"])  # each observation is a step, or a start
         for name in ("obs.step", "frame.step"):
             if (a[name] < self.first_step).any() or (a[name] > last).any():
                 raise DataError(f"array '{name}' is not within {self.first_step} and {last}")
-        for name in ("obs.action", "row.action"):
-            if (a[name] >= self.n_actions).any():
-                raise DataError(f"array '{name}' holds {a[name].max()} of {self.n_actions} actions")
-        for name in ("obs.share", "obs.weight"):
-            if (a[name] < 0).any() or (a[name] > 1.0 + ROUNDING).any():
-                raise DataError(f"array '{name}' is not within 0 and 1")
-        if (a["row.action"] < 0).any():
-            raise DataError("array 'row.action' holds a number below 0")
         if len(a["frame.step"]) and not a["frame.is_full"][0]:
             raise DataError("the first frame is not a full one")
-        if (a["kept.frame"] >= len(a["frame.step"])).any():
-            raise DataError("array 'kept.frame' names a frame that is not there")
 
-    def _check_length(self, table: str, length: int) -> None:
-        for name in COLUMNS:
-            if name.startswith(f"{table}.") and len(self.arrays[name]) != length:
-                n_entries = len(self.arrays[name])
-                raise DataError(f"array '{name}' has {n_entries} entries, not {length}")
+    def _check_beliefs(self) -> None:
+        """DataError if the probabilities of one observation sum to more than one."""
+        totals = np.bincount(self.arrays["belief.observation"], self.arrays["belief.probability"])
+        if (totals > 1.0 + ROUNDING).any():
+            raise DataError(
+                "array 'belief.probability': the probabilities of observation "
+                f"{totals.argmax()} sum to {totals.max():g}, more than 1"
+            )
 
     @property
     def last_step(self) -> int:
@@ -235,6 +255,7 @@ class Chunk:
             "next": int(a["row.n_next"][:n_rows].sum()),
             "full": int(n_components[a["frame.is_full"][:n_frames]].sum()),
             "kept": int((a["kept.frame"] < n_frames).sum()),
+            "belief": int((a["belief.observation"] < n_observations).sum()),
             "prior": 1,
         }
         cut = {name: array[: lengths[name.split(".")[0]]] for name, array in a.items()}

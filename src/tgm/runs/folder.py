@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import functools
 import itertools
 import json
 import math
 import os
 import platform
 import re
-import secrets
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib import metadata
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -26,18 +21,18 @@ import numpy as np
 import scipy
 
 from tgm.agent import EpisodeInfo
-from tgm.agent.model_file import sync_folder, write_atomically
 from tgm.agent.recording import Ending
 from tgm.errors import RunError, RunExistsError
+from tgm.files.atomic import make_folder, remove_temporary_files, sync_folder, write_json
+from tgm.files.format import FORMAT
 from tgm.runs.env_spec import World
 from tgm.runs.lock import OPEN_FLAGS, Lock
+from tgm.version import __version__
 
-SCHEMA = 3
 RUN_FILE, METRICS_FILE, RESULT_FILE = "run.json", "metrics.jsonl", "result.json"
 MODEL_FILE = "model.safetensors"
 HISTORY_FOLDER, CHECKPOINT_FOLDER = "history", "checkpoints"
 NUMBER = re.compile(r"[0-9]{10,18}")  # the step that a file is named by
-TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)  # why a directory cannot have a name
 MOST_FILES = 100_000  # checkpoints or pieces of history of a run
 FLUSH_SECONDS = 0.5  # a reader is behind by no more than this
 
@@ -117,7 +112,7 @@ class RunFolder:
             packages: versions of the packages that the environment comes from.
         """
         facts = {
-            "schema": SCHEMA,
+            "format": FORMAT,
             "agent": agent,
             "world": world.to_dict(),
             "seed": seed,
@@ -127,7 +122,13 @@ class RunFolder:
             "versions": versions() | dict(packages or {}),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        _make_whole(path, facts)
+
+        def fill(unfinished: Path) -> None:
+            for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
+                (unfinished / name).mkdir()
+            write_json(unfinished / RUN_FILE, facts)
+
+        make_folder(path, fill)
         return cls(path)
 
     @property
@@ -186,9 +187,7 @@ class RunFolder:
     def remove_unfinished(self) -> None:
         """Remove files that a writer had begun when it was killed; no removed file comes back."""
         for folder in (self.path, self.path / HISTORY_FOLDER, self.path / CHECKPOINT_FOLDER):
-            for file in folder.glob(".*.tmp"):
-                file.unlink()
-            sync_folder(folder)
+            remove_temporary_files(folder)
 
     def release(self) -> None:
         """Let go of the directory as it is."""
@@ -229,26 +228,15 @@ def write_result(path: Path, result: Mapping[str, Any]) -> None:
     write_json(path / RESULT_FILE, {name: _finite(value) for name, value in result.items()})
 
 
-def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write a JSON file with a line for each fact, whole or not at all."""
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(fact)}" for name, fact in facts.items())
-    write_atomically(path, f"{{\n{lines}\n}}\n".encode())
-
-
 def versions() -> dict[str, str]:
     """The versions of Python and of the packages that results depend on."""
     return {
         "python": platform.python_version(),
-        "temporal-gaussian-mixture": _own_version(),
+        "temporal-gaussian-mixture": __version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "gymnasium": gym.__version__,
     }
-
-
-@functools.cache
-def _own_version() -> str:
-    return metadata.version("temporal-gaussian-mixture")
 
 
 def begin_in_free(path: Path, begin: Callable[[Path], Begun]) -> Begun:
@@ -266,52 +254,6 @@ def begin_in_free(path: Path, begin: Callable[[Path], Begun]) -> Begun:
             with contextlib.suppress(RunExistsError):
                 return begin(free)
     raise AssertionError  # there are numbers enough
-
-
-def _make_whole(path: Path, facts: dict[str, Any]) -> None:
-    """Make a run directory under another name and rename it: it is a run, or it is not there."""
-    if os.path.lexists(path):
-        raise _exists(path)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        _make_folders(path.parent)
-        unfinished.mkdir()
-        for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
-            (unfinished / name).mkdir()
-        write_json(unfinished / RUN_FILE, facts)
-        _rename_to_free(unfinished, path)
-        sync_folder(path.parent)
-    except OSError as error:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise RunError(f"{path}: cannot be made ({error.strerror})") from None
-    except RunError:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
-
-
-def _rename_to_free(unfinished: Path, path: Path) -> None:
-    """Give a run its name, unless another got it since: that one's directory is not empty.
-
-    An empty directory that somebody made in this very moment is replaced, which loses nothing.
-    """
-    try:
-        unfinished.rename(path)
-    except OSError as error:
-        if error.errno in TAKEN:
-            raise _exists(path) from None
-        raise
-
-
-def _exists(path: Path) -> RunExistsError:
-    return RunExistsError(f"{path}: exists already; choose another directory")
-
-
-def _make_folders(path: Path) -> None:
-    """Make a directory and those above it, and wait until they are on the disk."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    path.mkdir(parents=True, exist_ok=True)
-    for folder in reversed(missing):
-        sync_folder(folder.parent)
 
 
 def _line(record: Mapping[str, Any], episodes: Sequence[EpisodeInfo]) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tgm.agent.model_file import read_arrays, sync_file, sync_folder, write_arrays
 from tgm.agent.recording import NO_ACTION
 from tgm.distributions import FloatArray
 from tgm.errors import RunError, TGMError
 from tgm.files.arrays import Arrays
+from tgm.files.atomic import sync_file, sync_folder
+from tgm.files.store import read_arrays, write_arrays
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.runs.chunk import COLUMNS, Chunk
 
@@ -60,10 +61,12 @@ TABLES: dict[str, tuple[str, ...]] = {
     "next": ("next.state", "next.count"),
     "full": ("full.q", "full.prior_mean", "full.prior_covariance", "full.log_evidence"),
     "kept": ("kept.frame", "kept.point", "kept.state"),
+    "belief": ("belief.observation", "belief.state", "belief.probability"),
 }
 
 
 _ROW_WIDTH = len(TABLES["row"])
+_pack_belief = struct.Struct(f"={len(TABLES['belief'])}d").pack
 
 
 def next_full(step: int) -> int:
@@ -136,6 +139,15 @@ class HistoryWriter:
         self.observations.clear()
         self._is_whole = was_whole
 
+    def note_belief(self, belief: Sequence[tuple[int, float]]) -> None:
+        """Attach a belief to the newest observation: state ids with their probabilities.
+
+        Needed only where the belief is not its recorded state with probability 1. What the
+        probabilities lack to 1 belongs to no known state. Call it once for an observation.
+        """
+        newest = self.n_observations - 1
+        self._tables["belief"].extend([_pack_belief(newest, state, p) for state, p in belief])
+
     def add_full(self, step: int, snapshot: Snapshot) -> None:
         """Add a full frame."""
         self._is_whole = False
@@ -200,7 +212,7 @@ class HistoryWriter:
             sync: wait until all chunks are on the disk, because a checkpoint will count on them.
         """
         is_relied_on = sync or self._is_relied_on
-        size = self.n_observations + self.n_frames
+        size = self.n_observations + self.n_frames + len(self._tables["belief"])
         is_new = size != self._n_written or is_relied_on != self._is_relied_on
         if self._is_whole and is_new:
             # Where a checkpoint counts on the file, content that cannot be read or is not on the

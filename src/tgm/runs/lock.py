@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import time
 import warnings
 import weakref
 from pathlib import Path
 
 from tgm.errors import RunError, TGMWarning
+from tgm.files.atomic import unique_temporary_name
 from tgm.runs.writer import (
     SAFELY,
     WRITER_FILE,
@@ -168,7 +168,7 @@ def _remove_stale(folder: Path, guard: Guard) -> None:
                 f"cannot be asked from here); if it is gone, remove {path}"
             )
     # Renamed first: of two that find the same file stale, one gets it.
-    aside = path.with_name(f".{WRITER_FILE}.{secrets.token_hex(4)}.tmp")
+    aside = unique_temporary_name(path)
     try:
         path.rename(aside)
         if is_same_file(aside.lstat(), before):

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tgm.agent import TGMAgent
-from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.agent.model_file import read_model
 from tgm.agent.spaces import Interface
 from tgm.errors import RunError, TGMError
-from tgm.files import opened, parse_json, read_bytes
+from tgm.files import opened, parse_json, read_arrays, read_bytes
+from tgm.files.format import check_format, format_of
+from tgm.files.reading import ReadOnce, identity
 from tgm.runs.chunk import Chunk, Frame
 from tgm.runs.env_spec import World
 from tgm.runs.folder import (
@@ -22,7 +24,6 @@ from tgm.runs.folder import (
     MODEL_FILE,
     RESULT_FILE,
     RUN_FILE,
-    SCHEMA,
     is_own_file,
     numbered,
 )
@@ -70,6 +71,7 @@ class Run:
 
     folder: Path
     facts: dict[str, Any]
+    _kept: ReadOnce = field(default_factory=ReadOnce, repr=False, compare=False)
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
@@ -78,9 +80,9 @@ class Run:
         path = folder / RUN_FILE
         if not is_own_file(path):
             raise RunError(f"{folder}: not a run (there is no {RUN_FILE} in it)")
-        facts = _read_json(path)
-        if facts.get("schema") != SCHEMA:
-            raise RunError(f"{path}: schema {facts.get('schema')!r}; this version reads {SCHEMA}")
+        kept = ReadOnce()
+        facts = kept.get(path, _read_json)
+        check_format(folder, "a run", format_of(facts))
         wanted: dict[str, Any] = {
             "agent": str,
             "seed": int,
@@ -92,7 +94,12 @@ class Run:
             if not isinstance(facts.get(name), kind):
                 raise RunError(f"{path}: '{name}' is {facts.get(name)!r:.100}")
         _check_ranges(path, facts)
-        return cls(folder, facts)
+        return cls(folder, facts, kept)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the run.json in the directory is still the one that was read."""
+        return self._kept.is_current(self.folder / RUN_FILE)
 
     @property
     def name(self) -> str:
@@ -119,7 +126,7 @@ class Run:
             last = self._last_line(strict=True)
             if not is_own_file(path):
                 return RunStatus("interrupted", "it was killed", last=last)
-            result = _read_json(path)
+            result = self._kept.get(path, _read_json)
         except RunError as error:
             return RunStatus("broken", str(error))
         state = result.get("status")
@@ -165,13 +172,15 @@ class Run:
         """
         status = self.status()
         told = status.result.get("steps", status.last.get("step"))
-        steps = [step for step, _ in self.checkpoints()]
+        checkpoints = self.checkpoints()
+        steps = [step for step, _ in checkpoints]
         if isinstance(told, int | float) and 0 <= told <= MOST_STEPS:  # NaN is not
             steps.append(int(told))
         final = self.folder / MODEL_FILE
-        if is_own_file(final):
+        is_checkpoint = any(identity(final) == identity(path) for _, path in checkpoints)
+        if is_own_file(final) and not is_checkpoint:  # one file may have both names
             with contextlib.suppress(RunError):  # what cannot be read cannot be lost
-                known = read_arrays(final, MODEL_FORMAT)[1].get("n_steps")
+                known = self._kept.get(final, lambda path: read_model(path)[1].get("n_steps"))
                 steps += [known] if isinstance(known, int) else []
         return max(steps, default=0)
 
@@ -200,11 +209,11 @@ class Run:
         try:
             return with_all_frames(chunk)
         except TGMError as error:
-            raise RunError(f"{self._chunk_path(first_step)}: {error}") from None
+            raise RunError(f"{self.chunk_path(first_step)}: {error}") from None
 
     def chunk_file(self, first_step: int) -> Chunk:
         """The same as it is in its file: what was just added to the model has no frame."""
-        path = self._chunk_path(first_step)
+        path = self.chunk_path(first_step)
         if not is_own_file(path):
             raise RunError(f"{path}: there is no such file")
         arrays, _ = read_arrays(path, FORMAT)
@@ -216,7 +225,8 @@ class Run:
         except TGMError as error:
             raise RunError(f"{path}: {error}") from None
 
-    def _chunk_path(self, first_step: int) -> Path:
+    def chunk_path(self, first_step: int) -> Path:
+        """The file of the chunk that begins after a step."""
         return self.folder / HISTORY_FOLDER / f"{first_step:010d}.safetensors"
 
     def frame_at(self, step: int) -> Frame:
@@ -248,16 +258,7 @@ class Run:
         if not is_own_file(path):
             return {}
         try:
-            with opened(path) as (file, size):
-                tail = TAIL
-                while True:
-                    start = max(0, size - tail)
-                    file.seek(start)
-                    whole = file.read(size - start).split(b"\n")[:-1]
-                    if len(whole) > (start > 0) or start == 0 or tail > LONGEST_LINE:
-                        break
-                    tail *= 8
-            return _parse_line(path, None, whole[-1]) if whole else {}
+            return self._kept.get(path, _read_last_line)
         except RunError:
             if strict:
                 raise
@@ -278,6 +279,19 @@ def _read_json(path: Path) -> dict[str, Any]:
     if not isinstance(facts, dict):
         raise RunError(f"{path}: holds no JSON object")
     return facts
+
+
+def _read_last_line(path: Path) -> dict[str, Any]:
+    with opened(path) as (file, size):
+        tail = TAIL
+        while True:
+            start = max(0, size - tail)
+            file.seek(start)
+            whole = file.read(size - start).split(b"\n")[:-1]
+            if len(whole) > (start > 0) or start == 0 or tail > LONGEST_LINE:
+                break
+            tail *= 8
+    return _parse_line(path, None, whole[-1]) if whole else {}
 
 
 def _check_ranges(path: Path, facts: dict[str, Any]) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
-from tgm.agent.model_file import link_or_copy
 from tgm.agent.recording import Ending
 from tgm.distributions import FloatArray
 from tgm.errors import RunError
+from tgm.files.atomic import link_or_copy
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.step_info import StepInfo
 from tgm.perception.observation_model import NO_STATE
@@ -142,6 +142,9 @@ class RunRecorder:
         self._add(
             self._pack(action, reward, end, state, log_density, share, weight, point.tobytes())
         )
+        belief = info.belief
+        if len(belief) != 1 or belief[0][1] != 1.0:
+            self._history.note_belief(belief)
         if share <= 0.0 or not self._is_followed:
             self._is_followed, self.due_at = False, 0
             self._changes.add(info, self._state_before, action)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from tgm.agent import EpisodeInfo, TGMAgent, TGMConfig
-from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.agent.model_file import read_model
 from tgm.errors import RunError, TGMError
+from tgm.files.reading import Identity, identity
 from tgm.runs.admission import (
     check_is_free,
     check_is_new,
@@ -27,14 +29,55 @@ from tgm.runs.timing import CHECKPOINT_SECONDS
 from tgm.runs.unrecorded import UnrecordedChanges
 
 OURS = ("tgm", "tgm-paper")
-# Agents that `resume` made for a run that was too short for a checkpoint, and those runs.
-_begins_again: weakref.WeakKeyDictionary[TGMAgent, Path] = weakref.WeakKeyDictionary()
-
 NO_CHECKPOINT = "has no checkpoint; it begins again at step 0"
 
 
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A checkpoint as it was read: what a recorder needs to go on from it, besides the agent.
+
+    Attributes:
+        notes: those of the recorder that wrote it.
+        chunk: of the history, as it was then.
+        files: the files that this was read from, each with its identity before it was read.
+    """
+
+    notes: dict[str, Any]
+    chunk: Chunk
+    files: dict[Path, Identity]
+
+
+@dataclass(frozen=True, eq=False)
+class Resumed:
+    """What `resume` read of a run. `open_run` uses it, so that no file is read twice.
+
+    Attributes:
+        run: the run.
+        checkpoint: where the agent comes from; None if the run begins again at step 0.
+        n_steps, n_episodes: of the agent then.
+    """
+
+    run: Run
+    checkpoint: Checkpoint | None
+    n_steps: int
+    n_episodes: int
+
+    def is_current(self, agent: TGMAgent, folder: Path) -> bool:
+        """Whether agent and files are still as they were, and `folder` is the run."""
+        files = {} if self.checkpoint is None else self.checkpoint.files
+        return (
+            (agent.n_steps, agent.n_episodes) == (self.n_steps, self.n_episodes)
+            and self.run.folder.resolve() == folder.resolve()
+            and self.run.is_current
+            and all(identity(path) == before for path, before in files.items())
+        )
+
+
+_resumed: weakref.WeakKeyDictionary[TGMAgent, Resumed] = weakref.WeakKeyDictionary()
+
+
 def resume(
-    folder: str | Path, env: gym.Env[Any, Any] | None = None
+    folder: str | Path | Run, env: gym.Env[Any, Any] | None = None
 ) -> tuple[TGMAgent, tuple[str, ...]]:
     """The agent of a run as it was at the newest checkpoint that can be read.
 
@@ -49,32 +92,41 @@ def resume(
         lies within an episode, that there is none, other versions of packages. If there are
         checkpoints and none can be read, a RunError says why.
     """
-    run = Run.open(Path(folder))
+    run = folder if isinstance(folder, Run) else Run.open(folder)
     if run.facts["agent"] not in OURS:
-        raise RunError(f"{folder}: a run of '{run.facts['agent']}' cannot be resumed")
+        raise RunError(f"{run.folder}: a run of '{run.facts['agent']}' cannot be resumed")
     check_is_free(run)
     env = run.world.make() if env is None else env
     troubles = check_world(run, World.of(env)) + other_versions(run, env)
     unread: list[str] = []
     for _, path in reversed(run.checkpoints()):
         try:
-            agent = TGMAgent.load(path, env=env)
-            notes = _notes(path, agent)
-            _chunk_of(run, notes)
-            troubles += [f"{reason}; going on from an earlier checkpoint" for reason in unread]
-            return agent, (*troubles, *_broken_off(run, notes, agent))
+            agent, checkpoint = _load(run, path, env)
         except TGMError as error:
             unread.append(f"{error}")
+            continue
+        _resumed[agent] = Resumed(run, checkpoint, agent.n_steps, agent.n_episodes)
+        troubles += [f"{reason}; going on from an earlier checkpoint" for reason in unread]
+        return agent, (*troubles, *_broken_off(run, checkpoint.notes, agent))
     if unread:  # nothing that is recorded is given up for a new beginning
         raise RunError(f"no checkpoint can be read ({'; '.join(unread)}); begin a new run")
-    troubles.append(f"{folder}: {NO_CHECKPOINT}")
+    agent = _new_agent(run, env)
+    _resumed[agent] = Resumed(run, None, agent.n_steps, agent.n_episodes)
+    return agent, (*troubles, f"{run.folder}: {NO_CHECKPOINT}")
+
+
+def _load(run: Run, path: Path, env: gym.Env[Any, Any]) -> tuple[TGMAgent, Checkpoint]:
+    before = identity(path)
+    agent, notes = TGMAgent.load_with_notes(path, env)
+    return agent, _with_chunk(run, path, before, notes)
+
+
+def _new_agent(run: Run, env: gym.Env[Any, Any]) -> TGMAgent:
     try:
         config = TGMConfig.from_dict(run.facts["config"])
-        agent = TGMAgent(env, config, seed=run.facts["seed"])
-        _begins_again[agent] = run.folder.resolve()
-        return agent, tuple(troubles)
+        return TGMAgent(env, config, seed=run.facts["seed"])
     except (TGMError, TypeError) as error:
-        raise RunError(f"{folder}: its settings do not fit this version ({error})") from None
+        raise RunError(f"{run.folder}: its settings do not fit this version ({error})") from None
 
 
 def open_run(
@@ -97,38 +149,80 @@ def open_run(
     """
     if not folder.exists():
         return RunRecorder.begin(agent, folder, n_steps, checkpoint_seconds=checkpoint_seconds)
-    try:
-        run = Run.open(folder)
-    except RunError:
-        raise RunError(f"{folder}: exists already; choose another directory") from None
+    resumed = _resumed.get(agent)
+    if resumed is not None and not resumed.is_current(agent, folder):
+        resumed = None
+    run = _opened(folder) if resumed is None else resumed.run
     check_is_free(run)
+    _check_is_run_of(run, agent)
+    if agent.n_steps == 0 and not run.checkpoints():
+        if run.status().state == "finished" and not (may_begin_again or resumed is not None):
+            raise _exists(folder)
+        check_is_new(agent, folder)
+        checkpoint = None
+    elif resumed is not None and resumed.checkpoint is not None:
+        checkpoint = resumed.checkpoint
+    else:
+        checkpoint = _checkpoint_of(run, agent)
+    check_steps(run, n_steps)
+    for step, file in run.checkpoints():
+        if step > agent.n_steps:  # it was found unreadable, or it would not have been passed over
+            _remove(file)
+    notes, chunk = (None, None) if checkpoint is None else (checkpoint.notes, checkpoint.chunk)
+    recorder = RunRecorder.resume(agent, folder, notes, chunk, checkpoint_seconds)
+    _resumed.pop(agent, None)  # the agent will live on, and the chunk takes memory
+    return recorder
+
+
+def _opened(folder: Path) -> Run:
+    try:
+        return Run.open(folder)
+    except RunError:
+        raise _exists(folder) from None
+
+
+def _exists(folder: Path) -> RunError:
+    return RunError(f"{folder}: exists already; choose another directory")
+
+
+def _check_is_run_of(run: Run, agent: TGMAgent) -> None:
+    """RunError if the run has another seed, other settings or another world than the agent."""
     other = setting_differences(run, agent.seed, agent.config.to_dict())
     if other:
         raise RunError(
-            f"{folder}: is the run of another agent ({'; '.join(other)}); choose another directory"
+            f"{run.folder}: is the run of another agent ({'; '.join(other)}); choose another "
+            "directory"
         )
     if agent.env is not None:
         check_world(run, World.of(agent.env))
-    if agent.n_steps == 0 and not run.checkpoints():
-        is_asked_to = may_begin_again or _begins_again.get(agent) == folder.resolve()
-        if run.status().state == "finished" and not is_asked_to:
-            raise RunError(f"{folder}: exists already; choose another directory")
-        check_is_new(agent, folder)
-        check_steps(run, n_steps)
-        return RunRecorder.resume(agent, folder, None, None, checkpoint_seconds)
+
+
+def _checkpoint_of(run: Run, agent: TGMAgent) -> Checkpoint:
+    """The checkpoint that an agent comes from, which was not made by `resume`."""
     for step, path in run.checkpoints():
         if step == agent.n_steps and agent.is_between_episodes:
-            notes = _notes(path, agent)
-            chunk = _chunk_of(run, notes)
-            check_steps(run, n_steps)
-            for later, file in run.checkpoints():
-                if later > step:  # it was found unreadable, or it would not have been passed over
-                    _remove(file)
-            return RunRecorder.resume(agent, folder, notes, chunk, checkpoint_seconds)
+            before = identity(path)
+            metadata = read_model(path)[1]
+            if metadata.get("n_episodes") != agent.n_episodes:
+                raise RunError(
+                    f"{run.folder}: the agent has begun {agent.n_episodes} episodes, its newest "
+                    f"checkpoint {metadata.get('n_episodes')}: one was broken off in between; "
+                    "tgm.runs.resume(folder) gives an agent that can go on"
+                )
+            return _with_chunk(run, path, before, metadata.get("notes"))
     raise RunError(
-        f"{folder}: exists already, and the agent at step {agent.n_steps} does not come from one "
-        "of its checkpoints; tgm.runs.resume(folder) gives one that does"
+        f"{run.folder}: exists already, and the agent at step {agent.n_steps} does not come from "
+        "one of its checkpoints; tgm.runs.resume(folder) gives one that does"
     )
+
+
+def _with_chunk(run: Run, path: Path, before: Identity, notes: object) -> Checkpoint:
+    """The checkpoint at `path` with the chunk that its notes name; both are checked."""
+    checked = _checked_notes(path, notes)
+    chunk_path = run.chunk_path(checked["chunk"])
+    files = {path: before, chunk_path: identity(chunk_path)}
+    chunk = run.chunk_file(checked["chunk"])
+    return Checkpoint(checked, chunk.cut(checked["n_observations"], checked["n_frames"]), files)
 
 
 COUNTS = ("metrics_bytes", "chunk", "n_observations", "n_frames", "n_forgotten", "recorded_at")
@@ -149,16 +243,8 @@ LESSON: dict[str, Any] = {
 }
 
 
-def _notes(path: Path, agent: TGMAgent) -> dict[str, Any]:
-    """What a checkpoint of the agent tells the recorder, checked."""
-    facts = read_arrays(path, MODEL_FORMAT)[1]
-    notes = facts.get("notes")
-    if facts.get("n_episodes") != agent.n_episodes:
-        raise RunError(
-            f"{path.parent.parent}: the agent has begun {agent.n_episodes} episodes, its newest "
-            f"checkpoint {facts.get('n_episodes')}: one was broken off in between; "
-            "tgm.runs.resume(folder) gives an agent that can go on"
-        )
+def _checked_notes(path: Path, notes: object) -> dict[str, Any]:
+    """The notes of a recorder in a checkpoint, checked."""
     if not isinstance(notes, dict):
         raise RunError(f"{path}: not a checkpoint")
     for name in COUNTS:
@@ -198,10 +284,6 @@ def _broken_off(run: Run, notes: dict[str, Any], agent: TGMAgent) -> list[str]:
         f"{agent.n_episodes}; the state of an environment cannot be saved, so a new episode "
         "begins there"
     ]
-
-
-def _chunk_of(run: Run, notes: dict[str, Any]) -> Chunk:
-    return run.chunk_file(notes["chunk"]).cut(notes["n_observations"], notes["n_frames"])
 
 
 def _remove(file: Path) -> None:

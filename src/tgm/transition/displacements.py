@@ -15,7 +15,8 @@ from tgm.distributions.small import (
     squared_length,
     well_conditioned,
 )
-from tgm.files.arrays import LARGEST_POINT, ArrayReader, Arrays
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.files.schema import LARGEST_POINT, Schema, floats, positive_definite, scatter
 
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
 LOG_OWN_SHARE, LOG_BROAD_SHARE = math.log(OWN_SHARE), math.log1p(-OWN_SHARE)
@@ -26,6 +27,18 @@ SETTLED = 300.0  # displacements after which an action's law is learned no furth
 FARTHEST = 10.0  # times as far as a typical step
 LARGEST_LOG = 600.0  # of a density and of its inverse that are used as they are
 REFRESH_GROWTH = 1.1  # a law is made anew when it has this much more data
+
+SCHEMA: Schema = {
+    "weight": floats("n_actions", low=0.0),
+    "mean": floats("n_actions", "n_features", size=LARGEST_POINT),
+    "scatter": scatter("n_actions", "n_features", "n_features"),
+    "typical_square": positive_definite("n_features", "n_features"),
+    "floor": positive_definite("n_features", "n_features"),
+    "broad": positive_definite("n_features", "n_features"),
+    "own_precision": positive_definite("n_actions", "n_features", "n_features"),
+    "own_log_peak": floats("n_actions"),
+    "refresh_at": floats("n_actions"),
+}
 
 
 class Displacements:
@@ -172,16 +185,13 @@ class Displacements:
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
         n_actions, n_features = self.mean.shape
-        square = n_features, n_features
-        self.weight = saved.floats("weight", n_actions, low=0.0)
-        self.mean = saved.floats("mean", n_actions, n_features, size=LARGEST_POINT)
-        self.scatter = saved.scatter("scatter", n_actions, *square)
-        self.typical_square = saved.positive_definite("typical_square", *square)
-        self._floor = saved.positive_definite("floor", *square)
-        self._set_broad(saved.positive_definite("broad", *square))
-        self._own_precision = list(saved.positive_definite("own_precision", n_actions, *square))
-        self._own_log_peak = saved.floats("own_log_peak", n_actions).tolist()
-        self._refresh_at = saved.floats("refresh_at", n_actions)
+        arrays = saved.read(SCHEMA, n_actions=n_actions, n_features=n_features)
+        self.weight, self.mean, self.scatter = (arrays[n] for n in ("weight", "mean", "scatter"))
+        self.typical_square, self._floor = arrays["typical_square"], arrays["floor"]
+        self._set_broad(arrays["broad"])
+        self._own_precision = list(arrays["own_precision"])
+        self._own_log_peak = arrays["own_log_peak"].tolist()
+        self._refresh_at = arrays["refresh_at"]
 
     def refresh(self) -> None:
         """Make all laws anew from the moments."""

@@ -11,12 +11,12 @@ from tgm.envs import load_maze
 from tgm.envs.maze import ACTION_NAMES
 from tgm.experiments.figures import (
     forgetting,
-    lives,
     mazes,
     persistence,
     q_update,
     style,
     transitions,
+    trial_runs,
 )
 from tgm.experiments.figures.drawing import Settings
 
@@ -27,13 +27,13 @@ QUICK = Settings(quick=True)
 
 
 @pytest.fixture(scope="module")
-def life():
-    return lives.live("8", "paper", 0, 1000)
+def run():
+    return trial_runs.train("8", "paper", 0, 1000)
 
 
-def test_times_found_and_fixed_are_those_of_the_learner(life):
-    known = life.agent._learner.components
-    last = life.snapshots[-1]
+def test_times_found_and_fixed_are_those_of_the_learner(run):
+    known = run.agent._learner.components
+    last = run.snapshots[-1]
     assert last.step == 1000
     assert last.ids.tolist() == known.ids.tolist()
     assert last.times_found.tolist() == known.persistence.tolist()
@@ -41,10 +41,10 @@ def test_times_found_and_fixed_are_those_of_the_learner(life):
     assert last.is_fixed.any()
 
 
-def test_snapshots_come_every_hundred_steps_and_see_what_the_agent_saw(life):
-    assert [snapshot.step for snapshot in life.snapshots] == list(range(100, 1001, 100))
-    assert len(life.seen) == 1000 + life.agent.n_episodes
-    assert np.abs(life.seen - np.rint(life.seen)).mean() < 0.2
+def test_snapshots_come_every_hundred_steps_and_see_what_the_agent_saw(run):
+    assert [snapshot.step for snapshot in run.snapshots] == list(range(100, 1001, 100))
+    assert len(run.seen) == 1000 + run.agent.n_episodes
+    assert np.abs(run.seen - np.rint(run.seen)).mean() < 0.2
 
 
 def test_the_curve_is_the_mean_of_the_last_hundred_episodes():
@@ -61,17 +61,17 @@ def test_the_curve_is_the_mean_of_the_last_hundred_episodes():
 
     agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), tgm.TGMConfig.paper(), seed=0)
     agent.learn(1000, callback=count)
-    drawn = [snapshot.mean_return for snapshot in lives.live("8", "paper", 0, 1000).snapshots]
+    drawn = [snapshot.mean_return for snapshot in trial_runs.train("8", "paper", 0, 1000).snapshots]
     np.testing.assert_allclose(drawn, curve)
 
 
 def test_a_greedy_way_follows_the_maze():
-    life = lives.live("25", "default", 0, 500)
+    run = trial_runs.train("25", "default", 0, 500)
     maze = load_maze("25")
-    assert life.path[0] == maze.start
-    assert life.path[-1] == maze.goal
-    assert len(life.path) == len(maze.shortest_path)
-    for here, there in zip(life.path, life.path[1:], strict=False):
+    assert run.path[0] == maze.start
+    assert run.path[-1] == maze.goal
+    assert len(run.path) == len(maze.shortest_path)
+    for here, there in zip(run.path, run.path[1:], strict=False):
         assert there in maze.moves[here]
 
 
@@ -80,26 +80,26 @@ def test_a_greedy_way_follows_the_maze():
 
 def test_the_matrices_are_the_agents_in_the_order_of_the_states():
     drawing = transitions.transition_matrices(QUICK)
-    life = lives.live("8", "paper", 0, 600)
-    order = transitions.order_of_states(life)
-    assert sorted(order) == list(range(life.agent.n_states))
+    run = trial_runs.train("8", "paper", 0, 600)
+    order = transitions.order_of_states(run)
+    assert sorted(order) == list(range(run.agent.n_states))
     panels = drawing.figure.axes[:6]
     for action, panel in enumerate(panels[:5]):
         assert panel.get_title(loc="left") == ACTION_NAMES[action]
-        wanted = life.agent.transition_matrix[action][np.ix_(order, order)]
+        wanted = run.agent.transition_matrix[action][np.ix_(order, order)]
         np.testing.assert_array_equal(panel.images[0].get_array(), wanted)
         np.testing.assert_allclose(wanted.sum(axis=1), 1)
     ellipses = [patch for patch in panels[5].patches if isinstance(patch, Ellipse)]
-    np.testing.assert_allclose([patch.center for patch in ellipses], life.agent.means[order])
+    np.testing.assert_allclose([patch.center for patch in ellipses], run.agent.means[order])
     numbers = [text.get_text() for text in panels[5].texts]
     assert numbers == [str(n) for n in range(len(order))]
-    np.testing.assert_array_equal(panels[5].collections[0].get_offsets(), life.seen[-100:])
+    np.testing.assert_array_equal(panels[5].collections[0].get_offsets(), run.seen[-100:])
 
 
 def test_frames_stand_where_the_maze_leads():
     drawing = transitions.transition_matrices(QUICK)
-    life = lives.live("8", "paper", 0, 600)
-    maze, means = life.maze, life.agent.means[transitions.order_of_states(life)]
+    run = trial_runs.train("8", "paper", 0, 600)
+    maze, means = run.maze, run.agent.means[transitions.order_of_states(run)]
     nearest = [tuple(mean) for mean in np.rint(means).astype(int).tolist()]
     for action, panel in enumerate(drawing.figure.axes[:5]):
         frames = [
@@ -116,7 +116,7 @@ def test_the_numbers_of_figure_7_are_counted_right():
     numbers = transitions.transition_matrices(QUICK).claims[0].numbers
     right = wrong = 0
     for seed in range(2):
-        agent, maze = lives.live("8", "paper", seed, 600).agent, load_maze("8")
+        agent, maze = trial_runs.train("8", "paper", seed, 600).agent, load_maze("8")
         cells = [tuple(cell) for cell in np.rint(agent.means).astype(int).tolist()]
         for state, cell in enumerate(cells):
             if cells.count(cell) > 1 or cell not in maze.cells:
@@ -135,10 +135,10 @@ def test_the_numbers_of_figure_7_are_counted_right():
 # Figure 8
 
 
-def test_components_are_drawn_with_their_counts_and_kinds(life):
-    snapshot = life.snapshots[-1]
+def test_components_are_drawn_with_their_counts_and_kinds(run):
+    snapshot = run.snapshots[-1]
     axes = style.new_figure(3, 3).subplots()
-    persistence.draw_components(axes, life.maze, snapshot)
+    persistence.draw_components(axes, run.maze, snapshot)
     drawn = {
         tuple(np.round(patch.center, 9)): patch.get_edgecolor()
         for patch in axes.patches
@@ -156,7 +156,9 @@ def test_figure_8_shows_the_first_searches_and_counts_fixing_right():
     titles = [axes.get_title(loc="left") for axes in drawing.figure.axes[:8]]
     assert titles == [f"step {step}" for step in range(100, 900, 100)]
     numbers = drawing.claims[0].numbers
-    fixed = sum(lives.live("8", "paper", s, 1000).snapshots[-1].is_fixed.sum() for s in range(2))
+    fixed = sum(
+        trial_runs.train("8", "paper", s, 1000).snapshots[-1].is_fixed.sum() for s in range(2)
+    )
     assert numbers["fixed"] == fixed
     assert (numbers["fewest_times_found"], numbers["most_times_found"]) == (5, 5)
     assert numbers["lost"] == 0
@@ -194,8 +196,8 @@ def test_what_is_left_is_the_rest_of_it():
     wanted = {f"{kind}{n}" for kind in "xr" for n in kept}
     wanted |= {f"{kind}{n}" for kind in ("a", "step") for n in (1, 2, 5, 6)}
     assert set(circles_of(top)) == wanted
-    with_it = lives.live("8", "paper", 0, 600)
-    without = lives.live("8", "paper", 0, 600, forget=False)
+    with_it = trial_runs.train("8", "paper", 0, 600)
+    without = trial_runs.train("8", "paper", 0, 600, forget=False)
     lines = {line.get_label(): line.get_ydata() for line in bottom.lines}
     np.testing.assert_array_equal(lines["with forgetting"], [s.n_kept for s in with_it.snapshots])
     # Without forgetting everything that was ever seen is kept.
@@ -233,9 +235,9 @@ def test_the_update_is_drawn_number_by_number():
 
 
 def test_the_fate_of_a_cell_follows_from_its_whole_history():
-    life = lives.live("8", "paper", 0, 600)
-    first, last = life.snapshots[0], life.snapshots[-1]
-    a, b, c, d, *others = life.maze.cells
+    run = trial_runs.train("8", "paper", 0, 600)
+    first, last = run.snapshots[0], run.snapshots[-1]
+    a, b, c, d, *others = run.maze.cells
     everywhere = dict.fromkeys(others, "learned")
     begin = replace(
         first, cells=everywhere | {a: "learned", b: "missing", c: "duplicated"} | {d: "missing"}
@@ -243,22 +245,22 @@ def test_the_fate_of_a_cell_follows_from_its_whole_history():
     end = replace(
         last, cells=everywhere | {a: "fused", b: "missing", c: "missing", d: "duplicated"}
     )
-    story = replace(life, snapshots=(begin, end))
-    fates = mazes.fates(story)
-    assert fates[a] == fates[c] == "unstable"
-    assert fates[b] == "unlearned"
-    assert fates[d] == "double"
-    assert {fates[cell] for cell in others} == {"learned"}
+    story = replace(run, snapshots=(begin, end))
+    cell_statuses = mazes.cell_statuses(story)
+    assert cell_statuses[a] == cell_statuses[c] == "unstable"
+    assert cell_statuses[b] == "unlearned"
+    assert cell_statuses[d] == "double"
+    assert {cell_statuses[cell] for cell in others} == {"learned"}
     axes = style.new_figure(3, 3).subplots()
-    mazes.draw_fates(axes, story)
+    mazes.draw_statuses(axes, story)
     drawn = {
         (round(patch.get_x() + 0.5), round(patch.get_y() + 0.5)): patch
         for patch in axes.patches
-        if patch.get_label() in mazes.FATES
+        if patch.get_label() in mazes.STATUSES
     }
-    assert {cell: patch.get_label() for cell, patch in drawn.items()} == fates
+    assert {cell: patch.get_label() for cell, patch in drawn.items()} == cell_statuses
     for cell, patch in drawn.items():
-        assert patch.get_facecolor() == to_rgba(mazes.FATES[fates[cell]][0])
+        assert patch.get_facecolor() == to_rgba(mazes.STATUSES[cell_statuses[cell]][0])
 
 
 def test_the_way_is_drawn_only_where_the_maze_is_solved():
@@ -268,8 +270,8 @@ def test_the_way_is_drawn_only_where_the_maze_is_solved():
     for panel, (preset, name) in zip(
         panels, [(p, m) for p in ("paper", "default") for m in ("8", "25")], strict=True
     ):
-        group = [lives.live(name, preset, seed, 500) for seed in range(2)]
-        solved = sum(life.solved for life in group)
+        group = [trial_runs.train(name, preset, seed, 500) for seed in range(2)]
+        solved = sum(run.solved for run in group)
         assert panel.get_title(loc="left") == f"maze {name}\nsolved {solved} of 2"
         ways = [line for line in panel.lines if line.get_linestyle() == "-"]
         assert bool(ways) == group[0].solved
@@ -277,14 +279,14 @@ def test_the_way_is_drawn_only_where_the_maze_is_solved():
             np.testing.assert_array_equal(way.get_xydata(), group[0].path)
     solved, unstable, ours = drawing.claims
     assert unstable.numbers["cells"] == 2 * (8 + 9)
-    fates = [
-        fate
+    cell_statuses = [
+        status
         for name in ("8", "25")
         for seed in range(2)
-        for fate in mazes.fates(lives.live(name, "paper", seed, 500)).values()
+        for status in mazes.cell_statuses(trial_runs.train(name, "paper", seed, 500)).values()
     ]
-    for fate in mazes.FATES:
-        assert unstable.numbers[fate] == fates.count(fate)
+    for status in mazes.STATUSES:
+        assert unstable.numbers[status] == cell_statuses.count(status)
     assert unstable.numbers["fits_of_27"] == 1
     assert ours.numbers["solved"] == 4
-    assert set(solved.numbers) == {"lives", "solved_8", "solved_25"}
+    assert set(solved.numbers) == {"runs", "solved_8", "solved_25"}

@@ -1,5 +1,5 @@
-"""The figures of the paper, drawn anew from data of ours, each with a verdict on its claims.
+"""The figures of the paper, drawn from our own data, each with a verdict on its claims.
 
-`catalogue.FIGURES` leads from a number to the function that draws it; `gallery.draw_gallery` writes
-all of them with a page. Needs matplotlib: `pip install temporal-gaussian-mixture[figures]`.
+`catalogue.FIGURES` maps a number to the function that draws the figure; `gallery.draw_figures`
+writes the files. Needs matplotlib: `pip install temporal-gaussian-mixture[figures]`.
 """

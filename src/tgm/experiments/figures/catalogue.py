@@ -1,4 +1,4 @@
-"""From the number of a figure to the function that draws it."""
+"""The number of each figure -> the function that draws it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a figure's function takes and gives: settings, a drawing, and a verdict on its claims."""
+"""Input and output of a function that draws a figure: settings, drawing, claims with verdicts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Settings:
-    """What the figures are drawn from.
+    """Settings of all figures.
 
     Attributes:
-        seed: everything random follows from it.
-        quick: fewer seeds and shorter lives, for a first look and for tests.
+        seed: seed of all random numbers.
+        quick: fewer seeds and shorter runs, for tests and previews.
         results: a CSV file of learning curves, or a directory with one, for figure 13.
     """
 
@@ -34,11 +34,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says about a figure, and whether it holds here.
+    """A statement of the paper about a figure, and whether our data confirm it.
 
     Attributes:
-        text: what the paper says.
-        verdict: whether it holds.
+        text: the statement.
+        verdict: whether our data confirm it.
         measured: the evidence, in a sentence with its numbers.
         numbers: the same numbers by name.
     """
@@ -51,7 +51,7 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure with its words: what it is, what to see in it, what it says of the claims."""
+    """A figure with its title, a description of what it shows, and the claims."""
 
     title: str
     figure: Figure
@@ -60,5 +60,5 @@ class Drawing:
 
 
 def below(difference: float) -> str:
-    """A small difference in words; its exact size is the machine's rounding and says nothing."""
+    """A difference as text; one below 1e-9 is rounding, and its digits mean nothing."""
     return "less than 1e-9" if difference < 1e-9 else f"{difference:.2g}"

@@ -1,4 +1,4 @@
-"""Figures 9 and 10: which data can be forgotten, and what is left of it."""
+"""Figures 9 and 10: which data can be forgotten, and which are kept."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
 
 from tgm.distributions import BoolArray
-from tgm.experiments.figures import lives, style
+from tgm.experiments.figures import style, trial_runs
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings
-from tgm.experiments.figures.lives import Life
+from tgm.experiments.figures.trial_runs import TrialRun
 from tgm.memory import forgettable_points
 
 N_POINTS = 9
@@ -28,9 +28,9 @@ FIXED_FILL, FLEXIBLE_FILL, FORGET_FILL = "#5A6670", "#F2B48C", style.SKY
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One trial: is_fixed (n,) tells whether a point belongs to a fixed component.
+    """One trial: is_fixed (n,) says whether a point belongs to a fixed component.
 
-    forget_point (n,) and forget_step (n - 1,): what the rules let go.
+    forget_point (n,) and forget_step (n - 1,): which points and steps the rules forget.
     """
 
     is_fixed: BoolArray
@@ -39,7 +39,7 @@ class Trial:
 
     @classmethod
     def of(cls, is_fixed: BoolArray) -> Trial:
-        """Apply the rules: a point goes with its neighbours, a step with either of its ends."""
+        """Apply the rules for points and for steps."""
         has_next = np.arange(len(is_fixed)) < len(is_fixed) - 1
         forget = forgettable_points(is_fixed, has_next)
         return cls(is_fixed, forget, forget[:-1] | forget[1:])
@@ -51,7 +51,7 @@ def papers_trial() -> Trial:
 
 
 def before_forgetting(settings: Settings) -> Drawing:
-    """The trial with what can be forgotten marked."""
+    """The trial; what can be forgotten is marked."""
     trial = papers_trial()
     figure = style.new_figure(10.0, 3.6)
     axes = figure.subplots()
@@ -63,19 +63,20 @@ def before_forgetting(settings: Settings) -> Drawing:
     return Drawing(
         "Which data can be forgotten",
         figure,
-        "An observation x goes if it and both its neighbours in time belong to fixed components; a "
-        "missing neighbour at either end of the trial counts as fixed. A transition, the small dot "
-        "that joins an action with the states around it, goes if either of its ends does.",
+        "An observation x is forgotten if it and both its neighbours in time belong to fixed "
+        "components; a missing neighbour at either end of the trial counts as fixed. A transition, "
+        "the small dot between an action and two states, is forgotten if either of its two "
+        "observations is.",
         (_claim_sets(trial),),
     )
 
 
 def after_forgetting(settings: Settings) -> Drawing:
-    """What is left of the trial, and the memory of whole lives with and without forgetting."""
+    """The kept part of the trial, and the memory of whole runs with and without forgetting."""
     n_steps, n_seeds = settings.choose((2000, 3), (600, 1))
     seeds = range(settings.seed, settings.seed + n_seeds)
-    with_it = [lives.live(MAZE, "paper", seed, n_steps) for seed in seeds]
-    without = [lives.live(MAZE, "paper", seed, n_steps, forget=False) for seed in seeds]
+    with_it = [trial_runs.train(MAZE, "paper", seed, n_steps) for seed in seeds]
+    without = [trial_runs.train(MAZE, "paper", seed, n_steps, forget=False) for seed in seeds]
     trial = papers_trial()
     figure = style.new_figure(10.0, 5.9)
     top, bottom = figure.subplots(2, 1, height_ratios=(1.15, 1))
@@ -83,10 +84,10 @@ def after_forgetting(settings: Settings) -> Drawing:
     style.title(top, "what is kept of the trial of figure 9", "a")
     _draw_memory(bottom, with_it, without)
     return Drawing(
-        "What is left after forgetting",
+        "What is kept after forgetting",
         figure,
-        "Above, figure 9 without what was forgotten: two stretches around the points of flexible "
-        "components. Below, what that saves in a life in maze 8: once components are fixed "
+        "Above, figure 9 without the forgotten data: two intervals around the points of flexible "
+        "components. Below, the points in memory in maze 8: once components are fixed "
         "(step 500) the memory no longer grows.",
         (_claim_memory(with_it, without),),
     )
@@ -135,13 +136,13 @@ def _legend(axes: Axes) -> None:
     axes.legend(handles=marks, loc="upper center", bbox_to_anchor=(0.5, 1.13), ncols=4)
 
 
-def _draw_memory(axes: Axes, with_it: list[Life], without: list[Life]) -> None:
-    for some, name, colour in (
+def _draw_memory(axes: Axes, with_it: list[TrialRun], without: list[TrialRun]) -> None:
+    for runs, name, colour in (
         (without, "nothing is forgotten", style.GREY),
         (with_it, "with forgetting", style.BLUE),
     ):
-        steps = [snapshot.step for snapshot in some[0].snapshots]
-        kept = np.array([[snapshot.n_kept for snapshot in life.snapshots] for life in some])
+        steps = [snapshot.step for snapshot in runs[0].snapshots]
+        kept = np.array([[snapshot.n_kept for snapshot in run.snapshots] for run in runs])
         for row in kept:
             axes.plot(steps, row, color=colour, lw=1, alpha=0.45)
         axes.plot(steps, kept.mean(axis=0), color=colour, lw=2.2, label=name)
@@ -155,7 +156,7 @@ def _draw_memory(axes: Axes, with_it: list[Life], without: list[Life]) -> None:
         )
     axes.set(xlabel="step", ylabel="points in memory", ylim=(0, None), xlim=(0, steps[-1]))
     axes.grid(color=style.PALE)
-    style.title(axes, f"points in memory over {len(with_it)} lives in maze {MAZE}", "b")
+    style.title(axes, f"points in memory over {len(with_it)} runs in maze {MAZE}", "b")
 
 
 def _claim_sets(trial: Trial) -> Claim:
@@ -170,14 +171,14 @@ def _claim_sets(trial: Trial) -> Claim:
     )
 
 
-def _claim_memory(with_it: list[Life], without: list[Life]) -> Claim:
+def _claim_memory(with_it: list[TrialRun], without: list[TrialRun]) -> Claim:
     n_steps = with_it[0].snapshots[-1].step
-    kept = np.array([life.snapshots[-1].n_kept for life in with_it])
-    all_points = np.array([life.snapshots[-1].n_kept for life in without])
-    peak = max(snapshot.n_kept for life in with_it for snapshot in life.snapshots)
+    kept = np.array([run.snapshots[-1].n_kept for run in with_it])
+    all_points = np.array([run.snapshots[-1].n_kept for run in without])
+    peak = max(snapshot.n_kept for run in with_it for snapshot in run.snapshots)
     exact = [
-        sum(set(life.snapshots[-1].cells.values()) <= {"learned", "duplicated"} for life in some)
-        for some in (with_it, without)
+        sum(set(run.snapshots[-1].cells.values()) <= {"learned", "duplicated"} for run in runs)
+        for runs in (with_it, without)
     ]
     share = float(kept.mean() / all_points.mean())
     return Claim(
@@ -185,15 +186,15 @@ def _claim_memory(with_it: list[Life], without: list[Life]) -> Claim:
         "yes" if share < 0.5 and exact[0] >= exact[1] else "partly",
         f"After {n_steps:,} steps {kept.mean():.0f} points are kept instead of "
         f"{all_points.mean():.0f} ({share:.1%}), and never more than {peak}. Every cell has a "
-        f"component in {exact[0]} of {len(with_it)} lives with forgetting and in {exact[1]} of "
+        f"component in {exact[0]} of {len(with_it)} runs with forgetting and in {exact[1]} of "
         f"{len(without)} without.",
         {
-            "lives": len(with_it),
+            "runs": len(with_it),
             "steps": n_steps,
             "mean_kept": float(kept.mean()),
             "mean_kept_without": float(all_points.mean()),
             "most_kept": int(peak),
-            "lives_with_all_cells": exact[0],
-            "lives_with_all_cells_without": exact[1],
+            "runs_with_all_cells": exact[0],
+            "runs_with_all_cells_without": exact[1],
         },
     )

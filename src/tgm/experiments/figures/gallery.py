@@ -31,7 +31,7 @@ def draw_figures(
     """
     unknown = sorted(set(numbers) - set(FIGURES))
     if unknown:
-        raise ConfigError(f"there is no figure {unknown[0]}; they run from 1 to {max(FIGURES)}")
+        raise ConfigError(f"there is no figure {unknown[0]}; the numbers are 1 to {max(FIGURES)}")
     entries = []
     for number in sorted(set(numbers)):
         with style.look():

@@ -1,4 +1,4 @@
-"""Figures 2 and 5: the graphical models, and that the code computes what they say."""
+"""Figures 2 and 5: the graphical models, and a check that the code computes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIGNS = {"Lambda": r"$\Lambda$", "mu": r"$\mu$"}
 
 @dataclass(frozen=True)
 class Graph:
-    """A Bayesian network: where its variables stand, which are observed, and its arrows."""
+    """A Bayesian network: the positions of its variables, which are observed, and its arrows."""
 
     places: Mapping[str, tuple[float, float]]
     observed: frozenset[str]
@@ -112,7 +112,7 @@ def temporal_graphs(settings: Settings) -> Drawing:
     right.text(
         1.5,
         1.0,
-        "the beliefs about $Z_0$ and $Z_1$ come from\nthe mixture of figure 2 and stay as they are",
+        "the beliefs about $Z_0$ and $Z_1$ come from\nthe mixture of figure 2 and are not changed",
         ha="center",
         va="center",
         color=style.GREY,
@@ -120,7 +120,7 @@ def temporal_graphs(settings: Settings) -> Drawing:
     for axes in (left, right):
         axes.set(xlim=(-0.8, 3.8), ylim=(-0.25, 3.8))
     return Drawing(
-        "Two ways to put time into the mixture",
+        "Two ways to add time to the mixture",
         figure,
         "In (a) the states of two consecutive observations are inferred together with the "
         "components and the transitions B. In (b) the states are given and only B is learned. "

@@ -40,7 +40,7 @@ COLOURS = {"separate": style.BLUE, "joint": style.VERMILLION}
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a fit made of a walk.
+    """The result of a fit to a walk.
 
     Attributes:
         means, covariances, active: of the components, (K, 2), (K, 2, 2), (K,).
@@ -69,7 +69,7 @@ def prior_of(walk: Walk, start: Start, seed: int) -> Mixture:
 
 
 def fit_walk(walk: Walk, prior: Mixture, way: Way) -> Outcome:
-    """Fit a walk one way or the other, and hold it against the true cells."""
+    """Fit a walk jointly or separately, and compare the result with the true cells."""
     after = np.flatnonzero(walk.has_previous)
     rows = np.arange(len(walk.points)) if way == "separate" else np.concatenate([after - 1, after])
     if way in ("joint", "sparse"):
@@ -137,7 +137,7 @@ def joint_learning(settings: Settings) -> Drawing:
         "One random walk in maze 8, fitted separately (blue) and jointly (orange). Above, both "
         "start from the clusters of mean shift; below, from half as many components again as there "
         "are cells, at random places with a weak prior. Right: all walks. From the rough start "
-        "the joint model keeps several components in one cell where the separate one lets them go.",
+        "the joint model keeps several components in one cell where the separate one removes them.",
         (_claim_spoils(trials),),
     )
 
@@ -165,7 +165,7 @@ def _draw_outcome(axes: Axes, walk: Walk, outcome: Outcome, colour: str) -> None
 
 
 def _draw_surplus(axes: Axes, trials: Trials, start: Start) -> None:
-    """Every walk as a dot, joint beside separate; equal ones lie side by side."""
+    """Every walk as a dot, joint beside separate; equal values are drawn side by side."""
     for place, size in enumerate(SIZES):
         for way, shift in zip(DRAWN, (-0.2, 0.2), strict=True):
             surplus = np.array([outcome.surplus for outcome in trials[start, size, way]])
@@ -216,7 +216,7 @@ def _claim_spoils(trials: Trials) -> Claim:
         "Learning the transitions jointly interferes with the mixture's ability to learn one "
         "component for each cluster.",
         "yes" if all(spoiled) else "partly" if any(spoiled) else "no",
-        f"From the clusters of mean shift, with the equations mended, it does not: over "
+        f"From the clusters of mean shift, with the corrected equations, it does not: over "
         f"{paper['walks']} walks of 100 and of 500 points the joint model misplaces "
         f"{paper['error_joint_100']:.2%} and {paper['error_joint_500']:.2%} of the points, the "
         f"separate one {paper['error_separate_100']:.2%} and {paper['error_separate_500']:.2%}. "

@@ -1,4 +1,4 @@
-"""Figure 12: the mazes, the cells that were learned, and the way to the cheese."""
+"""Figure 12: the mazes, the cells that were learned, and the greedy path to the goal."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from matplotlib.patches import Patch, Rectangle
 from tgm.envs import Cell, load_maze, maze_names
 from tgm.experiments import dimension_erratum
 from tgm.experiments.dimension_erratum import Outcome
-from tgm.experiments.figures import lives, style
+from tgm.experiments.figures import style, trial_runs
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings
-from tgm.experiments.figures.lives import Life
+from tgm.experiments.figures.trial_runs import TrialRun
 
-Fate = Literal["learned", "double", "unstable", "unlearned"]
+CellStatus = Literal["learned", "double", "unstable", "unlearned"]
 
-FATES: dict[Fate, tuple[str, str]] = {
+STATUSES: dict[CellStatus, tuple[str, str]] = {
     "learned": ("#A9DCCB", "learned: one component"),
     "double": ("#BFE0F5", "learned: several components"),
     "unstable": ("#F6CF7F", "unstable: learned, then lost"),
     "unlearned": ("#EDB79D", "never learned"),
 }
-PRESETS = {"paper": "the paper's procedure, mended", "default": "ours"}
+PRESETS = {"paper": "the paper's procedure, corrected", "default": "ours"}
 SOLVED_IN_PAPER = ("8", "20", "25", "26")  # the last of them at times
 LARGEST, N_POINTS = "27", 2000  # the maze and the walks of the trial of erratum 1
 HAS_COMPONENT = ("learned", "duplicated")
 
 
 def mazes_learned(settings: Settings) -> Drawing:
-    """Every maze with the fate of its cells, for the paper's preset and for ours."""
+    """Every maze with the status of its cells, for the paper's preset and for the default one."""
     names = settings.choose(maze_names(), ("8", "25"))
     n_steps, n_seeds = settings.choose((5000, 5), (500, 2))
-    some = {
+    runs = {
         (preset, name): [
-            lives.live(name, preset, settings.seed + k, n_steps) for k in range(n_seeds)
+            trial_runs.train(name, preset, settings.seed + k, n_steps) for k in range(n_seeds)
         ]
         for preset in PRESETS
         for name in names
@@ -49,33 +49,33 @@ def mazes_learned(settings: Settings) -> Drawing:
     axes = figure.subplots(2, len(names), squeeze=False, width_ratios=widths)
     for row, preset in enumerate(PRESETS):
         for column, name in enumerate(names):
-            group = some[preset, name]
-            draw_fates(axes[row, column], group[0])
-            solved = sum(life.solved for life in group)
+            group = runs[preset, name]
+            draw_statuses(axes[row, column], group[0])
+            solved = sum(run.solved for run in group)
             style.title(axes[row, column], f"maze {name}\nsolved {solved} of {n_seeds}")
         axes[row, 0].set_ylabel(PRESETS[preset])
     _legend(figure)
     see = (
-        f"The first of {n_seeds} lives of {n_steps:,} steps in each maze; the dark line is the "
-        "greedy way, drawn if that life solved its maze. The paper drew its colours by eye; here "
-        "they follow from the components: which lie in the cell at the end, or lay there before."
+        f"The first of {n_seeds} runs of {n_steps:,} steps in each maze; the dark line is the "
+        "greedy path, drawn if that run solved its maze. The paper chose its colours by eye; here "
+        "they follow from the components in the cell, at the end and before."
     )
     seeds = range(settings.seed, settings.seed + settings.choose(5, 1))
     printed = [dimension_erratum.compare(LARGEST, N_POINTS, seed) for seed in seeds]
-    claims = (_claim_solved(some, names), _claim_unstable(some, printed), _claim_ours(some))
-    return Drawing("What was learned of the mazes", figure, see, claims)
+    claims = (_claim_solved(runs, names), _claim_unstable(runs, printed), _claim_ours(runs))
+    return Drawing("Cells and paths learned in the mazes", figure, see, claims)
 
 
-def fates(life: Life) -> dict[Cell, Fate]:
-    """What became of each reachable cell over a life, judged every 100 steps."""
+def cell_statuses(run: TrialRun) -> dict[Cell, CellStatus]:
+    """The status of each reachable cell at the end of a run, from its snapshots."""
     ever = {
         cell
-        for snapshot in life.snapshots
+        for snapshot in run.snapshots
         for cell, verdict in snapshot.cells.items()
         if verdict in HAS_COMPONENT
     }
-    last = life.snapshots[-1].cells
-    found: dict[Cell, Fate] = {}
+    last = run.snapshots[-1].cells
+    found: dict[Cell, CellStatus] = {}
     for cell, verdict in last.items():
         if verdict in HAS_COMPONENT:
             found[cell] = "learned" if verdict == "learned" else "double"
@@ -84,67 +84,66 @@ def fates(life: Life) -> dict[Cell, Fate]:
     return found
 
 
-def draw_fates(axes: Axes, life: Life) -> None:
-    """The maze with its cells coloured by their fate, and the greedy way if it solves the maze."""
-    style.draw_walls(axes, life.maze)
-    for (x, y), fate in fates(life).items():
+def draw_statuses(axes: Axes, run: TrialRun) -> None:
+    """The maze with its cells coloured by status, and the greedy path if it solves the maze."""
+    style.draw_walls(axes, run.maze)
+    for (x, y), status in cell_statuses(run).items():
         axes.add_patch(
             Rectangle(
                 (x - 0.5, y - 0.5),
                 1,
                 1,
-                facecolor=FATES[fate][0],
+                facecolor=STATUSES[status][0],
                 edgecolor="white",
                 lw=0.8,
-                label=fate,
+                label=status,
             )
         )
-    if life.solved:
-        axes.plot(*np.array(life.path).T, color=style.INK, lw=2.2, solid_capstyle="round")
-    axes.plot(*life.maze.start, "o", color=style.BLUE, ms=7, mec="white", mew=0.8, zorder=3)
-    axes.plot(*life.maze.goal, "*", color=style.ORANGE, ms=12, mec=style.INK, mew=0.8, zorder=3)
+    if run.solved:
+        axes.plot(*np.array(run.path).T, color=style.INK, lw=2.2, solid_capstyle="round")
+    axes.plot(*run.maze.start, "o", color=style.BLUE, ms=7, mec="white", mew=0.8, zorder=3)
+    axes.plot(*run.maze.goal, "*", color=style.ORANGE, ms=12, mec=style.INK, mew=0.8, zorder=3)
     axes.set_anchor("N")
 
 
 def _legend(figure: Figure) -> None:
     handles: list[Artist] = [
-        Patch(facecolor=colour, label=words) for colour, words in FATES.values()
+        Patch(facecolor=colour, label=words) for colour, words in STATUSES.values()
     ]
     handles += [
         Line2D([], [], marker="o", ls="", color=style.BLUE, ms=7, label="start"),
         Line2D([], [], marker="*", ls="", color=style.ORANGE, mec=style.INK, ms=11, label="goal"),
-        Line2D([], [], color=style.INK, lw=2.2, label="greedy way"),
+        Line2D([], [], color=style.INK, lw=2.2, label="greedy path"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
-def _claim_solved(some: dict[tuple[str, str], list[Life]], names: tuple[str, ...]) -> Claim:
-    solved = {name: sum(life.solved for life in some["paper", name]) for name in names}
-    n_lives = len(some["paper", names[0]])
+def _claim_solved(runs: dict[tuple[str, str], list[TrialRun]], names: tuple[str, ...]) -> Claim:
+    solved = {name: sum(run.solved for run in runs["paper", name]) for name in names}
+    n_runs = len(runs["paper", names[0]])
     as_printed = [(solved[name] > 0) == (name in SOLVED_IN_PAPER) for name in names]
     listed = ", ".join(f"{name}: {count}" for name, count in solved.items())
     return Claim(
         "The agent solves mazes 8, 20, 25 and (at times) 26, and fails in 10 and 27.",
         "yes" if all(as_printed) else "partly" if any(as_printed) else "no",
-        f"Lives of the paper's procedure, with its equations mended, that solve each maze, out of "
-        f"{n_lives}: {listed}.",
-        {"lives": n_lives, **{f"solved_{name}": count for name, count in solved.items()}},
+        f"Runs of the paper's procedure, with its equations corrected, that solve each maze, of "
+        f"{n_runs}: {listed}.",
+        {"runs": n_runs, **{f"solved_{name}": count for name, count in solved.items()}},
     )
 
 
-def _claim_unstable(some: dict[tuple[str, str], list[Life]], printed: list[Outcome]) -> Claim:
+def _claim_unstable(runs: dict[tuple[str, str], list[TrialRun]], printed: list[Outcome]) -> Claim:
     tally = {
-        name: Counter(fate for life in group for fate in fates(life).values())
-        for (preset, name), group in some.items()
+        name: Counter(status for run in group for status in cell_statuses(run).values())
+        for (preset, name), group in runs.items()
         if preset == "paper"
     }
     total = sum((counts for counts in tally.values()), Counter())
     n_cells = total.total()
     states = {
-        name: float(np.mean([life.agent.n_states for life in some["paper", name]]))
-        for name in tally
+        name: float(np.mean([run.agent.n_states for run in runs["paper", name]])) for name in tally
     }
-    n_cells_of = {name: len(some["paper", name][0].maze.cells) for name in tally}
+    n_cells_of = {name: len(runs["paper", name][0].maze.cells) for name in tally}
     worst = max(tally, key=lambda name: states[name] / n_cells_of[name])
     collapsed = sum(fit.left_with_count < fit.proposed for fit in printed)
     kept = sum(fit.left_with_dimension == fit.proposed for fit in printed)
@@ -152,11 +151,11 @@ def _claim_unstable(some: dict[tuple[str, str], list[Life]], printed: list[Outco
     return Claim(
         "In large mazes components become unstable and take over their neighbours' cells.",
         "yes" if is_unstable else "partly" if collapsed else "no",
-        f"Only by the misprint (erratum 1): of {len(printed)} fits of {N_POINTS:,} points of maze "
-        f"{LARGEST}, {collapsed} lose components with K for the dimension, to "
+        f"Only because of the misprint (erratum 1): of {len(printed)} fits of {N_POINTS:,} points "
+        f"of maze {LARGEST}, {collapsed} lose components with K for the dimension, to "
         f"{min(fit.left_with_count for fit in printed)} at worst, and {kept} keep all with O. Over "
-        f"whole lives with the dimension mended, {total['unstable']} of {n_cells} cells were "
-        f"learned and lost. The fault of the mended procedure is the opposite one: "
+        f"whole runs with the corrected dimension, {total['unstable']} of {n_cells} cells were "
+        f"learned and lost. The corrected procedure has the opposite fault: "
         f"{total['double']} cells end with several components; maze {worst} has "
         f"{states[worst]:.0f} states for {n_cells_of[worst]} cells. Never "
         f"learned: {total['unlearned']}.",
@@ -165,21 +164,21 @@ def _claim_unstable(some: dict[tuple[str, str], list[Life]], printed: list[Outco
             "fits_of_27": len(printed),
             "fits_that_lose_components_with_K": collapsed,
             "fits_that_keep_all_with_O": kept,
-            **{fate: total[fate] for fate in FATES},
+            **{status: total[status] for status in STATUSES},
             **{f"mean_states_{name}": mean for name, mean in states.items()},
         },
     )
 
 
-def _claim_ours(some: dict[tuple[str, str], list[Life]]) -> Claim:
-    ours = [life for (preset, _), group in some.items() if preset == "default" for life in group]
-    solved = sum(life.solved for life in ours)
-    exact = sum(set(fates(life).values()) == {"learned"} for life in ours)
+def _claim_ours(runs: dict[tuple[str, str], list[TrialRun]]) -> Claim:
+    ours = [run for (preset, _), group in runs.items() if preset == "default" for run in group]
+    solved = sum(run.solved for run in ours)
+    exact = sum(set(cell_statuses(run).values()) == {"learned"} for run in ours)
     best = solved == exact == len(ours)
     return Claim(
-        "More stable components and directed exploration would mend this (the paper's outlook).",
+        "More stable components and directed exploration would improve this (the paper's outlook).",
         "yes" if best else "partly",
-        f"Our preset solves the maze in {solved} of {len(ours)} lives, and in {exact} every cell "
+        f"Our preset solves the maze in {solved} of {len(ours)} runs, and in {exact} every cell "
         "has exactly one component.",
-        {"lives": len(ours), "solved": solved, "all_cells_learned": exact},
+        {"runs": len(ours), "solved": solved, "all_cells_learned": exact},
     )

@@ -15,19 +15,19 @@ from tgm.perception.mean_shift import Clusters, mean_shift
 
 AT_REST = 1e-9
 MOST_STEPS = 300
-CIRCLES = 6  # drawn on the way of the window, from first to last
+CIRCLES = 6  # drawn along the path of the window
 
 
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """The way of one window: its centres (n_steps + 1, 2), and how many points it held there."""
+    """The path of one window: its centres (n_steps + 1, 2), and its number of points at each."""
 
     centres: FloatArray
     n_members: IntArray
 
 
 def climb(points: FloatArray, start: FloatArray, bandwidth: float) -> Climb:
-    """Move a window from `start` (2,) to the mean of its members until it rests."""
+    """Move a window from `start` (2,) to the mean of its members until it stops moving."""
     centres, counts = [start], []
     while len(centres) <= MOST_STEPS:
         inside = np.linalg.norm(points - centres[-1], axis=1) <= bandwidth
@@ -40,7 +40,7 @@ def climb(points: FloatArray, start: FloatArray, bandwidth: float) -> Climb:
 
 
 def mean_shift_steps(settings: Settings) -> Drawing:
-    """Windows on their way, and the clusters they leave."""
+    """The paths of windows, and the clusters that follow."""
     points = samples.three_clouds(settings.seed)
     clusters = mean_shift(points, samples.BANDWIDTH)
     climbs = [climb(points, point, samples.BANDWIDTH) for point in points]
@@ -50,11 +50,11 @@ def mean_shift_steps(settings: Settings) -> Drawing:
     _draw_climb(left, points, longest)
     _draw_clusters(right, points, clusters)
     return Drawing(
-        "Mean shift: windows climb to dense places",
+        "Mean shift: windows move to dense regions",
         figure,
-        "Left, one window of radius 0.5 steps to the mean of its members until it rests; some of "
-        "its places are circled, the later the darker. Right, the points by where their "
-        f"windows came to rest: {clusters.n_clusters} clusters, because each of "
+        "Left, one window of radius 0.5 moves to the mean of its points until it stops; some of "
+        "its positions are circled, later ones darker. Right, the points coloured by the place "
+        f"where their windows stop: {clusters.n_clusters} clusters, because each of "
         "the three clouds is longer than a window is wide.",
         (_claim_climbing(climbs), _claim_number(settings)),
     )
@@ -77,7 +77,7 @@ def _draw_climb(axes: Axes, points: FloatArray, way: Climb) -> None:
         )
     axes.plot(*way.centres.T, "-o", color=style.VERMILLION, ms=3, lw=1.2)
     _note(axes, "starts at a point", way.centres[0], (0.03, 0.52))
-    words = f"rests after {len(way.centres) - 1} steps,\n{way.n_members[-1]} points inside"
+    words = f"stops after {len(way.centres) - 1} steps,\n{way.n_members[-1]} points inside"
     _note(axes, words, way.centres[-1], (0.3, 0.62))
     style.title(axes, "one window on its way", "a")
     style.plane(axes)
@@ -107,7 +107,7 @@ def _draw_clusters(axes: Axes, points: FloatArray, clusters: Clusters) -> None:
         lw=1,
         zorder=3,
     )
-    style.title(axes, f"the {clusters.n_clusters} clusters, and where their windows rest (x)", "b")
+    style.title(axes, f"the {clusters.n_clusters} clusters, and where their windows stop (x)", "b")
     style.plane(axes)
 
 
@@ -118,8 +118,8 @@ def _claim_climbing(climbs: list[Climb]) -> Claim:
     return Claim(
         "Each window moves until it rests in a part of the space with high density.",
         "yes" if denser >= 0.95 * len(climbs) else "partly",
-        f"{denser} of {len(climbs)} windows rest where they hold at least as many points as where "
-        f"they began; the mean grows from {started.mean():.1f} to {rested.mean():.1f} points.",
+        f"{denser} of {len(climbs)} windows stop where they hold at least as many points as where "
+        f"they started; the mean grows from {started.mean():.1f} to {rested.mean():.1f} points.",
         {
             "windows": len(climbs),
             "rest_at_least_as_dense": denser,
@@ -142,8 +142,8 @@ def _claim_number(settings: Settings) -> Claim:
     return Claim(
         "The number of clusters need not be known, only the radius.",
         "yes" if right == n_seeds and set(clouds) == {3} else "partly" if right else "no",
-        f"Where the radius fits, that holds: one cluster for each visited cell of maze 8 in "
-        f"{right} of {n_seeds} walks of 500 points. Where it does not, it fails: {min(clouds)} to "
+        f"If the radius fits, this holds: one cluster for each visited cell of maze 8 in "
+        f"{right} of {n_seeds} walks of 500 points. Otherwise it fails: {min(clouds)} to "
         f"{max(clouds)} clusters for the three clouds drawn here.",
         {
             "seeds": n_seeds,

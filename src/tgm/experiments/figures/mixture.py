@@ -25,19 +25,19 @@ N_CLOUDS = len(samples.CLOUDS)
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A mixture on its way: the belief (K components) and responsibilities (N, K) under it."""
+    """One stage of a fit: the belief (K components) and its responsibilities (N, K)."""
 
     belief: Mixture
     resp: FloatArray
 
     @property
     def n_active(self) -> int:
-        """Components that are responsible for something."""
+        """Number of components with responsibility for some point."""
         return int((self.resp.sum(axis=0) > LEAST_POINTS).sum())
 
 
 def stages(prior: Mixture, points: FloatArray, dimension: int) -> Iterator[Stage]:
-    """The fit after 0, 1, 2, ... iterations, with `dimension` where the print says K."""
+    """The fit after 0, 1, 2, ... iterations, with `dimension` where the paper prints K."""
     belief = prior
     while True:
         resp = softmax(log_rho(belief, points, dimension), axis=1)
@@ -67,7 +67,7 @@ def mixture_prior(settings: Settings) -> Drawing:
     strength = 2 * prior.n_components
     style.title(
         axes,
-        f"{prior.n_components} components from {prior.n_components} clusters, each as firm as "
+        f"{prior.n_components} components from {prior.n_components} clusters, each worth "
         f"{strength} points",
     )
     return Drawing(
@@ -75,18 +75,18 @@ def mixture_prior(settings: Settings) -> Drawing:
         figure,
         "Each ellipse is a component before any fit, at two standard deviations of its expected "
         "precision: its mean and shape are those of the cluster of the same colour. Clusters of "
-        "one or two points have no shape of their own and borrow the common one.",
+        "one or two points have no shape of their own and use the common one.",
         (_claim_prior(points, clusters, prior),),
     )
 
 
 def mixture_steps(settings: Settings) -> Drawing:
-    """The fit after 0, 5, 7 and 10 iterations, as printed and with its dimension mended."""
+    """The fit after 0, 5, 7 and 10 iterations, as printed and with the corrected dimension."""
     points = samples.three_clouds(settings.seed)
     prior = prior_from_clusters(points, mean_shift(points, samples.BANDWIDTH))
     figure = style.new_figure(11.4, 4.7)
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
-    rows = {"as printed": prior.n_components, "mended": N_FEATURES}
+    rows = {"as printed": prior.n_components, "corrected": N_FEATURES}
     for row, (name, dimension) in enumerate(rows.items()):
         for column, stage in enumerate(stages_at(prior, points, dimension, SHOWN)):
             panel = axes[row, column]
@@ -100,15 +100,15 @@ def mixture_steps(settings: Settings) -> Drawing:
         "The mixture's fit: the competition is a misprint",
         figure,
         "The same data and prior, fitted twice. Above, with K, the number of components, where the "
-        "print writes K for the dimension of an observation: components starve one after another "
-        "within ten iterations, as in the paper. Below, with the dimension mended to O = 2: nobody "
-        "starves. Only active components are outlined.",
+        "paper prints K for the dimension of an observation: components lose their points one by "
+        "one within ten iterations, as in the paper. Below, with the correct dimension O = 2: "
+        "no component loses its points. Only active components are outlined.",
         (_claim_competition(settings),),
     )
 
 
 def draw_stage(axes: Axes, points: FloatArray, stage: Stage) -> None:
-    """Points in the colour of their likeliest component, active components as ellipses."""
+    """Points in the colour of their most likely component, active components as ellipses."""
     owner = stage.resp.argmax(axis=1)
     weight = stage.resp.sum(axis=0)
     covariances = stage.belief.covariances
@@ -125,7 +125,7 @@ def draw_stage(axes: Axes, points: FloatArray, stage: Stage) -> None:
 
 
 def weak_prior(prior: Mixture) -> Mixture:
-    """The same means and expected precisions, believed far less firmly, and weights that can go."""
+    """The same means and expected precisions with a much weaker prior, and prunable weights."""
     ones = np.ones(prior.n_components)
     dof = ones * (prior.n_features + 1)
     covariances = normal_wishart.expected_covariance(prior.components)
@@ -146,7 +146,7 @@ def _claim_prior(points: FloatArray, clusters: Clusters, prior: Mixture) -> Clai
         "the clusters' covariances.",
         "yes" if max(mean_gap, shape_gap) < 1e-9 else "no",
         f"Over the {len(own)} clusters of more than two points means and covariances differ "
-        f"by {below(max(mean_gap, shape_gap))}. Note how firm it is: d = beta = 2K "
+        f"by {below(max(mean_gap, shape_gap))}. Note how strong it is: d = beta = 2K "
         f"makes {pseudo:.0f} imagined points beside {len(points)} real ones, which are the "
         "same points (erratum 7).",
         {
@@ -161,7 +161,7 @@ def _claim_prior(points: FloatArray, clusters: Clusters, prior: Mixture) -> Clai
 
 def _claim_competition(settings: Settings) -> Claim:
     n_sets = settings.choose(20, 3)
-    printed, mended, weak, proposed = [], [], [], []
+    printed, corrected, weak, proposed = [], [], [], []
     for offset in range(n_sets):
         points = samples.three_clouds(settings.seed + offset)
         prior = prior_from_clusters(points, mean_shift(points, samples.BANDWIDTH))
@@ -171,24 +171,24 @@ def _claim_competition(settings: Settings) -> Claim:
             for dimension in (prior.n_components, N_FEATURES)
         }
         printed.append(at_ten[prior.n_components])
-        mended.append(at_ten[N_FEATURES])
+        corrected.append(at_ten[N_FEATURES])
         weak.append(stages_at(weak_prior(prior), points, N_FEATURES, (LONG,))[0].n_active)
-    kept_three = printed.count(N_CLOUDS), mended.count(N_CLOUDS)
-    lost = sum(after < before for after, before in zip(mended, proposed, strict=True))
+    kept_three = printed.count(N_CLOUDS), corrected.count(N_CLOUDS)
+    lost = sum(after < before for after, before in zip(corrected, proposed, strict=True))
     return Claim(
         "Iterating gives rise to a competition between the components, which leaves only three.",
         "yes" if kept_three[1] > n_sets / 2 else "partly" if kept_three[0] > n_sets / 2 else "no",
-        f"Only by the misprint: over {n_sets} data sets mean shift proposes "
+        f"Only because of the misprint: over {n_sets} data sets mean shift proposes "
         f"{np.mean(proposed):.1f} components; ten iterations with K for the dimension leave "
         f"{np.mean(printed):.1f} (exactly three in {kept_three[0]}), with O they leave "
-        f"{np.mean(mended):.1f} (some lost in {lost} of {n_sets}). A weak prior (d = 0.01) with O "
-        f"prunes slowly: {np.mean(weak):.1f} after {LONG} iterations.",
+        f"{np.mean(corrected):.1f} (some lost in {lost} of {n_sets}). With O, a weak prior "
+        f"(d = 0.01) prunes slowly: {np.mean(weak):.1f} after {LONG} iterations.",
         {
             "data_sets": n_sets,
             "proposed": float(np.mean(proposed)),
             "left_with_K": float(np.mean(printed)),
             "three_with_K": kept_three[0],
-            "left_with_O": float(np.mean(mended)),
+            "left_with_O": float(np.mean(corrected)),
             "three_with_O": kept_three[1],
             "left_with_weak_prior": float(np.mean(weak)),
         },

@@ -1,4 +1,4 @@
-"""The page that shows the figures with their claims: as HTML beside the images, and as Markdown."""
+"""The page of all figures with their claims, as HTML and as Markdown."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PAPER = (
     'model-based Reinforcement Learning"'
 )
 INTRODUCTION = (
-    "Every figure of the paper, drawn anew from our own runs, with what the paper claims about it "
-    "and whether that holds here. The equations are those of the paper with their errata mended; "
-    "where the mending changes the outcome, the figure shows both."
+    "Every figure of the paper, drawn from our own runs, with the paper's claims about it "
+    "and whether our data confirm them. The equations are those of the paper with their errata "
+    "corrected; where a correction changes the outcome, the figure shows both."
 )
 SIGNS = {"yes": "holds", "partly": "holds in part", "no": "does not hold"}
 
@@ -52,7 +52,7 @@ class Entry:
 
 
 def as_markdown(entries: Sequence[Entry], *, images: str, command: str) -> str:
-    """The page in Markdown; `images` is the folder of the images as seen from it."""
+    """The page in Markdown; `images` is the path of the images relative to the page."""
     lines = ["# The figures of the paper", "", INTRODUCTION, "", f"Made by `{command}`.", ""]
     lines += ["| figure | the paper's claim | holds |", "|---|---|---|"]
     lines += [
@@ -72,7 +72,7 @@ def as_markdown(entries: Sequence[Entry], *, images: str, command: str) -> str:
 
 
 def as_html(entries: Sequence[Entry]) -> str:
-    """The page in HTML, to lie beside the images; it needs nothing from elsewhere."""
+    """The page in HTML, for the folder of the images; it loads nothing else."""
     rows = "\n".join(
         f'<tr><td><a href="#figure-{entry.number}">{entry.number}</a></td>'
         f"<td>{_text(claim.text)}</td><td>{_badge(claim)}</td></tr>"
@@ -156,7 +156,7 @@ _PAGE = """<!doctype html>
 {rows}
 </table>
 {figures}
-<footer>The paper: {paper}. A click on a figure opens it as a drawing that can be enlarged.</footer>
+<footer>The paper: {paper}. Click a figure to open it as SVG.</footer>
 </body>
 </html>
 """

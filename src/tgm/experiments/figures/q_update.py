@@ -1,4 +1,4 @@
-"""Figure 11: Q-learning over beliefs, one step of it in numbers."""
+"""Figure 11: one step of Q-learning over beliefs, in numbers."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def q_update(settings: Settings) -> Drawing:
         "Q-learning over beliefs, one step in numbers",
         figure,
         f"The mouse went {ACTION_NAMES[ACTION]} and paid 1. Only the row of that action changes, "
-        "and each state takes as much of its temporal difference as the mouse believes to have "
-        "been there. Before, going right was thought bad everywhere; now it is thought a little "
-        "better in states 2 and 3, where the mouse probably was, and as before in 0 and 4.",
+        "and each state gets its temporal difference times the probability that the mouse was "
+        "there. Before, going right had a low value everywhere; now the value is a little "
+        "higher in states 2 and 3, where the mouse probably was, and unchanged in 0 and 4.",
         (_claim_tabular(settings),),
     )
 

@@ -17,14 +17,14 @@ from matplotlib.lines import Line2D
 from tgm.distributions import FloatArray
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError, DataError, RunError
-from tgm.experiments.figures import lives, style
+from tgm.experiments.figures import style, trial_runs
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings
 from tgm.experiments.trial_store import open_table
 
 COLUMNS = ("maze", "agent", "seed", "step")
-REWARD_COLUMNS = ("mean_return_last_100", "recent_reward")  # one of them must be there
+REWARD_COLUMNS = ("mean_return_last_100", "recent_reward")  # one of them is required
 PRESET_OF = {"tgm": "default", "tgm-paper": "paper"}
-# Name, colour and dashes: in maze 10 three curves lie on each other, and each must show.
+# Name, colour and dashes: in maze 10 three curves coincide, and each must be visible.
 LOOKS: dict[str, tuple[str, str, Any]] = {
     "tgm": ("TGM, ours", style.GREEN, "-"),
     "tgm-paper": ("TGM, the paper's procedure", style.BLUE, "-"),
@@ -63,7 +63,7 @@ class Curve:
 
 def reward_curves(settings: Settings) -> Drawing:
     """Mean reward of the last 100 episodes over the steps, mean and deviation over seeds."""
-    rows = read_results(settings.results) if settings.results else live_rows(settings)
+    rows = read_results(settings.results) if settings.results else trained_rows(settings)
     curves = {
         (maze, agent): curve
         for (maze, agent), curve in curves_of(rows).items()
@@ -77,8 +77,8 @@ def reward_curves(settings: Settings) -> Drawing:
             f"{', '.join(LOOKS)}"
         )
     see = (
-        "Lines are means over seeds, bands one standard deviation. A curve of 100 episodes lags "
-        "behind what the agent can do: exploration and early failures count for a long time."
+        "Lines are means over seeds, bands one standard deviation. A mean over 100 episodes lags "
+        "behind the current policy: exploration and early failures count for a long time."
     )
     if not {"dqn", "a2c"} & set(agents):
         see += " DQN and A2C are drawn when --results names a table with their curves."
@@ -113,7 +113,7 @@ def draw_curves(
 def _claims(
     curves: Mapping[tuple[str, str], Curve], mazes: Sequence[str], agents: Sequence[str]
 ) -> tuple[Claim, ...]:
-    """A verdict on each claim that the agents at hand can bear witness to."""
+    """A verdict on each claim for which the agents' curves are available."""
     claims = []
     if "tgm-paper" in agents:
         claims.append(_claim_paper_agent(curves, mazes))
@@ -162,8 +162,8 @@ def _row(record: Mapping[str, str], reward: str, place: str) -> Row:
         raise DataError(f"{place}: {error}") from None
 
 
-def live_rows(settings: Settings) -> list[Row]:
-    """The curves of both TGM presets, lived here and now."""
+def trained_rows(settings: Settings) -> list[Row]:
+    """The curves of both TGM presets, trained now."""
     names = settings.choose(maze_names(), ("8", "25"))
     n_steps, n_seeds = settings.choose((5000, 5), (500, 2))
     return [
@@ -171,12 +171,12 @@ def live_rows(settings: Settings) -> list[Row]:
         for name in names
         for agent, preset in PRESET_OF.items()
         for seed in range(settings.seed, settings.seed + n_seeds)
-        for snapshot in lives.live(name, preset, seed, n_steps).snapshots
+        for snapshot in trial_runs.train(name, preset, seed, n_steps).snapshots
     ]
 
 
 def curves_of(rows: Iterable[Row]) -> dict[tuple[str, str], Curve]:
-    """(maze, agent) to its curve, over the steps that at least one seed has a value at."""
+    """(maze, agent) -> curve, over the steps for which at least one seed has a value."""
     values: dict[tuple[str, str], dict[int, dict[int, float]]] = {}
     for row in rows:
         if not math.isnan(row.mean_return_last_100):
@@ -209,7 +209,7 @@ def draw_maze(axes: Axes, maze: str, curves: Mapping[str, Curve]) -> None:
     style.title(axes, f"maze {maze}")
 
 
-# What the paper's text says of TGM against the other agent: 1 better, 0 similar, -1 worse.
+# The paper's text on TGM compared with the other agent: 1 better, 0 similar, -1 worse.
 DQN_IN_PAPER = {"8": 1, "10": 0, "20": 0, "25": 0, "26": -1, "27": -1}
 A2C_IN_PAPER = {"8": 1, "10": 0, "20": 1, "25": 1, "26": 1, "27": 1}
 DQN_WORDS = "TGM ends better than DQN in maze 8, similar in 10, 20 and 25, and worse in 26 and 27."

@@ -14,7 +14,7 @@ from tgm.perception.mixture import Mixture
 
 BANDWIDTH = 0.5
 
-# Centre and angle of each cloud; long enough that windows of radius 0.5 see several in each.
+# Centre and angle of each cloud; each is long enough to give several clusters of radius 0.5.
 CLOUDS = (((0.0, 0.0), 0.5), ((3.2, 0.4), -0.6), ((1.4, 3.0), 0.0))
 CLOUD_SPREAD = (0.6, 0.25)
 POINTS_PER_CLOUD = 100
@@ -58,7 +58,7 @@ class Walk:
 
     @property
     def has_previous(self) -> BoolArray:
-        """(N,) whether the point before is the one before in time."""
+        """(N,) whether the point before belongs to the same episode."""
         return self.actions >= 0
 
     @property
@@ -89,7 +89,7 @@ def random_walk(maze: str, n_points: int, seed: int) -> Walk:
 
 
 def rough_prior(points: FloatArray, n_components: int, rng: np.random.Generator) -> Mixture:
-    """A prior that knows little: components of middling size on points (N, O) drawn at random."""
+    """A weak prior: components of medium size at randomly chosen points (N, O)."""
     n_features = points.shape[1]
     ones = np.ones(n_components)
     covariance = np.broadcast_to(0.05 * np.cov(points.T), (n_components, n_features, n_features))

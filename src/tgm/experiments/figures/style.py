@@ -1,4 +1,4 @@
-"""One look for all figures: colours safe for the colour-blind, quiet axes, and a few shapes."""
+"""The style of all figures: colours for any colour vision, plain axes, and a few shapes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LOOK: Any = {  # the stubs want each name as a literal type
     "figure.constrained_layout.h_pad": 0.06,
     "figure.constrained_layout.w_pad": 0.06,
     "mathtext.fontset": "dejavusans",
-    # The same bytes from the same seed: names of SVG elements follow from this and not from chance.
+    # The same seed gives the same bytes: the names of SVG elements follow from this salt.
     "svg.hashsalt": "tgm",
     "svg.fonttype": "path",
 }
@@ -62,13 +62,13 @@ _LOOK: Any = {  # the stubs want each name as a literal type
 
 @contextmanager
 def look() -> Iterator[None]:
-    """Draw and save in the look of all figures; the reader's own settings come back afterwards."""
+    """Draw and save in the style of all figures; matplotlib's settings are restored afterwards."""
     with matplotlib.rc_context(_LOOK):
         yield
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, laid out by itself, that no global state knows of."""
+    """An empty figure of this size in inches, with automatic layout and without global state."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -95,7 +95,7 @@ def plane(axes: Axes, *, grid: bool = True) -> None:
 
 
 def bare(axes: Axes) -> None:
-    """No ticks, no frame: for drawings that are no plots."""
+    """Remove ticks and frame, for drawings that are not plots."""
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 
@@ -116,7 +116,7 @@ def dots(axes: Axes, points: FloatArray, size: float, **look: Any) -> None:
 
 
 def write(axes: Axes, place: FloatArray, words: str, **look: Any) -> None:
-    """Words centred at a place (2,)."""
+    """Text centred at a position (2,)."""
     axes.text(float(place[0]), float(place[1]), words, ha="center", va="center", **look)
 
 

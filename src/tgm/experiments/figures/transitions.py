@@ -1,4 +1,4 @@
-"""Figure 7: what each action does, learned in maze 8, and the states it is about."""
+"""Figure 7: the transition matrices learned in maze 8, and the states."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from matplotlib.patches import Rectangle
 from tgm.distributions import FloatArray, IntArray
 from tgm.envs import Cell, Maze
 from tgm.envs.maze import ACTION_NAMES, EAT
-from tgm.experiments.figures import lives, style
+from tgm.experiments.figures import style, trial_runs
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings
-from tgm.experiments.figures.lives import Life
+from tgm.experiments.figures.trial_runs import TrialRun
 from tgm.experiments.structure import compare_structure
 
 MAZE = "8"
@@ -22,35 +22,35 @@ RECENT = 100
 def transition_matrices(settings: Settings) -> Drawing:
     """Five matrices and the components, after 5,000 steps of the paper's preset."""
     n_steps, n_seeds = settings.choose((5000, 5), (600, 2))
-    some = [lives.live(MAZE, "paper", settings.seed + k, n_steps) for k in range(n_seeds)]
-    life = some[0]
-    order = order_of_states(life)
+    runs = [trial_runs.train(MAZE, "paper", settings.seed + k, n_steps) for k in range(n_seeds)]
+    run = runs[0]
+    order = order_of_states(run)
     figure = style.new_figure(10.4, 7.2)
     axes = figure.subplots(2, 3).ravel()
-    matrices = life.agent.transition_matrix[:, order][:, :, order]
+    matrices = run.agent.transition_matrix[:, order][:, :, order]
     for action, name in enumerate(ACTION_NAMES):
         image = _draw_matrix(axes[action], matrices[action], name)
-        _mark_truth(axes[action], life, order, action)
+        _mark_truth(axes[action], run, order, action)
     figure.colorbar(
         image, ax=axes[:5].tolist(), label="probability of the next state", shrink=0.5, aspect=30
     )
-    _draw_states(axes[5], life, order)
+    _draw_states(axes[5], run, order)
     return Drawing(
-        "What each action does, as learned in maze 8",
+        "The transitions of each action, as learned in maze 8",
         figure,
-        "A row is the state before, a column the state after; the orange frame is where the maze "
-        "really leads. State 0 is the start. Eating at the goal ends the episode and leads "
-        "nowhere. A row that is pale all along belongs to a state that was hardly ever left: a "
-        "surplus one. Last panel: the states, and the observations of the last 100 steps.",
-        (_claim_transitions(some),),
+        "A row is the state before, a column the state after; the orange frame marks the true next "
+        "state. State 0 is the start. Eating at the goal ends the episode and has no next state. "
+        "A row without a dark cell belongs to a surplus state, in which few actions were tried. "
+        "Last panel: the states, and the observations of the last 100 steps.",
+        (_claim_transitions(runs),),
     )
 
 
-def order_of_states(life: Life) -> IntArray:
-    """The states by how far their cells are from the start; states of no cell come last."""
-    far = len(life.maze.cells)
-    steps = {cell: n for n, cell in enumerate(_by_distance(life.maze))}
-    cells = compare_structure(life.agent, life.maze).state_cells
+def order_of_states(run: TrialRun) -> IntArray:
+    """The states by the distance of their cells from the start; states without a cell come last."""
+    far = len(run.maze.cells)
+    steps = {cell: n for n, cell in enumerate(_by_distance(run.maze))}
+    cells = compare_structure(run.agent, run.maze).state_cells
     keys = [far if cell is None else steps[cell] for cell in cells]
     return np.argsort(keys, kind="stable")
 
@@ -76,15 +76,15 @@ def _draw_matrix(axes: Axes, matrix: FloatArray, name: str) -> AxesImage:
     return image
 
 
-def _mark_truth(axes: Axes, life: Life, order: IntArray, action: int) -> None:
-    """Frame the state that the maze really leads to, wherever the state after has one."""
-    cells = compare_structure(life.agent, life.maze).state_cells
+def _mark_truth(axes: Axes, run: TrialRun, order: IntArray, action: int) -> None:
+    """Frame the true next state of each row, if the next cell has a state."""
+    cells = compare_structure(run.agent, run.maze).state_cells
     owner = {cells[state]: row for row, state in reversed(list(enumerate(order)))}
     for row, state in enumerate(order):
         cell = cells[state]
-        if cell is None or (action == EAT and cell == life.maze.goal):
+        if cell is None or (action == EAT and cell == run.maze.goal):
             continue
-        column = owner.get(life.maze.next_cell(cell, action))
+        column = owner.get(run.maze.next_cell(cell, action))
         if column is not None:
             axes.add_patch(
                 Rectangle(
@@ -99,40 +99,40 @@ def _mark_truth(axes: Axes, life: Life, order: IntArray, action: int) -> None:
             )
 
 
-def _draw_states(axes: Axes, life: Life, order: IntArray) -> None:
-    style.draw_walls(axes, life.maze)
-    recent = life.seen[-RECENT:]
+def _draw_states(axes: Axes, run: TrialRun, order: IntArray) -> None:
+    style.draw_walls(axes, run.maze)
+    recent = run.seen[-RECENT:]
     style.dots(axes, recent, 7, color=style.SKY, alpha=0.8)
     for number, state in enumerate(order):
-        mean = life.agent.means[state]
+        mean = run.agent.means[state]
         style.ellipse(
-            axes, mean, life.agent.covariances[state], fill=False, edgecolor=style.INK, lw=1.4
+            axes, mean, run.agent.covariances[state], fill=False, edgecolor=style.INK, lw=1.4
         )
         style.write(axes, mean, str(number), weight="bold", fontsize=11)
     style.title(axes, f"the {len(order)} states, and the last {RECENT} steps")
 
 
-def _claim_transitions(some: list[Life]) -> Claim:
+def _claim_transitions(runs: list[TrialRun]) -> Claim:
     right = wrong = untried = 0
     certainty: list[float] = []
     extra = []
-    for life in some:
-        report = compare_structure(life.agent, life.maze)
+    for run in runs:
+        report = compare_structure(run.agent, run.maze)
         counts = report.transition_counts
         right, wrong = right + counts["right"], wrong + counts["wrong"]
         untried += counts["untried"]
-        extra.append(life.agent.n_states - len(life.maze.cells))
-        certainty += _probability_of_truth(life)
+        extra.append(run.agent.n_states - len(run.maze.cells))
+        certainty += _probability_of_truth(run)
     share = right / max(right + wrong, 1)
     return Claim(
         "The model learns the states of the maze and the transitions between them.",
         "yes" if share >= 0.95 and max(extra) == 0 else "partly",
-        f"Over {len(some)} lives {right} of {right + wrong} tried (cell, action) pairs have the "
-        f"true cell as their likeliest next one; the truth has probability "
+        f"Over {len(runs)} runs {right} of {right + wrong} tried (cell, action) pairs have the "
+        f"true next cell as the most likely one; the true cell has probability "
         f"{np.mean(certainty):.2f} on average. But mean shift leaves {min(extra)} to {max(extra)} "
-        f"states too many (erratum 8).",
+        f"surplus states (erratum 8).",
         {
-            "lives": len(some),
+            "runs": len(runs),
             "right": right,
             "wrong": wrong,
             "untried": untried,
@@ -143,16 +143,16 @@ def _claim_transitions(some: list[Life]) -> Claim:
     )
 
 
-def _probability_of_truth(life: Life) -> list[float]:
-    """What the model gives to the true next cell, for each tried action in a learned cell."""
-    report = compare_structure(life.agent, life.maze)
+def _probability_of_truth(run: TrialRun) -> list[float]:
+    """Probability of the true next cell, for each tried action in a learned cell."""
+    report = compare_structure(run.agent, run.maze)
     cells = np.array([cell if cell is not None else (-1, -1) for cell in report.state_cells])
-    matrix = life.agent.transition_matrix
+    matrix = run.agent.transition_matrix
     found = []
     for (cell, action), verdict in report.transitions.items():
         if verdict == "untried":
             continue
         state = int(np.flatnonzero((cells == cell).all(axis=1))[0])
-        there = (cells == life.maze.next_cell(cell, action)).all(axis=1)
+        there = (cells == run.maze.next_cell(cell, action)).all(axis=1)
         found.append(float(matrix[action, state, there].sum()))
     return found

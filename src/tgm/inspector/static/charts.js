@@ -1,4 +1,4 @@
-// Curves, drawn by plotly's script, which is loaded after the page has been drawn.
+// Curves, drawn with plotly, which is loaded after the page has been drawn.
 
 import { h } from "./dom.js";
 import { isDark } from "./format.js";
@@ -7,7 +7,7 @@ const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif"
 
 let waiting = null;
 
-// Resolves when plotly is there: a report carries it at its end, the server gives it as a file.
+// Resolves when plotly is loaded: from the end of a report, or from the server.
 function plotly() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   if (!waiting) {
@@ -25,7 +25,7 @@ function plotly() {
   return waiting;
 }
 
-// Plotly reads a little HTML in its texts; a run's words must stay words.
+// Plotly reads HTML in its texts; text of a run must not become HTML.
 export function plotText(words) {
   return String(words).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -90,7 +90,7 @@ export class Chart {
     this.moveCursor(this.at);
   }
 
-  // The line at the current step: an element of its own, so that scrubbing redraws no curve.
+  // The line at the current step: a separate element, so that moving it redraws no curve.
   moveCursor(step) {
     this.at = step;
     const axis = this.holder._fullLayout?.xaxis;

@@ -1,9 +1,9 @@
-// What all views share: the run, the step, the selected state; views are told when it changes.
+// What all views share: the run, the step, the selected state. Views subscribe to its changes.
 
 import { History } from "./history.js";
 import { plan, recorded } from "./planner.js";
 
-const PRELOAD = 8; // chunks of 5,000 steps: a run of so many is fetched whole, behind the user's back
+const PRELOAD = 8; // chunks of 5,000 steps: a run of at most so many is fetched in the background
 
 export class Context {
   constructor(source) {
@@ -14,12 +14,12 @@ export class Context {
     this.history = null;
     this.step = 0;
     this.selected = null;
-    this.reference = 0; // the other time of "change between two times"
+    this.reference = 0; // the step that "change since" compares with
     this.pair = null; // which features are drawn
     this.listeners = [];
     this.isWaiting = false;
     this.cache = {};
-    this.drawn = 0; // times that the views were drawn: benchmarks count them
+    this.drawn = 0; // how often the views were drawn, for benchmarks
   }
 
   get lastStep() { return this.summary?.last_step ?? 0; }
@@ -37,7 +37,7 @@ export class Context {
 
   subscribe(listener) { this.listeners.push(listener); }
 
-  // Draw soon; many changes within one frame of the screen are drawn once.
+  // Draw at the next screen refresh; several changes before it are drawn once.
   redraw(reason = "step") {
     this.reasons = (this.reasons ?? new Set()).add(reason);
     if (this.isWaiting) return;
@@ -54,14 +54,14 @@ export class Context {
   async open(id, { keepStep = false } = {}) {
     this.wanted = id;
     const summary = await this.source.summary(id);
-    if (this.wanted !== id) return; // another run was asked for meanwhile
+    if (this.wanted !== id) return; // the user chose another run meanwhile
     const wasAtEnd = this.step >= this.lastStep;
     const isSame = this.id === id;
     const old = this.history;
     this.id = id;
     this.summary = summary;
     this.history = new History(id, summary, this.source);
-    if (isSame && old) this.#takeOver(old);
+    if (isSame && old) this.#keepChunks(old);
     else {
       this.selected = null;
       this.pair = null;
@@ -74,8 +74,8 @@ export class Context {
     this.#preload(this.history);
   }
 
-  // A chunk that has a successor does not change any more; the last one is read again.
-  #takeOver(old) {
+  // Keep the chunks that have a successor: they do not change. The last one is read again.
+  #keepChunks(old) {
     for (const [first, chunk] of old.chunks) {
       const index = this.history.steps.indexOf(first);
       if (index >= 0 && index < old.steps.length - 1) this.history.chunks.set(first, chunk);
@@ -89,7 +89,7 @@ export class Context {
     this.cache = {};
     this.redraw("chunk");
     const next = history.chunkIndex(this.step) + 1;
-    if (next < history.steps.length) await history.loadIndex(next); // where playing will lead
+    if (next < history.steps.length) await history.loadIndex(next); // needed next while playing
   }
 
   async #preload(history) {
@@ -97,7 +97,7 @@ export class Context {
     for (let index = history.steps.length - 1; index >= 0; index -= 1) {
       if (this.history !== history) return;
       await history.loadIndex(index);
-      // Let the page breathe between two pieces.
+      // Let the page draw between two chunks.
       await new Promise((resolve) => { setTimeout(resolve, 0); });
     }
     this.redraw("chunk");
@@ -126,7 +126,7 @@ export class Context {
     this.redraw("selection");
   }
 
-  // --- what is true at this step; computed once ---------------------------------------------------
+  // --- values of this step, computed once -----------------------------------------------------------
 
   once(name, make) {
     if (!(name in this.cache)) this.cache[name] = make();
@@ -145,7 +145,7 @@ export class Context {
   // The plan of this model under another discount, or with extra rewards.
   planWith(gamma, bonus) {
     if (this.plansWithModel || bonus || gamma !== this.gamma) {
-      return plan(this.frame, this.nActions, gamma, bonus);
+      return plan(this.frame, this.nActions, gamma, this.summary.tried, bonus);
     }
     return recorded(this.frame, this.nActions, gamma);
   }
@@ -155,8 +155,8 @@ export class Context {
       ? this.history.rowAt(this.step) : null);
   }
 
-  // The points in memory: those of the last full record and those seen since. The agent that learns
-  // at every step keeps the latest few of each state.
+  // The points in memory: those of the last full frame and those seen since. The default agent
+  // keeps the latest `kept_per_state` points of each state.
   get points() {
     return this.once("points", () => {
       if (!this.frame) return [];
@@ -178,7 +178,7 @@ export class Context {
       ? this.history.episode(this.row.episode, this.step) : []);
   }
 
-  // The state that the views talk about: the selected one, else the one the agent is in.
+  // The state that the views describe: the selected one, else the recorded state of this step.
   get focus() {
     if (this.selected !== null) return this.selected;
     const state = this.row?.state;

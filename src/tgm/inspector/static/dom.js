@@ -1,4 +1,4 @@
-// Elements by hand. Text of a run is hostile: it is set as text nodes and attributes, never as HTML.
+// Makes elements. Text of a run is not trusted: it becomes text nodes and attributes, never HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -32,7 +32,7 @@ export function set(element, attributes) {
   return element;
 }
 
-// One node per key below `parent`: made when its key is new, removed when it is gone.
+// One node per key below `parent`: made for a new key, removed with its key.
 export class Keyed {
   constructor(parent, make) {
     this.parent = parent;
@@ -60,7 +60,7 @@ export class Keyed {
   }
 }
 
-// A panel: a titled section with a line on how to read it, controls, and a body.
+// A panel: a section with a title, a help text, controls and a body.
 export function panel({ title, help, controls, legend, id, wide }, ...body) {
   return h("section", { class: `panel${wide ? " wide" : ""}`, id, "aria-label": title },
     h("header", { class: "panel-head" },
@@ -96,7 +96,7 @@ export function checkbox(label, checked, onchange, tip) {
   return h("label", { class: "control check", "data-tip": tip }, box, h("span", {}, label));
 }
 
-// One tooltip for everything that has `data-tip`; also for the keyboard's focus.
+// One tooltip for all elements with `data-tip`; also shown for keyboard focus.
 export function installTooltip() {
   const tip = h("div", { id: "tooltip", role: "tooltip", hidden: true });
   document.body.append(tip);

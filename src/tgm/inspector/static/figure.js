@@ -1,4 +1,4 @@
-// A drawing of the observation space: walls or axes on the ground, states on top.
+// A drawing of the observation space: walls or axes below, states on top.
 
 import { Keyed, h, s, set } from "./dom.js";
 import { short, ticks } from "./format.js";
@@ -7,11 +7,11 @@ import { planeOf, project, projectCovariance } from "./plane.js";
 let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
-const MOST_STATES = 2000; // that are drawn
-const FAR = 1e5; // pixels: out of sight
-const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // room for longer names
+const MOST_STATES = 2000; // drawn at most
+const FAR = 1e5; // pixels: outside every screen
+const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // space for longer labels
 
-// A number of pixels that SVG can draw, whatever a run holds.
+// A number of pixels that SVG can draw.
 function bounded(pixels) {
   if (pixels >= -FAR && pixels <= FAR) return pixels;
   return pixels > 0 ? FAR : -FAR;
@@ -48,7 +48,7 @@ export class Figure {
       s("ellipse", {}), s("text", { class: "id", dy: "0.35em" })));
   }
 
-  // Lay the axes; false while there is no room or nothing to draw.
+  // Set up the axes; false if the element has no size or there is nothing to draw.
   layout(ctx) {
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
@@ -87,7 +87,7 @@ export class Figure {
 
   at(point) { return this.pixel(project(this.plane, point)); }
 
-  // Where a component is drawn: { x, y, rx, ry, angle }; computed once for each.
+  // Position and shape of a component: { x, y, rx, ry, angle }; computed once for each.
   shape(component) {
     let shape = this.shapes.get(component);
     if (!shape) {
@@ -192,7 +192,7 @@ export class Figure {
       s("path", { class: "floor", d: floor, "clip-path": this.clip }),
       s("path", { class: "walls", d: walls, "clip-path": this.clip }),
       s("circle", { class: "start", cx: ax, cy: ay, r, "data-tip": "start of each episode" }),
-      s("path", { class: "goal", "data-tip": "the goal: eating here is rewarded and ends the episode",
+      s("path", { class: "goal", "data-tip": "the goal: the action eat ends the episode here",
         d: `M${gx - r} ${gy}L${gx} ${gy - r}L${gx + r} ${gy}L${gx} ${gy + r}z` }),
     );
   }

@@ -1,6 +1,6 @@
-// Numbers and colours, as people read them.
+// Formats numbers and chooses colours.
 
-// Colours that are told apart with any kind of colour vision (Okabe and Ito).
+// Colours that can be distinguished with any kind of colour vision (Okabe and Ito).
 export const PALETTE = [
   "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a400", "#7f7f7f",
 ];
@@ -9,7 +9,7 @@ const ACTION_COLOURS = {
   up: "#0072b2", down: "#56b4e9", left: "#009e73", right: "#e69f00", eat: "#cc79a7",
 };
 
-// The first colour of curves, light enough for a dark ground.
+// The colour of a curve; on a dark background the first one is lighter.
 export function curveColour(index = 0) {
   return index === 0 && isDark() ? PALETTE[4] : PALETTE[index % PALETTE.length];
 }
@@ -43,7 +43,7 @@ export function percent(value) {
   return `${Math.round(100 * value)} %`;
 }
 
-// Sequential scales from little to much; light and dark grounds have their own.
+// Sequential scales from low to high, for a light and a dark background.
 const SCALES = {
   light: [[247, 244, 232], [205, 224, 205], [126, 186, 181], [47, 132, 150], [15, 76, 110]],
   dark: [[38, 44, 54], [38, 74, 92], [38, 110, 122], [83, 158, 146], [197, 220, 158]],
@@ -66,7 +66,7 @@ export function sequential(share) {
   return mix(SCALES[isDark() ? "dark" : "light"], share);
 }
 
-// Blue for less, orange for more, the ground's own colour for no change.
+// Blue for less, orange for more, the background colour for no change.
 export function diverging(share) {
   const middle = isDark() ? [30, 35, 42] : [250, 250, 248];
   return mix([[0, 114, 178], middle, [213, 94, 0]], (share + 1) / 2);
@@ -76,7 +76,7 @@ export function css(rgb) {
   return `rgb(${rgb.map(Math.round).join(",")})`;
 }
 
-// Black or white, whichever is read better on a colour.
+// Dark or light text, whichever is readable on a colour.
 export function inkOn(rgb) {
   const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
   return light > 120 ? "#15202b" : "#f6f8fa";

@@ -1,9 +1,9 @@
-// The history of a run: observations by step, and the model after any step, rebuilt from full and
-// delta frames.
+// The history of a run: observations, beliefs, and the model after any step, rebuilt from full
+// frames and the changes that follow them.
 
-const SNAPSHOT_EVERY = 100; // frames between two copies from which a rebuild may start
+const SNAPSHOT_EVERY = 100; // frames between two stored copies of the model
 
-export const BROKEN_OFF = 3; // an end that is in no file: beside 1 terminated, 2 truncated
+export const BROKEN_OFF = 3; // an end that the files do not hold, besides 1 terminated and 2 truncated
 
 class Chunk {
   constructor(raw, nFeatures, nActions) {
@@ -16,12 +16,12 @@ class Chunk {
     this.offsets = this.#offsets();
     this.extras = this.#extras();
     this.snapshots = new Map();
-    // Made when first asked for, and the same from then on: views skip what they have drawn.
+    // Made at the first use and then kept: views do not redraw an object that they have drawn.
     this.components = [];
     this.rows = [];
   }
 
-  // Where each frame's entries begin in the tables.
+  // Index of each frame's first entry in the tables.
   #offsets() {
     const { raw } = this;
     const at = { component: [0], removed: [0], row: [0], next: [0] };
@@ -37,7 +37,7 @@ class Chunk {
     return at;
   }
 
-  // What only full frames tell: values, priors, evidence and the points that were kept.
+  // The parts of full frames only: values, priors, evidence and the points in memory.
   #extras() {
     const { raw, d, nActions } = this;
     const extras = new Map();
@@ -66,15 +66,21 @@ class Chunk {
   }
 
   // The last frame at or before `step`, or -1.
-  frameIndex(step) {
-    let low = 0;
-    let high = this.nFrames;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.frameSteps[middle] <= step) low = middle + 1;
-      else high = middle;
+  frameIndex(step) { return countUpTo(this.frameSteps, step) - 1; }
+
+  // [{ id, p }] the recorded belief at an observation, likely states first. An observation without
+  // an entry has its state with probability 1. What the sum lacks to 1 belongs to no known state.
+  belief(observation) {
+    const { raw } = this;
+    const from = countUpTo(raw["belief.observation"], observation - 1);
+    const to = countUpTo(raw["belief.observation"], observation);
+    if (from === to) {
+      const id = raw["obs.state"][observation];
+      return id < 0 ? [] : [{ id, p: 1 }];
     }
-    return low - 1;
+    return raw["belief.state"].slice(from, to)
+      .map((id, index) => ({ id, p: raw["belief.probability"][from + index] }))
+      .sort((a, b) => b.p - a.p);
   }
 
   frame(index) {
@@ -147,6 +153,18 @@ class Chunk {
   }
 }
 
+// How many of the sorted `values` are at most `limit`.
+function countUpTo(values, limit) {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 function copy(frame) {
   return { ...frame, components: new Map(frame.components), rows: new Map(frame.rows) };
 }
@@ -166,16 +184,7 @@ export class History {
   get isEmpty() { return this.steps.length === 0; }
 
   // Index of the last chunk that begins at or before `step`.
-  chunkIndex(step) {
-    let low = 0;
-    let high = this.steps.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.steps[middle] <= step) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(low - 1, 0);
-  }
+  chunkIndex(step) { return Math.max(countUpTo(this.steps, step) - 1, 0); }
 
   loaded(index) { return this.chunks.get(this.steps[index]); }
 
@@ -188,7 +197,7 @@ export class History {
       || this.failed.has(this.steps[index - 1]);
   }
 
-  // Just after the beginning of a chunk, the step's outcome or its model may be in the one before.
+  // At the beginning of a chunk, the outcome or the model of a step may be in the chunk before.
   #needsBefore(here, index, step) {
     return index > 0 && (here.frameIndex(step) < 0 || this.#outcome(here, step) < 0);
   }
@@ -237,17 +246,10 @@ export class History {
   }
 
   #outcome(chunk, step) {
-    const steps = chunk.raw["obs.step"];
-    let low = 0;
-    let high = steps.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (steps[middle] <= step) low = middle + 1;
-      else high = middle;
-    }
-    // A reset has the number of the step before it; the step's own outcome comes first.
-    const isReset = (index) => index >= 0 && chunk.raw["obs.action"][index] < 0;
-    return step > 0 && isReset(low - 1) ? low - 2 : low - 1;
+    const last = countUpTo(chunk.raw["obs.step"], step) - 1;
+    // A reset has the number of the step before it, and comes after the outcome of that step.
+    const isReset = last >= 0 && chunk.raw["obs.action"][last] < 0;
+    return step > 0 && isReset ? last - 1 : last;
   }
 
   observation(chunk, index) {
@@ -262,12 +264,12 @@ export class History {
       reward: raw["obs.reward"][index],
       state: raw["obs.state"][index],
       logDensity: raw["obs.log_density"][index],
-      // Neither terminated nor truncated, and yet a reset follows: the run was resumed here.
+      // A reset follows without an end: the run was stopped and resumed here.
       end: raw["obs.end"][index] || (raw["obs.action"][index + 1] < 0 ? BROKEN_OFF : 0),
     };
   }
 
-  // The observations of one episode among the loaded chunks, in order of time.
+  // The observations of one episode in the loaded chunks, in order.
   episode(number, nearStep) {
     const at = this.chunkIndex(nearStep);
     const rows = [];
@@ -282,7 +284,7 @@ export class History {
     return rows;
   }
 
-  // The points that were seen after the full frame of `frame`, up to `step`.
+  // The points that were seen after the full frame `full`, up to `step`.
   pointsSince(full, step) {
     const points = [];
     for (let index = this.chunkIndex(full?.step ?? 0); index <= this.chunkIndex(step); index += 1) {

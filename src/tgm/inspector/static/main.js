@@ -1,4 +1,4 @@
-// The page: header, timeline, tabs; every view follows one step and one selected state.
+// The page: header, timeline and tabs. All views show the same step and the same selected state.
 
 import { Context } from "./context.js";
 import { h, installTooltip } from "./dom.js";
@@ -20,13 +20,13 @@ import { Surprise } from "./views/surprise.js";
 import { Timeline } from "./views/timeline.js";
 import { WhatIf } from "./views/what-if.js";
 
-const POLL = 1000; // milliseconds between two looks at a live run
+const POLL = 1000; // milliseconds between two requests about a live run
 
 const KEYS = [
-  ["← →", "one step back or on; with shift, ten"], [", .", "previous or next structure move"],
+  ["← →", "one step back or forward; with shift, ten"], [", .", "previous or next structure move"],
   ["space", "play or pause"], ["home end", "first or last step"],
-  ["[ ]", "previous or next state"], ["esc", "no state"], ["1 to 7", "tabs"], ["t", "light or dark"],
-  ["?", "this help"],
+  ["[ ]", "previous or next state"], ["esc", "clear the selection"], ["1 to 7", "tabs"],
+  ["t", "light or dark"], ["?", "this help"],
 ];
 
 const ctx = new Context(openSource());
@@ -62,7 +62,7 @@ function tabs() {
 const pages = tabs();
 let active = pages[0];
 
-// Plain buttons and no ARIA tabs: those would take the arrow keys, which belong to the timeline.
+// Plain buttons instead of ARIA tabs: those use the arrow keys, which move the timeline here.
 const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
   page.button = h("button", { type: "button", id: `tab-${page.id}`, "data-tip": `key ${index + 1}`,
     onclick: () => show(page) }, page.title);
@@ -117,9 +117,9 @@ function drawFacts() {
   const end = summary.log.series.n_states.at(-1);
   const best = summary.maze?.optimal_return ?? null;
   const items = [
-    [summary.state, `chip-${summary.state}`, summary.reason || "what became of the run"],
-    [summary.world, "", "the world it lived in"], [summary.agent, "", "which agent"],
-    [`seed ${summary.seed ?? "?"}`, "", "everything random follows from it"],
+    [summary.state, `chip-${summary.state}`, summary.reason || "how the run ended"],
+    [summary.world, "", "the environment"], [summary.agent, "", "the agent"],
+    [`seed ${summary.seed ?? "?"}`, "", "seed of all random numbers"],
     [`${count(summary.last_step)} steps`, "",
       summary.started ? `started ${summary.started}` : "steps so far"],
     end !== undefined && end !== null && [`${end} states`, "", "states at the end"],
@@ -128,22 +128,22 @@ function drawFacts() {
     summary.solved !== null && [summary.solved ? "solved" : "not solved", "",
       "whether greedy episodes at the end all reached the goal, near the best return"],
     summary.chunks_left_out > 0 && ["thinned", "chip-live",
-      `this file holds ${summary.chunks.length} pieces of the history; `
-      + `${summary.chunks_left_out} between them were left out`],
+      `this file holds ${summary.chunks.length} chunks of the history; `
+      + `${summary.chunks_left_out} chunks were left out`],
   ];
   facts.replaceChildren(...items.filter(Boolean).map(([words, extra, tip]) => (
     h("span", { class: `fact ${extra}`, "data-tip": tip }, words))));
   document.title = `${summary.name} · tgm inspector`;
 }
 
-function tell(words) {
+function showMessage(words) {
   message.textContent = words;
   message.hidden = !words;
 }
 
 async function openRun(id) {
   try {
-    tell("");
+    showMessage("");
     const run = ctx.runs.find((one) => one.id === id);
     if (run?.error) throw new Error(run.error);
     await ctx.open(id);
@@ -151,7 +151,7 @@ async function openRun(id) {
     const hasNone = ctx.history.isEmpty && ctx.summary.state !== "live";
     if (hasNone && !active.needsNoHistory) show(pages.at(-1));
   } catch (error) {
-    tell(`This run cannot be shown: ${error.message}`);
+    showMessage(`This run cannot be shown: ${error.message}`);
   }
   document.documentElement.dataset.ready = "true";
 }
@@ -170,14 +170,14 @@ async function listRuns() {
   chooser.hidden = shown.length < 2 && !ctx.source.isLive;
 }
 
-// Look for new runs when somebody is about to choose one.
+// List the runs again when the user opens the list.
 async function refresh() {
   if (!ctx.source.isLive || Date.now() - (ctx.listedAt ?? 0) < 5 * POLL) return;
   ctx.listedAt = Date.now();
   await listRuns().catch(() => {});
 }
 
-// Ask a live run for news; follow it if the slider stands at its end.
+// Request changes of a live run; follow it if the slider is at the end.
 async function poll() {
   if (!ctx.source.isLive || ctx.summary?.state !== "live" || document.hidden) return;
   const pulse = await ctx.source.pulse(ctx.id);
@@ -188,13 +188,13 @@ async function poll() {
   }
 }
 
-// The machine that serves is often the one that learns: it gets time for that.
+// Wait twice as long as the request took: the same machine often runs the training.
 async function keepPolling() {
   const began = performance.now();
   try {
     await poll();
   } catch (error) {
-    tell(`The server does not answer: ${error.message}`);
+    showMessage(`The server does not answer: ${error.message}`);
   }
   setTimeout(keepPolling, Math.max(POLL, 2 * (performance.now() - began)));
 }
@@ -235,11 +235,11 @@ async function start() {
   try {
     await listRuns();
   } catch (error) {
-    tell(`The runs cannot be listed: ${error.message}`);
+    showMessage(`The runs cannot be listed: ${error.message}`);
     return;
   }
   if (!ctx.runs.length) {
-    tell("There are no runs here yet. `tgm train` makes one.");
+    showMessage("There are no runs here yet. `tgm train` makes one.");
     return;
   }
   const first = ctx.runs.findLast((run) => !run.error && ctx.source.hasSummary(run.id))
@@ -248,5 +248,5 @@ async function start() {
   setTimeout(keepPolling, POLL);
 }
 
-window.tgmInspector = ctx; // for tests and for the curious
+window.tgmInspector = ctx; // for tests and for the browser console
 start();

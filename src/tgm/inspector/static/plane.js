@@ -1,4 +1,4 @@
-// Which two numbers of an observation are drawn: two features, or the two principal directions.
+// The two coordinates that are drawn: two features, or the two principal components.
 
 export function pairsOf(summary) {
   const d = summary.interface.n_features;

@@ -1,13 +1,13 @@
-// Plans from a recorded model: values by value iteration, as the agent's own planner has them.
+// Plans from a recorded model: value iteration, with the same values as the agent's planner.
 
-const TRIED = 0.3; // expected tries that make an action known to the greedy policy
 const CONVERGED = 1e-5; // of the largest reward
 const MOST_SWEEPS = 5000;
-const MOST_WORK = 1e8; // actions that are looked at: a second, however many states there are
+const MOST_WORK = 1e8; // evaluated actions and successors: about one second
 const LEAST_SWEEPS = 100;
 
-// The model as flat arrays; `bonus` is an extra reward for arriving in a state, by id.
-function flatten(frame, nActions, bonus) {
+// The model as flat arrays. An action is known with more than `tried` visits; `bonus` is an extra
+// reward for arriving in a state, by id.
+function flatten(frame, nActions, tried, bonus) {
   const ids = [...frame.components.keys()].sort((a, b) => a - b);
   const index = new Map(ids.map((id, position) => [id, position]));
   const n = ids.length;
@@ -23,7 +23,7 @@ function flatten(frame, nActions, bonus) {
       const slot = state * nActions + action;
       const row = rows?.[action];
       first[slot] = to.length;
-      if (!row || row.visits <= TRIED) continue;
+      if (!row || row.visits <= tried) continue;
       known[slot] = 1;
       reward[slot] = row.reward;
       goesOn[slot] = 1 - row.end;
@@ -41,8 +41,8 @@ function flatten(frame, nActions, bonus) {
 }
 
 // { ids, index, q, value, best } of the greedy policy; best is -1 where nothing was tried.
-export function plan(frame, nActions, gamma, bonus = null) {
-  const model = flatten(frame, nActions, bonus);
+export function plan(frame, nActions, gamma, tried, bonus = null) {
+  const model = flatten(frame, nActions, tried, bonus);
   const { n, reward, known, goesOn, first, to, share } = model;
   let worst = 0;
   let unit = 0;
@@ -78,9 +78,9 @@ export function plan(frame, nActions, gamma, bonus = null) {
   return finish(model, q, value, nActions, gamma);
 }
 
-// The plan of recorded values, for agents that learn values and not a model to plan with.
+// The plan of recorded values, for agents that learn action values by Q-learning.
 export function recorded(frame, nActions, gamma) {
-  const model = flatten(frame, nActions, null);
+  const model = flatten(frame, nActions, Infinity, null);
   const q = new Float64Array(model.n * nActions);
   const value = new Float64Array(model.n);
   model.ids.forEach((id, state) => {
@@ -116,7 +116,7 @@ export function bestOf(plan_, id) {
   return state === undefined ? -1 : plan_.best[state];
 }
 
-// All actions of a state that are as good as its best one.
+// All actions of a state whose value equals the best one, within a tolerance.
 export function bestActions(plan_, id) {
   const state = plan_.index.get(id);
   if (state === undefined || plan_.best[state] < 0) return [];

@@ -1,4 +1,4 @@
-// Values as shades and plans as arrows, over the states: shared by several views.
+// Draws values as shades and plans as arrows over the states; used by several views.
 
 import { Keyed, s, set } from "./dom.js";
 import { drawnStates } from "./figure.js";
@@ -64,7 +64,7 @@ function knownActions(plan, id) {
   return n;
 }
 
-// One arrow through the middle of a state, or several that begin there.
+// An arrow through the middle of a state; one of several begins in the middle.
 function arrow(x, y, [wx, wy], size, isOneOfMany) {
   const [dx, dy] = [wx * size, wy * size];
   const head = (isOneOfMany ? 0.42 : 0.55) * size;
@@ -82,7 +82,7 @@ export function valueRange(plan) {
   return values.length ? [Math.min(...values), Math.max(...values)] : [0, 0];
 }
 
-// Where an action leads, in pixels of unit length: by its name in a maze, else by its outcome.
+// Direction of an action as a unit vector on the screen: by its name in a maze, else by its outcome.
 function direction(ctx, figure, component, action) {
   const named = DIRECTIONS[ctx.actionNames[action]];
   if (named && figure.plane.isSquare) return [named[0], -named[1]];

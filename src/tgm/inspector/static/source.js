@@ -1,4 +1,4 @@
-// Where the data comes from: the server of `tgm inspect`, or the report file itself.
+// The source of the data: the server of `tgm inspect`, or the report file itself.
 
 class Embedded {
   constructor(data) {
@@ -48,7 +48,7 @@ class Served {
   hasSummary() { return true; }
 }
 
-// The token comes in the fragment, which no server sees; it is kept for reloads of this tab only.
+// The token is in the fragment, which is not sent to a server; it is kept for reloads of this tab.
 function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given) {

@@ -1,4 +1,4 @@
-// Compare: the runs side by side, in groups of the same agent in the same world.
+// Compare: the runs of one environment, grouped by agent.
 
 import { Chart, plotText } from "../charts.js";
 import { choice, h, panel } from "../dom.js";
@@ -20,14 +20,14 @@ export class Compare {
     this.element = h("div", { class: "columns compare" },
       panel({ title: "Return of the episodes", id: "compare-returns", controls: this.worlds,
         help: "Total reward of the episodes while learning, exploration included, averaged over "
-          + "stretches of the run. Line: median of a group's runs. Band: its middle half. Dotted: "
+          + "intervals of the run. Line: median of a group's runs. Band: its middle half. Dotted: "
           + "the best possible return." }, this.returns.element),
       panel({ title: "States found", id: "compare-states",
         help: "Number of states over time: median and middle half of each group." }, this.states.element),
       panel({ title: "Runs", id: "compare-runs", wide: true,
         help: "Solved: whether greedy episodes at the end all reached the goal, with a mean return "
-          + "within 0.5 of the best, as tgm runs tells; for trials of tgm compare, the step from "
-          + "which on they did." },
+          + "within 0.5 of the best, as in tgm runs; for trials of tgm compare, the step since when "
+          + "this holds." },
       h("div", { class: "scroller" }, this.table), this.note));
   }
 
@@ -144,7 +144,7 @@ function solvedWords({ solved, result }) {
   return typeof result?.solved_at === "number" ? `from step ${count(result.solved_at)}` : "yes";
 }
 
-// The curve of one run on common bins; a bin without data takes the one before.
+// The curve of one run on common bins; a bin without data takes the value of the bin before.
 function binned([steps, values], last) {
   const sums = new Array(BINS).fill(0);
   const counts = new Array(BINS).fill(0);

@@ -1,4 +1,4 @@
-// Free energy: over the run, by term, by component, and within a fit where that was recorded.
+// Free energy: over the run, by term, by state, and within a fit where that was recorded.
 
 import { choice, h, panel } from "../dom.js";
 import { Chart, plotText } from "../charts.js";
@@ -19,13 +19,13 @@ export class Energy {
     this.element = panel({
       title: "Free energy",
       id: "energy",
-      help: "How badly the model explains what was seen, in nats; less is better. With learning at "
-        + "every step it is the negative log evidence of all observations so far, each judged before "
-        + "it was seen: its slope is the surprise. Click to go there.",
+      help: "How badly the model explains the observations, in nats; less is better. For the default "
+        + "agent it is the negative log evidence of all observations so far, each predicted before "
+        + "it was added: its slope is the surprise. Click a point to go to that step.",
       controls: [choice("show", MODES, this.mode, (mode) => {
         this.mode = mode;
         ctx.redraw("option");
-      }, "what the curve is made of")],
+      }, "which part is drawn")],
     }, this.chart.element, this.words);
   }
 
@@ -79,7 +79,7 @@ export class Energy {
       line: { color: curveColour() }, hovertemplate: "sweep %{x}<br>%{y:.6s} nats<extra></extra>" };
     this.chart.draw(`fit|${ctx.id}|${at?.[0]}`, at ? [trace] : [],
       { xaxis: { title: "sweep" }, yaxis: { title: "nats" } },
-      ctx.plansWithModel ? "This agent learns at every step: there is no fit that goes on in sweeps."
+      ctx.plansWithModel ? "This agent learns at every step, without fits in sweeps."
         : "No fit was recorded before this step.");
     return at ? `the fit at step ${at[0]}: each sweep lowers the free energy` : "";
   }

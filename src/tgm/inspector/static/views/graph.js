@@ -1,10 +1,10 @@
-// Transition graph: an edge per action, as wide as it is likely, as dark as it is known.
+// Transition graph: an edge per action. Width: probability. Opacity: number of tries.
 
 import { Keyed, checkbox, h, legendItem, panel, s, set, swatch } from "../dom.js";
 import { Figure } from "../figure.js";
 import { actionColour, percent, short } from "../format.js";
 
-const LEAST = 0.03; // probability of an edge that is drawn
+const LEAST = 0.03; // probability; less likely edges are not drawn
 const MOST_EDGES = 2000;
 
 export class Graph {
@@ -23,8 +23,8 @@ export class Graph {
     this.element = panel({
       title: "Transition graph",
       id: "graph",
-      help: "What the agent expects of each action. Width: probability. Opacity: evidence, how "
-        + "often it was tried. Arrows bend to the right of their direction. A selected state shows "
+      help: "Where each action leads. Width: probability. Opacity: how often the action was tried. "
+        + "Arrows bend to the right of their direction. A selected state shows "
         + "only its own edges, in and out.",
       controls: [this.toggles, checkbox("stays", this.showSelf, (on) => {
         this.showSelf = on;
@@ -32,8 +32,8 @@ export class Graph {
       }, "also the actions that lead back to the same state, as loops")],
       legend: [
         legendItem(swatch({ class: "wide-key" }), "likely", "a wide edge has a probability near one"),
-        legendItem(swatch({ class: "narrow-key" }), "unlikely", "a narrow edge is seldom the outcome"),
-        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried once or so"),
+        legendItem(swatch({ class: "narrow-key" }), "unlikely", "a narrow edge has a low probability"),
+        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried about once"),
         this.note,
       ],
     }, this.figure.element);
@@ -48,7 +48,7 @@ export class Graph {
     figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}, ${short(component.weight)} points`,
       fill: "var(--panel)" }));
     set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
-    this.note.textContent = this.isCut ? `the ${MOST_EDGES} surest edges are drawn` : "";
+    this.note.textContent = this.isCut ? `the ${MOST_EDGES} edges with the highest counts are drawn` : "";
   }
 
   #drawToggles() {
@@ -106,7 +106,7 @@ export class Graph {
     set(node, { opacity: (0.15 + (0.85 * row.visits) / (row.visits + 2)).toFixed(2) });
   }
 
-  // The words of an edge are made when somebody asks.
+  // The text of an edge is made when the mouse is over it.
   #explain(event) {
     const node = event.target.closest(".edge");
     if (!node?.drawn) return;
@@ -117,7 +117,7 @@ export class Graph {
   }
 }
 
-// A bent line and its head, from rim to rim, on the right of its way: [shaft, head].
+// A bent arrow between the rims of two states, to the right of its direction: [shaft, head].
 function arc(from, to, width) {
   const { x: ax, y: ay } = from;
   const { x: bx, y: by } = to;

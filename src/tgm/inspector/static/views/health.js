@@ -1,4 +1,4 @@
-// Health: what a person should know, in plain words.
+// Health: findings about the run, and where the states are.
 
 import { h, panel } from "../dom.js";
 import { Figure } from "../figure.js";
@@ -13,7 +13,7 @@ export class Health {
     this.element = panel({
       title,
       id: most === Infinity ? "health" : "health-brief",
-      help: "Judged from the end of the run. ✕ broken, ! look at this, i good to know, ✓ sound.",
+      help: "Findings about the end of the run. ✕ problem, ! warning, i note, ✓ sound.",
     }, this.list);
   }
 
@@ -37,13 +37,13 @@ export class Health {
   }
 }
 
-// Where the states of a finding lie.
+// A map of the states.
 export class Where {
   constructor(ctx) {
     this.ctx = ctx;
     this.figure = new Figure("The states");
     this.figure.onSelect(ctx);
-    this.element = panel({ title: "Where they are", id: "where",
+    this.element = panel({ title: "Map of the states", id: "where",
       help: "The states at the step of the timeline; the selected one is marked." }, this.figure.element);
   }
 

@@ -1,4 +1,4 @@
-// Data ledger: what is kept in memory and what was folded into the states.
+// Data ledger: the points in memory, and those that only the states' statistics hold.
 
 import { choice, panel } from "../dom.js";
 import { Chart } from "../charts.js";
@@ -16,13 +16,13 @@ export class Ledger {
     this.element = panel({
       title: "Data ledger",
       id: "ledger",
-      help: "Where the observations went. Over time: points kept word by word, and points forgotten "
-        + "because a settled state has absorbed them. By state: what each has absorbed, and what of "
-        + "it is still kept.",
+      help: "Over time: points that are kept in memory, and points that were deleted because the "
+        + "statistics of a state hold them. By state: points in memory, and points that are only in "
+        + "the statistics (absorbed).",
       controls: [choice("show", [["time", "over time"], ["states", "by state"]], this.mode, (mode) => {
         this.mode = mode;
         ctx.redraw("option");
-      }, "what the chart tells")],
+      }, "what the chart shows")],
     }, this.chart.element);
   }
 
@@ -41,7 +41,7 @@ export class Ledger {
       line("kept", series.n_kept, curveColour(), "solid"),
       line("forgotten", series.n_forgotten_total, PALETTE[1], "dash")] : [],
     { xaxis: { title: "step" }, yaxis: { title: "points" }, hovermode: "x unified" },
-    "This agent keeps no ledger.");
+    "This agent records no points in memory.");
     this.chart.moveCursor(ctx.step);
   }
 

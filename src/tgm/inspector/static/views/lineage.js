@@ -1,4 +1,4 @@
-// Lineage: a lane per state from birth to end, with what happened to it and why.
+// Lineage: a lane per state from birth to end, with its moves and their causes.
 
 import { choice, h, legendItem, panel, s, set } from "../dom.js";
 import { count, short, ticks } from "../format.js";
@@ -31,21 +31,21 @@ export class Lineage {
       id: "lineage",
       wide: true,
       help: "A lane per state, in order of birth; time runs to the right. Hover a mark for the cause "
-        + "of the move and its gain in evidence; click it to go there.",
+        + "of the move and its gain in evidence; click it to go to that step.",
       controls: [choice("time",
-        [["auto", "by itself"], ["even", "even"], ["early", "early steps stretched"]],
+        [["auto", "automatic"], ["even", "even"], ["early", "early steps stretched"]],
         this.time, (time) => {
           this.time = time;
           this.key = null;
           ctx.redraw("option");
-        }, "how steps are laid out from left to right; structure is often settled early")],
+        }, "scale of the time axis; most moves come early in a run")],
       legend: [...Object.entries(MARKS).map(([kind, mark]) => {
         const icon = s("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", class: "lineage-key" });
         icon.append(s("path", { class: `mark ${kind}`, d: mark.path(0, 0) }));
-        return legendItem(icon, mark.words, "see the cause by hovering a mark");
+        return legendItem(icon, mark.words, "hover a mark to see the cause");
       }), legendItem(s("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", class: "lineage-key" },
         s("path", { class: "mark refused", d: MARKS.split.path(0, 0) })), "refused",
-      "a split or merge that was weighed and not made"), this.note],
+      "a split or merge that was evaluated and not made"), this.note],
     }, this.scroller);
   }
 

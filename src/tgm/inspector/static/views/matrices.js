@@ -8,8 +8,8 @@ const MODES = [
 ];
 const MOST_SIDE = 800; // cells of a row: with more states, each cell stands for several
 const MOST_ACTIONS = 24; // matrices, or columns of the entropy
-const HELP = "Row: the state before. Column: the state after. 'Entropy' tells how unsure each "
-  + "action's outcome is; 'change' compares with another time, which the pin sets to this step. "
+const HELP = "Row: the state before. Column: the state after. 'Entropy' is that of each action's "
+  + "outcome; 'change since' compares with another step, which 'pin here' sets. "
   + "Click a row to select its state.";
 
 export class Matrices {
@@ -32,7 +32,7 @@ export class Matrices {
         this.mode = mode;
         this.pin.hidden = mode !== "change";
         ctx.redraw("option");
-      }, "what the shade of a cell tells"), this.pin],
+      }, "what the shade of a cell means"), this.pin],
       legend: [this.scale],
     }, this.grid);
     this.cells = [];
@@ -60,7 +60,7 @@ export class Matrices {
     this.#drawScale(pictures);
   }
 
-  // States in groups of `size`, each with the words for it; a group is selected by its first state.
+  // States in groups of `size`, each with its label; a click selects the first state of a group.
   #groups(ids) {
     const { size } = this;
     return Array.from({ length: Math.ceil(ids.length / size) }, (_, k) => {
@@ -107,7 +107,7 @@ export class Matrices {
         values[at] = Number.isNaN(values[at]) ? bits : Math.max(values[at], bits);
       });
     });
-    return { title: "Doubt about the next state, for each state (row) and action (column)",
+    return { title: "Entropy of the next state, for each state (row) and action (column)",
       rows: groups, columns: names.map((words) => ({ words })), values };
   }
 
@@ -171,7 +171,7 @@ export class Matrices {
     const most = this.mode === "change" ? 1 : this.#most([picture]);
     const chosen = Math.floor(ids.indexOf(this.ctx.selected) / this.size);
     for (let row = 0; row < rows; row += 1) {
-      // Pixels are words in the order of little-endian machines, which all of today's are.
+      // A pixel is one 32-bit number; the order of its bytes assumes a little-endian machine.
       const opaque = chosen >= 0 && row !== chosen ? 0x6e000000 : 0xff000000;
       for (let index = row * columns; index < (row + 1) * columns; index += 1) {
         const value = picture.values[index] / most;
@@ -183,7 +183,7 @@ export class Matrices {
     context.putImageData(image, 0, 0);
   }
 
-  // 256 colours from little to much, blue above green above red.
+  // 256 colours from low to high; blue in the high byte, then green, then red.
   #shades() {
     const key = `${this.mode === "change"}|${isDark()}`;
     if (key !== this.shadesOf) {
@@ -199,7 +199,7 @@ export class Matrices {
 
   #most(pictures) {
     if (this.mode === "mean") return 1;
-    let most = this.mode === "entropy" ? 1 : 0; // less than a bit of doubt looks like little
+    let most = this.mode === "entropy" ? 1 : 0; // the scale ends at one bit or more
     for (const picture of pictures) {
       for (const value of picture.values) if (value > most) most = value;
     }

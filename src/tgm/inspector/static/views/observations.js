@@ -1,4 +1,4 @@
-// Observation space: the points, the states' ellipses, the priors, the agent's way.
+// Observation space: the points, the states' ellipses, the priors, the path of the episode.
 
 import { checkbox, choice, legendItem, panel, s, set, swatch } from "../dom.js";
 import { Figure } from "../figure.js";
@@ -24,17 +24,17 @@ export class Observations {
     this.element = panel({
       title: "Observation space",
       id: "observations",
-      help: "All that the agent sees are noisy points. Each ellipse is a state it made of them: "
-        + "two standard deviations around the mean. Click a state to follow it through all views.",
+      help: "The agent observes noisy points. Each ellipse is a state that it found: "
+        + "two standard deviations around the mean. Click a state to select it in all views.",
       controls: [this.pairs, option("points", "points", "the observations kept in memory"),
-        option("trail", "path", "the way of the current episode so far"),
+        option("trail", "path", "the observations of the current episode so far"),
         option("priors", "priors", "the prior of every state, not only of the selected one")],
       legend: [
         legendItem(swatch({ tag: "circle", cx: 11, cy: 6, r: 2.5, class: "points-key" }), "point",
-          "an observation that is kept in memory, or was seen since the last full record"),
-        legendItem(swatch({ class: "fixed-key" }), "fixed", "a state whose shape is settled"),
-        legendItem(swatch({ class: "flexible-key" }), "flexible", "a state that may still change"),
-        legendItem(swatch({ class: "prior-key" }), "prior", "what was believed of it before its data"),
+          "an observation in memory, or one since the last full frame"),
+        legendItem(swatch({ class: "fixed-key" }), "fixed", "a state that later fits keep"),
+        legendItem(swatch({ class: "flexible-key" }), "flexible", "a state that the next fit may change"),
+        legendItem(swatch({ class: "prior-key" }), "prior", "prior of the state, before its observations"),
         legendItem(swatch({ class: "trail-key" }), "path", "observations of this episode, in order"),
       ],
     }, this.figure.element);

@@ -1,4 +1,4 @@
-// Policy and value: what it would do in each state, and what the state is worth.
+// Policy and value: the greedy action and the value of each state.
 
 import { h, legendItem, panel, set } from "../dom.js";
 import { Figure } from "../figure.js";
@@ -18,12 +18,12 @@ export class Policy {
       title: "Policy and value",
       id: "policy",
       help: "Shade: the value of a state, the discounted reward expected from it under the best "
-        + "known plan. Arrows: the actions of that plan, several where they are equally good; 'any' "
-        + "where all are, as before a goal is known. '?': nothing was tried there yet.",
+        + "known plan. Arrows: the actions of that plan, several if they have the same value; 'any' "
+        + "if all have, as before a goal is known. '?': nothing was tried there yet.",
       legend: [
         legendItem(h("span", { class: "scale" }, this.low, this.ramp, this.high), "value",
-          "discounted reward from here on; the scale spans the states of this step"),
-        legendItem("→ ", "best known action", "the greedy action; a word where it does not move"),
+          "expected discounted reward; the scale covers the states of this step"),
+        legendItem("→ ", "best known action", "the greedy action; its name if it does not move the agent"),
       ],
     }, this.figure.element);
   }

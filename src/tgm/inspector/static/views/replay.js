@@ -1,13 +1,13 @@
-// Episode replay: where the agent is, what it believes, what it does next, and why.
+// Episode replay: the observation, the recorded belief, the next action and its reasons.
 
-import { beliefAt, beliefValues, outlook, why } from "../belief.js";
+import { beliefValues, outlook, unexplained, why } from "../belief.js";
 import { h, panel, s, set } from "../dom.js";
 import { Figure } from "../figure.js";
 import { actionColour, count, css, percent, sequential, short } from "../format.js";
 
 const END_WORDS = ["", "end", "time limit", "broken off"];
-const END_LINES = ["", "The episode has terminated.", "The time is up.",
-  "The run was stopped here; resumed, it began a new episode."];
+const END_LINES = ["", "The episode has terminated.", "The episode has reached its time limit.",
+  "The run was stopped here. When it was resumed, a new episode began."];
 
 export class Replay {
   constructor(ctx) {
@@ -26,20 +26,19 @@ export class Replay {
       panel({
         title: "Episode replay",
         id: "replay",
-        help: "The way of one episode. Shade of a state: how strongly the agent believes to be in it, "
-          + "recomputed from the recorded model: what the observation says, times what the last "
-          + "action led to expect.",
+        help: "The path of one episode. Shade of a state: the probability that the agent gave it at "
+          + "this step, as it was recorded.",
         controls: [button("previous", "the episode before", () => this.#goTo(-1)),
           button("next", "the episode after", () => this.#goTo(1))],
         legend: [this.title],
       }, this.figure.element),
       h("div", { class: "stack" },
         panel({ title: "Why this action", id: "why",
-          help: "The agent's own reasons, from its belief and its values at this step." }, this.words),
-        panel({ title: "Belief", help: "The most likely states at this step." }, this.belief),
-        panel({ title: "Action values",
-          help: "Worth of each action here, averaged over the belief; the longest bar is the plan." },
-        this.bars)),
+          help: "The recorded belief and the action values at this step, in words." }, this.words),
+        panel({ title: "Belief", id: "belief", help: "The most likely states at this step, with the "
+          + "probabilities that the agent itself gave them." }, this.belief),
+        panel({ title: "Action values", help: "Value of each action, averaged over the known states "
+          + "of the belief. The longest bar is the planned action." }, this.bars)),
       panel({ title: "Steps of the episode", id: "episode-steps",
         help: "Each line is a step: click to go there." }, this.steps));
   }
@@ -54,9 +53,7 @@ export class Replay {
     }
     const rows = ctx.episode;
     const at = rows.findIndex((one) => one.step === row.step && one.index === row.index);
-    const before = rows[at - 1];
-    const belief = beliefAt(frame, row.point,
-      before && { state: before.state, action: row.action });
+    const belief = row.chunk.belief(row.index);
     const next = rows[at + 1];
     this.#drawMap(belief, rows.slice(0, at + 1), row);
     this.#drawWhy(belief, row, next);
@@ -84,14 +81,17 @@ export class Replay {
   #drawWhy(belief, row, next) {
     const { ctx } = this;
     const lines = why(ctx.frame, ctx.plan, belief, ctx.actionNames, next?.action);
-    if (row.state >= 0 && belief.length && row.state !== belief[0].id) {
-      lines.push(`While it lived, it took this for state ${row.state}.`);
-    }
     if (row.end) lines.push(END_LINES[row.end]);
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
     const likely = belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0));
-    this.belief.replaceChildren(...likely.map(({ id, p }) => (
-      bar(`state ${id}`, p, share(p), "var(--accent)", () => ctx.select(id)))));
+    const bars = likely.map(({ id, p }) => (
+      bar(`state ${id}`, p, share(p), "var(--accent)", () => ctx.select(id))));
+    const rest = unexplained(belief);
+    if (rest > 0.0005) {
+      bars.push(bar("no known state", rest, share(rest), "var(--ink-soft)"));
+      bars.at(-1).dataset.tip = "a new state, or states too unlikely to be recorded";
+    }
+    this.belief.replaceChildren(...bars);
   }
 
   #drawBars(plan, belief, next) {

@@ -1,4 +1,4 @@
-// One state in full: what it is, where it came from, and what each action does there.
+// One state: its values, its origin, and the outcome of each action.
 
 import { h, panel } from "../dom.js";
 import { actionColour, percent, short } from "../format.js";
@@ -11,8 +11,8 @@ export class StateCard {
     this.element = panel({
       title: "State",
       id: "state-card",
-      help: "The selected state, or the one the agent is in. Choose one by a click in any view, "
-        + "or with the keys [ and ].",
+      help: "The selected state, or else the recorded state of this step. Select one by a click in any "
+        + "view, or with the keys [ and ].",
     }, this.body);
     this.heading = this.element.querySelector("h2");
   }
@@ -24,25 +24,25 @@ export class StateCard {
     if (!component) {
       this.heading.textContent = id === null ? "State" : `State ${id}`;
       this.body.replaceChildren(h("p", { class: "empty" }, ctx.frame
-        ? (id === null ? "Click a state to see it in full." : this.#absence(id))
-        : "No model is known at this step."));
+        ? (id === null ? "Click a state to see its details." : this.#absence(id))
+        : "No model is recorded at this step."));
       return;
     }
     this.heading.textContent = `State ${id}`;
     this.body.replaceChildren(
-      h("p", { class: "muted" }, ctx.selected === null ? "where the agent is now" : "selected"),
+      h("p", { class: "muted" }, ctx.selected === null ? "recorded state of this step" : "selected"),
       this.#facts(component), this.#actions(component));
   }
 
   #absence(id) {
     const lane = this.ctx.summary.lanes.find((one) => one.id === id);
-    if (!lane) return "It is not part of the model at this step.";
-    if (lane.birth !== null && this.ctx.step < lane.birth) return `It is born at step ${lane.birth}.`;
+    if (!lane) return "This state is not part of the model at this step.";
+    if (lane.birth !== null && this.ctx.step < lane.birth) return `This state is born at step ${lane.birth}.`;
     if (lane.end !== null && this.ctx.step >= lane.end) {
-      return lane.into === null ? `It was removed at step ${lane.end}.`
-        : `It was merged into state ${lane.into} at step ${lane.end}.`;
+      return lane.into === null ? `This state was removed at step ${lane.end}.`
+        : `This state was merged into state ${lane.into} at step ${lane.end}.`;
     }
-    return "It is not part of the model at this step.";
+    return "This state is not part of the model at this step.";
   }
 
   #facts(component) {
@@ -53,12 +53,12 @@ export class StateCard {
     const born = lane?.birth === null || !lane ? "?" : `step ${lane.birth}`;
     const parent = lane?.parent === null || !lane ? "" : `, split from ${lane.parent}`;
     const facts = [
-      ["value", short(valueOf(ctx.plan, component.id)), "discounted reward expected from here on"],
-      ["points", short(component.weight), "observations it explains, those it forgot included"],
-      ["mean", `(${shown(component.mean)})`, "where its observations lie"],
+      ["value", short(valueOf(ctx.plan, component.id)), "expected discounted reward from this state"],
+      ["points", short(component.weight), "observations of the state, including those deleted from memory"],
+      ["mean", `(${shown(component.mean)})`, "mean of its observations"],
       ["spread", `(${shown(spread)})`, "standard deviation of each feature"],
-      ["born", born + parent, "when it became part of the model"],
-      ["shape", component.fixed ? "fixed" : "flexible", "whether it may still change freely"],
+      ["born", born + parent, "step at which it became part of the model"],
+      ["shape", component.fixed ? "fixed" : "flexible", "fixed: later fits keep the state"],
     ];
     return h("dl", { class: "facts" }, facts.map(([name, value, tip]) => [
       h("dt", { "data-tip": tip }, name), h("dd", { "data-fact": name }, value)]));
@@ -72,9 +72,9 @@ export class StateCard {
     return h("table", { class: "actions" },
       h("thead", {}, h("tr", {},
         h("th", { scope: "col" }, "action"),
-        h("th", { scope: "col", "data-tip": "the most likely state after it" }, "leads to"),
-        h("th", { scope: "col", "data-tip": "how often it was tried here" }, "tries"),
-        h("th", { scope: "col", "data-tip": "value of the action in this state" }, "worth"))),
+        h("th", { scope: "col", "data-tip": "the most likely next state" }, "leads to"),
+        h("th", { scope: "col", "data-tip": "how often the action was tried in this state" }, "tries"),
+        h("th", { scope: "col", "data-tip": "value of the action in this state" }, "value"))),
       h("tbody", {}, ctx.actionNames.map((name, action) => {
         const row = rows[action];
         return h("tr", { class: action === best ? "best" : null },

@@ -1,4 +1,4 @@
-// The moment in words: what the agent knows at this step, and what it does not.
+// A summary of the current step in sentences.
 
 import { h, panel } from "../dom.js";
 import { count, fixed, percent, short } from "../format.js";
@@ -13,13 +13,13 @@ export class Story {
     this.element = panel({
       title: "In words",
       id: "story",
-      help: "What is known at the step of the timeline, from the recorded model and log.",
+      help: "A summary of the step on the timeline, from the recorded model and log.",
     }, this.words);
   }
 
   update() {
     const { ctx } = this;
-    const words = ctx.frame ? this.#sentences().join(" ") : "Nothing is known at this step.";
+    const words = ctx.frame ? this.#sentences().join(" ") : "No model is recorded at this step.";
     if (this.words.textContent !== words) this.words.textContent = words;
   }
 
@@ -34,12 +34,12 @@ export class Story {
       for (let action = 0; action < ctx.nActions; action += 1) if (rows?.[action]) tried += 1;
     }
     const episode = ctx.row ? `, in episode ${count(ctx.row.episode)},` : "";
-    const lines = [`After ${count(ctx.step)} steps${episode} it knows ${ids.length} states`
-      + `${pairs ? ` and has tried ${percent(tried / pairs)} of what can be done in them` : ""}.`];
+    const lines = [`After ${count(ctx.step)} steps${episode} the agent knows ${ids.length} states`
+      + `${pairs ? ` and has tried ${percent(tried / pairs)} of all pairs of state and action` : ""}.`];
     lines.push(this.#structure());
     lines.push(...this.#episodes());
     if (plan && plan.ids.length > 1 && isIndifferent(plan)) {
-      lines.push("Nothing it knows is worth more than anything else: it can only explore.");
+      lines.push("All known actions have the same value, so the plan prefers none of them.");
     }
     if (ctx.row?.logDensity !== null && ctx.row) {
       lines.push(`The last observation had a surprise of ${fixed(-ctx.row.logDensity)} nats.`);
@@ -51,7 +51,7 @@ export class Story {
     const { ctx } = this;
     const past = ctx.summary.log.moves.filter((move) => move.accepted && move.step <= ctx.step);
     const of = (kind) => past.filter((move) => move.kind === kind).length;
-    const parts = [[of("birth"), "born"], [of("split"), "split off"], [of("merge"), "merged away"],
+    const parts = [[of("birth"), "born"], [of("split"), "split off"], [of("merge"), "merged"],
       [of("removal"), "removed"]].filter(([n]) => n > 0).map(([n, words]) => `${n} ${words}`);
     if (!parts.length) return "";
     const since = ctx.step - past.at(-1).step;
@@ -74,15 +74,15 @@ export class Story {
       lines.push(`No episode can end at the goal: ${ctx.summary.maze.unsolvable}.`);
     } else if (ctx.summary.maze) {
       const first = episodes.terminated.indexOf(1);
-      lines.push(first < 0 || first >= n ? "It has not found the goal yet."
-        : `It first reached the goal at step ${count(episodes.step[first])}.`);
+      lines.push(first < 0 || first >= n ? "The goal was not reached yet."
+        : `The goal was first reached at step ${count(episodes.step[first])}.`);
     }
-    lines.push(`The last ${returns.length} episodes returned ${short(mean)} on average${goal}.`);
+    lines.push(`The mean return of the last ${returns.length} episodes is ${short(mean)}${goal}.`);
     return lines;
   }
 }
 
-// Whether all that was tried is worth the same.
+// Whether all known actions have the same value.
 function isIndifferent(plan) {
   let low = Infinity;
   let high = -Infinity;

@@ -1,4 +1,4 @@
-// Surprise: how unlikely each observation was before it was seen.
+// Surprise: the negative log density of each observation before it was added.
 
 import { h, panel } from "../dom.js";
 import { Chart } from "../charts.js";
@@ -15,7 +15,7 @@ export class Surprise {
       title: "Surprise",
       id: "surprise",
       help: "The negative log density, in nats, that the model gave to each observation before it "
-        + "was seen. Peaks are news: a new place, a changed wall. Click a point to go there.",
+        + "was added. Peaks show a new place or a changed wall. Click a point to go to that step.",
     }, this.chart.element, this.words);
   }
 
@@ -35,10 +35,10 @@ export class Surprise {
     this.words.textContent = row && row.logDensity !== null
       ? `step ${row.step}: surprise ${fixed(-row.logDensity)} nats` : "";
     const unread = ctx.history.steps.length - loaded;
-    if (unread > 0) this.words.textContent += ` (${unread} pieces of the history are not read yet)`;
+    if (unread > 0) this.words.textContent += ` (${unread} chunks of the history are not loaded yet)`;
   }
 
-  // Each bucket of a long history shows its largest surprise.
+  // Of a long history, each group of neighbouring points shows its largest surprise.
   #data(loaded) {
     const key = `${this.ctx.id}|${loaded}|${this.ctx.lastStep}`;
     if (this.key === key) return this.kept;

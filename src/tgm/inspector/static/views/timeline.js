@@ -1,10 +1,10 @@
-// The timeline: one slider that drives every view, over the marks of what happened.
+// The timeline: one slider for all views, below the marks of moves and episode ends.
 
 import { h, s, set } from "../dom.js";
 import { count } from "../format.js";
 import { BROKEN_OFF } from "../history.js";
 
-const TICK = 70; // milliseconds between two pictures while playing
+const TICK = 70; // milliseconds between two drawn steps while playing
 const SPEEDS = [["1", "1 step"], ["5", "5 steps"], ["25", "25 steps"], ["100", "100 steps"]];
 const PLAY = "M3 1.5l9 5.5-9 5.5z";
 const PAUSE = "M3 2h3v10H3zM8 2h3v10H8z";
@@ -27,7 +27,7 @@ export class Timeline {
     this.words = h("span", { class: "moment" });
     const button = (shape, label, tip, act) => h("button", { type: "button", "aria-label": label,
       "data-tip": tip, onclick: act }, icon(shape));
-    this.speed = h("select", { "aria-label": "speed", "data-tip": "steps from one picture to the next" },
+    this.speed = h("select", { "aria-label": "speed", "data-tip": "steps per drawing while playing" },
       SPEEDS.map(([value, words]) => h("option", { value }, words)));
     this.element = h("section", { class: "timeline", "aria-label": "Timeline" },
       h("div", { class: "transport" },
@@ -36,7 +36,7 @@ export class Timeline {
         button("M10 2L4 7l6 5z", "one step back", "one step back (←; with shift 10)",
           () => ctx.goTo(ctx.step - 1)),
         this.play,
-        button("M4 2l6 5-6 5z", "one step on", "one step on (→; with shift 10)",
+        button("M4 2l6 5-6 5z", "one step forward", "one step forward (→; with shift 10)",
           () => ctx.goTo(ctx.step + 1)),
         button("M11 2v10M1 2l8 5-8 5z", "next structure move", "next structure move (.)",
           () => this.jump(1)),
@@ -62,7 +62,7 @@ export class Timeline {
     const { ctx } = this;
     if (ctx.history.isEmpty) {
       return ctx.summary.state === "live" ? "waiting for the first record …"
-        : "This run has no history: its curves are under Compare.";
+        : "This run has no history; its curves are in the Compare tab.";
     }
     const failure = ctx.history.failed.get(ctx.history.steps[ctx.history.chunkIndex(ctx.step)]);
     if (failure) return failure;
@@ -70,7 +70,7 @@ export class Timeline {
     const states = ctx.frame ? ctx.frame.components.size : 0;
     const parts = [];
     if (ctx.row && ctx.row.step < ctx.step) {
-      parts.push(`not in this file: step ${ctx.row.step} is shown`);
+      parts.push(`this step is not in the file; step ${ctx.row.step} is shown`);
     }
     if (ctx.row) parts.push(`episode ${ctx.row.episode}`);
     parts.push(`${states} states`);
@@ -78,7 +78,7 @@ export class Timeline {
     parts.push(...here.slice(0, 3).map((move) => `${moveWords(move)}: ${move.cause}`));
     if (ctx.row?.end === 1) parts.push(ctx.summary.maze ? "goal" : "the episode terminates");
     if (ctx.row?.end === 2) parts.push("time limit");
-    if (ctx.row?.end === BROKEN_OFF) parts.push("broken off: a resumed run begins a new episode");
+    if (ctx.row?.end === BROKEN_OFF) parts.push("stopped here; the resumed run began a new episode");
     if (ctx.frame && ctx.frame.step < ctx.step && !ctx.plansWithModel) {
       parts.push(`model of step ${ctx.frame.step}`);
     }

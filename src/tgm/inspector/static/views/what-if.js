@@ -1,4 +1,4 @@
-// Counterfactual: another discount, other rewards, and the plan that follows from the same model.
+// What if: the plan of the same model with another discount and other rewards.
 
 import { h, panel } from "../dom.js";
 import { Figure } from "../figure.js";
@@ -11,8 +11,8 @@ export class WhatIf {
     this.ctx = ctx;
     this.bonus = new Map();
     this.gamma = null;
-    this.before = new Figure("The plan as it is");
-    this.after = new Figure("The plan as it would be");
+    this.before = new Figure("Recorded plan");
+    this.after = new Figure("Changed plan");
     this.layers = [this.before, this.after].map((figure) => new PolicyLayer(figure));
     this.before.onSelect(ctx);
     this.after.onSelect(ctx);
@@ -25,20 +25,20 @@ export class WhatIf {
     this.list = h("ul", { class: "bonuses" });
     this.words = h("div", { class: "why" });
     this.element = h("div", { class: "columns what-if" },
-      panel({ title: "The plan as it is", id: "plan-before",
+      panel({ title: "Recorded plan", id: "plan-before",
         help: "The greedy plan of the model at this step, with the agent's own gamma." }, this.before.element),
-      panel({ title: "The plan as it would be", id: "plan-after",
-        help: "The same model under the changed gamma and rewards, by value iteration in this page. "
-          + "States whose action changes are ringed." }, this.after.element),
+      panel({ title: "Changed plan", id: "plan-after",
+        help: "The same model with the changed gamma and rewards, by value iteration in this page. "
+          + "States whose action changes have a ring." }, this.after.element),
       panel({ title: "What if", id: "what-if",
-        help: "Nothing here changes the run: the page plans anew with the recorded model." },
+        help: "Nothing here changes the run: the page computes a new plan from the recorded model." },
       h("div", { class: "form" },
-        h("label", { class: "row", "data-tip": "what a reward is worth one step later: low values look "
-          + "only at the next steps" }, h("span", {}, "gamma"), this.slider, this.number),
+        h("label", { class: "row", "data-tip": "discount: the weight of a reward one step later. Low values "
+          + "count only the next steps" }, h("span", {}, "gamma"), this.slider, this.number),
         h("div", { class: "row", "data-tip": "added to the reward of every step that arrives in the state" },
           h("span", {}, "extra reward in"), this.target, this.reward),
         this.list,
-        h("button", { type: "button", onclick: () => this.reset() }, "as it was")),
+        h("button", { type: "button", onclick: () => this.reset() }, "reset")),
       this.words));
   }
 
@@ -98,8 +98,8 @@ export class WhatIf {
     const moved = ctx.plan.ids.filter((id) => !samePlan(changed, ctx.plan, id));
     const lines = [];
     if (this.gamma === null && !this.bonus.size) {
-      lines.push("Move gamma, or give a state an extra reward (negative to make it a place to avoid), "
-        + "and see which way the plan turns.");
+      lines.push("Move gamma, or give a state an extra reward (negative to avoid it), "
+        + "and see how the plan changes.");
     } else if (!moved.length) lines.push("The plan stays the same in every state.");
     else {
       const change = moved.length === 1 ? "changes its" : "change their";
@@ -108,12 +108,12 @@ export class WhatIf {
     }
     const id = ctx.focus;
     if (id !== null && valueOf(ctx.plan, id) !== null) {
-      lines.push(`State ${id} is worth ${short(valueOf(ctx.plan, id))} now and `
-        + `${short(valueOf(changed, id))} then.`);
+      lines.push(`State ${id} has value ${short(valueOf(ctx.plan, id))} in the recorded plan and `
+        + `${short(valueOf(changed, id))} in the changed one.`);
     }
     if (!ctx.plansWithModel) {
-      lines.push("This agent learns its values by Q-learning; a changed plan is what its transition "
-        + "model would give, so that it can differ even where nothing was changed.");
+      lines.push("This agent learns its values by Q-learning. The changed plan is computed from its "
+        + "transition model, so it can differ even where nothing was changed.");
     }
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
     this.element.setAttribute("data-changed", moved.length);

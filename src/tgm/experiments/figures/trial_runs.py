@@ -1,4 +1,4 @@
-"""Lives of agents in mazes, with what they knew every 100 steps: behind figures 7 to 13."""
+"""Training runs in mazes with a snapshot every 100 steps: the data of figures 7 to 13."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ EVALUATION_EPISODES = 20
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What an agent knew at a step.
+    """The model of an agent at a step.
 
     Attributes:
         step: steps so far.
         ids, means, covariances: (n,), (n, 2), (n, 2, 2) of its states.
         times_found: (n,) searches in a row that found the state, this one included.
-        is_fixed: (n,) whether it has become fixed; never so for agents without fixed states.
+        is_fixed: (n,) whether the state is fixed; False for agents without fixed states.
         n_kept: points in memory.
         cells: the verdict on each reachable cell.
         mean_return: over the last 100 episodes, NaN before the first has ended.
@@ -46,12 +46,17 @@ class Snapshot:
 
 
 @dataclass(frozen=True, eq=False)
-class Life:
-    """One life: its snapshots, all it saw (N, 2), the agent at its end, and greedy episodes then.
+class TrialRun:
+    """One training run in a maze.
 
     Attributes:
+        maze: the maze.
+        agent: the trained agent.
+        seen: (N, 2) all observations.
+        snapshots: the model every 100 steps.
+        mean_return: of the greedy episodes at the end.
         solved: whether the greedy episodes at the end solve the maze.
-        path: the cells of a greedy episode without noise, as far as it goes.
+        path: the cells of a greedy episode without noise.
     """
 
     maze: Maze
@@ -64,8 +69,8 @@ class Life:
 
 
 @lru_cache(maxsize=256)
-def live(maze_name: str, preset: str, seed: int, n_steps: int, *, forget: bool = True) -> Life:
-    """A life of `n_steps` steps; asked for twice, it is lived once."""
+def train(maze_name: str, preset: str, seed: int, n_steps: int, *, forget: bool = True) -> TrialRun:
+    """Train an agent for `n_steps` steps; the result is cached."""
     maze = load_maze(maze_name)
     seen: list[FloatArray] = []
 
@@ -76,15 +81,15 @@ def live(maze_name: str, preset: str, seed: int, n_steps: int, *, forget: bool =
     plain = gym.make("tgm/Maze-v0", maze=maze)
     env = gym.wrappers.TransformObservation(plain, watch, plain.observation_space)
     agent = TGMAgent(env, TGMConfig.preset(preset, forget=forget), seed=seed)
-    album = _Album(agent, maze)
-    agent.learn(n_steps, callback=album.take)
+    taker = _SnapshotTaker(agent, maze)
+    agent.learn(n_steps, callback=taker.take)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(99,)))
     outcome = evaluate_side_by_side(agent, MazeWorld(maze), EVALUATION_EPISODES, rng)
-    return Life(
+    return TrialRun(
         maze,
         agent,
         np.array(seen),
-        tuple(album.snapshots),
+        tuple(taker.snapshots),
         outcome.mean_return,
         outcome.solves(maze),
         greedy_path(agent, maze),
@@ -92,7 +97,7 @@ def live(maze_name: str, preset: str, seed: int, n_steps: int, *, forget: bool =
 
 
 def greedy_path(agent: TGMAgent, maze: Maze) -> tuple[Cell, ...]:
-    """The cells that the greedy policy visits if it sees without noise, at most once around."""
+    """The cells that the greedy policy visits without noise; at most one more than the maze has."""
     path, state = [maze.start], None
     while path[-1] != maze.goal and len(path) <= len(maze.cells):
         action, state = agent.predict(np.array(path[-1], float), state, deterministic=True)
@@ -100,8 +105,8 @@ def greedy_path(agent: TGMAgent, maze: Maze) -> tuple[Cell, ...]:
     return tuple(path)
 
 
-class _Album:
-    """Takes a snapshot every 100 steps, and follows each state by its id in between."""
+class _SnapshotTaker:
+    """Takes a snapshot every 100 steps, and counts how often each state id was found."""
 
     def __init__(self, agent: TGMAgent, maze: Maze) -> None:
         self.snapshots: list[Snapshot] = []
@@ -111,7 +116,7 @@ class _Album:
         self._episodes: list[EpisodeInfo] = []
 
     def take(self, info: LearningInfo) -> None:
-        """A callback of `learn`."""
+        """Callback of `learn`."""
         agent = self._agent
         self._episodes += info.episodes
         self._fixed |= {id_ for move in info.moves if move.kind == "fixed" for id_ in move.ids}
