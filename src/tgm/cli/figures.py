@@ -28,7 +28,7 @@ class Figures:
     """Everything random follows from it: the same seed gives the same files."""
 
     quick: bool = False
-    """Fewer seeds and shorter runs; the numbers of the claims are then rough."""
+    """Fewer seeds and shorter lives; the claims' numbers are then rough."""
 
     results: Path | None = None
     """Learning curves for figure 13: the folder of a `tgm compare`, or a CSV file. Without it the
