@@ -34,6 +34,7 @@ SOME_ATTACKS = (
     "an array of 2^40 numbers",
     "arrays that overlap",
     "another random generator",
+    "steps beyond counting",
     "a history that grows when it is read",
     "result.json is a link",
     "run.json is a pipe",

@@ -365,3 +365,15 @@ def test_absurd_numbers_of_recorded_steps_are_not_counted(tmp_path):
     for steps in (10**400, -3, float("nan"), "many"):
         path.write_text(json.dumps(told | {"steps": steps}))
         assert Run.open(tmp_path / "run").recorded_steps() == 40
+
+
+def test_a_checkpoint_under_the_name_of_another_step_is_passed_over(tmp_path):
+    run = tmp_path / "run"
+    Life(n_steps=200).live(run)
+    step, newest = Run.open(run).checkpoints()[-1]
+    shutil.copy(newest, newest.with_name(f"{step + 5:010d}.safetensors"))
+    agent, (told,) = resume(run)
+    assert agent.n_steps == step
+    assert f"holds an agent at step {step}, not {step + 5}; going on from an earlier" in told
+    agent.learn(50, run_dir=run)
+    assert Run.open(run).status().result["steps"] == step + 50

@@ -99,9 +99,9 @@ def resume(
     env = run.world.make() if env is None else env
     troubles = check_world(run, World.of(env)) + other_versions(run, env)
     unread: list[str] = []
-    for _, path in reversed(run.checkpoints()):
+    for step, path in reversed(run.checkpoints()):
         try:
-            agent, checkpoint = _load(run, path, env)
+            agent, checkpoint = _load(run, step, path, env)
         except TGMError as error:
             unread.append(f"{error}")
             continue
@@ -115,9 +115,11 @@ def resume(
     return agent, (*troubles, f"{run.folder}: {NO_CHECKPOINT}")
 
 
-def _load(run: Run, path: Path, env: gym.Env[Any, Any]) -> tuple[TGMAgent, Checkpoint]:
+def _load(run: Run, step: int, path: Path, env: gym.Env[Any, Any]) -> tuple[TGMAgent, Checkpoint]:
     before = identity(path)
     agent, notes = TGMAgent.load_with_notes(path, env)
+    if agent.n_steps != step:
+        raise RunError(f"{path}: holds an agent at step {str(agent.n_steps)[:40]}, not {step}")
     return agent, _with_chunk(run, path, before, notes)
 
 
