@@ -18,13 +18,13 @@ from tgm.agent.progress import QuietStderr
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import plain, print_json, print_lines, print_table, say
 from tgm.cli.streams import OutputError
-from tgm.envs import load_maze, maze_names
+from tgm.envs import maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
 from tgm.experiments.grid import Outcome, usable_cores
 from tgm.experiments.summary import per_agent, per_maze
-from tgm.experiments.trial import run_trial
+from tgm.experiments.trial import Trial, run_trial
 from tgm.experiments.trial_store import RESULTS_FILE, TrialStore
 
 PLAIN_LINES = 20  # of progress in all, where there is no terminal
@@ -79,12 +79,9 @@ class Compare:
     def run(self) -> int:
         """Compare, tell, and return the exit code."""
         self._check()
-        mazes = [load_maze(name) for name in self.mazes]
-        seeds = range(self.first_seed, self.first_seed + self.seeds)
-        options = self.maze_flags.options()
-        trials = make_trials(mazes, self.agents, seeds, self.steps, self.check_every, **options)
-        for maze, limit in {trial.maze: trial.max_episode_steps for trial in trials}.items():
-            warn_of_limit(maze, limit)
+        trials = self._trials()
+        for spec in {trial.maze: trial.env_spec for trial in trials}.values():
+            warn_of_limit(spec)
         if self.dask is None:
             check_extras(self.agents)
         runs = self.out.resolve() / "runs" if self.record else None
@@ -105,6 +102,11 @@ class Compare:
             if not comparison.failures:
                 raise  # otherwise there is something worse to tell
         return 1 if comparison.failures else 0
+
+    def _trials(self) -> list[Trial]:
+        specs = [self.maze_flags.request(maze=name).spec() for name in self.mazes]
+        seeds = range(self.first_seed, self.first_seed + self.seeds)
+        return make_trials(specs, self.agents, seeds, self.steps, self.check_every)
 
     def _check(self) -> None:
         for name in ("mazes", "agents"):

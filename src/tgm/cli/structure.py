@@ -10,6 +10,7 @@ import tyro
 
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.words import learned_map, newest_agent, structure_lines
+from tgm.envs import facts_of
 from tgm.errors import RunError
 from tgm.experiments.structure import StructureReport, compare_structure
 from tgm.runs import Run
@@ -30,7 +31,7 @@ class Structure:
     def run(self) -> int:
         """Compare, tell, and return the exit code."""
         run = Run.open(self.run_dir)
-        maze = run.world.maze
+        maze = facts_of(run.world).maze
         if maze is None:
             raise RunError(f"{self.run_dir}: only a maze has a true structure to compare with")
         agent = newest_agent(run)

@@ -85,7 +85,10 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     """
 
     action_names = ACTION_NAMES
-    """What a person calls the actions."""
+    """Names of the actions, in their order."""
+
+    feature_names = ("x", "y")
+    """Names of the features of an observation: column from the left, row from the bottom."""
 
     # Gymnasium declares it for the instance, so it cannot be a ClassVar here.
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 8}  # noqa: RUF012

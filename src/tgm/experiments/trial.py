@@ -15,7 +15,7 @@ import numpy as np
 
 from tgm.agent import TGMAgent
 from tgm.agent.info import EpisodeInfo
-from tgm.envs import Maze
+from tgm.envs import EnvSpec, Maze, make_env
 from tgm.envs.maze_env import DEFAULT_NOISE
 from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import RunError
@@ -26,7 +26,6 @@ from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
 from tgm.experiments.solving import EPISODES, check_rng, check_steps, solved_from
 from tgm.experiments.structure import compare_structure
 from tgm.experiments.trial_record import NoRecord, TrialRecord, begin_record
-from tgm.runs import World
 
 SCHEMA = 1
 CURVE_EPISODES = 100  # the paper's curves: mean reward over the last so many episodes
@@ -67,6 +66,20 @@ class Trial:
     def folder_name(self) -> str:
         """Maze, agent, seed and steps as the name of a folder."""
         return f"{as_folder(self.maze.name)}-{self.agent}-seed-{self.seed}-steps-{self.steps}"
+
+    @classmethod
+    def of(
+        cls, spec: EnvSpec, agent: str, seed: int, steps: int, check_every: int | None = None
+    ) -> Trial:
+        """A trial in the maze of `spec`, with its noise and time limit."""
+        assert spec.maze is not None
+        return cls(spec.maze, agent, seed, steps, check_every, **spec.options)
+
+    @property
+    def env_spec(self) -> EnvSpec:
+        """The environment of the trial."""
+        options = {"noise": self.noise, "max_episode_steps": self.max_episode_steps}
+        return EnvSpec.of_maze(self.maze, **options)
 
     @property
     def best_return(self) -> float:
@@ -156,8 +169,8 @@ def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
 
 
 def _run(trial: Trial, folder: Path | None) -> TrialResult:
-    home = World.of_maze(trial.maze, noise=trial.noise, max_episode_steps=trial.max_episode_steps)
-    recorder = EpisodeRecorder(home.make(), trial.seed)
+    spec = trial.env_spec
+    recorder = EpisodeRecorder(make_env(spec), trial.seed)
     learner = make_agent(trial.agent, recorder, trial.seed)
     record: TrialRecord = NoRecord()
     if folder is not None:
@@ -167,7 +180,7 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
             agent=trial.agent,
             learner=learner,
             episodes=recorder,
-            world=home,
+            world=spec,
             seed=trial.seed,
             steps=trial.steps,
         )
@@ -184,7 +197,7 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
 def _live(
     trial: Trial, learner: Agent, recorder: EpisodeRecorder, record: TrialRecord
 ) -> TrialResult:
-    world = MazeWorld(trial.maze, trial.noise, trial.max_episode_steps)
+    world = MazeWorld.of(trial.env_spec)
     rng = check_rng(trial.seed)
     checks: list[Check] = []
     verdicts: list[tuple[int, bool]] = []

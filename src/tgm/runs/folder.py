@@ -28,8 +28,8 @@ import scipy
 from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import sync_folder, write_atomically
 from tgm.agent.recording import Ending
+from tgm.envs import EnvSpec
 from tgm.errors import RunError, RunExistsError
-from tgm.runs.env_spec import World
 from tgm.runs.lock import OPEN_FLAGS, Lock
 
 SCHEMA = 3
@@ -97,7 +97,7 @@ class RunFolder:
         path: Path,
         *,
         agent: str,
-        world: World,
+        world: EnvSpec,
         seed: int,
         steps: int,
         config: Mapping[str, Any],

@@ -10,6 +10,7 @@ import gymnasium as gym
 
 from tgm.agent import EpisodeInfo, TGMAgent, TGMConfig
 from tgm.agent.model_file import MODEL_FORMAT, read_arrays
+from tgm.envs import EnvSpec, make_env
 from tgm.errors import RunError, TGMError
 from tgm.runs.admission import (
     check_is_free,
@@ -20,7 +21,6 @@ from tgm.runs.admission import (
     setting_differences,
 )
 from tgm.runs.chunk import Chunk
-from tgm.runs.env_spec import World
 from tgm.runs.reader import Run
 from tgm.runs.recorder import RunRecorder
 from tgm.runs.timing import CHECKPOINT_SECONDS
@@ -52,8 +52,8 @@ def resume(
     if run.facts["agent"] not in OURS:
         raise RunError(f"{folder}: a run of '{run.facts['agent']}' cannot be resumed")
     check_is_free(run)
-    env = run.world.make() if env is None else env
-    troubles = check_world(run, World.of(env)) + other_versions(run, env)
+    env = make_env(run.world) if env is None else env
+    troubles = check_world(run, EnvSpec.of(env)) + other_versions(run, env)
     unread: list[str] = []
     for _, path in reversed(run.checkpoints()):
         try:
@@ -107,7 +107,7 @@ def open_run(
             f"{folder}: is the run of another agent ({'; '.join(other)}); choose another directory"
         )
     if agent.env is not None:
-        check_world(run, World.of(agent.env))
+        check_world(run, EnvSpec.of(agent.env))
     if agent.n_steps == 0 and not run.checkpoints():
         is_asked_to = may_begin_again or _begins_again.get(agent) == folder.resolve()
         if run.status().state == "finished" and not is_asked_to:
