@@ -372,7 +372,7 @@ def test_a_run_is_never_overwritten(run, tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(RunError, match="exists already"):
         make_agent().learn(10, run_dir=tmp_path / "file")
-    with pytest.raises(RunError, match="has lived 10"):
+    with pytest.raises(RunError, match="this one has 10"):
         make_agent().learn(10).learn(10, run_dir=tmp_path / "new")
     assert run.status().state == "finished"
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import tyro
 
+from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.words import evaluation_facts, evaluation_line, newest_agent
 from tgm.envs import EnvRequest
@@ -30,16 +31,14 @@ class Evaluate:
     seed: int = 0
     """Seed of the episodes."""
 
-    env: Annotated[str | None, tyro.conf.arg(metavar="ID", help_behavior_hint="")] = None
+    env: Annotated[str | None, optional("ID")] = None
     """The environment of the run, needed if a module registers it: module:id, as in `tgm train`.
     Any other environment is made with the arguments in the run."""
 
-    env_args: Annotated[
-        tuple[str, ...], tyro.conf.arg(metavar="[NAME=VALUE ...]", help_behavior_hint="")
-    ] = ()
+    env_args: Annotated[tuple[str, ...], optional("[NAME=VALUE ...]")] = ()
     """Arguments of --env, the same as in `tgm train`."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import tyro
-
+from tgm.cli.flags import optional
 from tgm.cli.output import say
 from tgm.envs import EnvRequest, EnvSpec, facts_of
 
@@ -15,14 +14,10 @@ from tgm.envs import EnvRequest, EnvSpec, facts_of
 class MazeFlags:
     """Noise and time limit of a maze."""
 
-    noise: Annotated[
-        float | None, tyro.conf.arg(metavar="CELLS", help_behavior_hint="(default: 0.15)")
-    ] = None
+    noise: Annotated[float | None, optional("CELLS", "(default: 0.15)")] = None
     """Standard deviation of the observations of a maze, in cells."""
 
-    max_episode_steps: Annotated[
-        int | None, tyro.conf.arg(metavar="STEPS", help_behavior_hint="")
-    ] = None
+    max_episode_steps: Annotated[int | None, optional("STEPS")] = None
     """Steps after which an episode in a maze is cut off. By default 50 in the mazes of the paper,
     in others four times the shortest way, at least 50."""
 

@@ -15,6 +15,7 @@ from typing import Annotated, get_args
 import tyro
 
 from tgm.agent import TGMAgent, TGMConfig
+from tgm.cli.flags import Switch, optional
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import say
 from tgm.cli.stopping import stop_with_checkpoint
@@ -37,56 +38,58 @@ INTERRUPTED = 130
 class Train:
     """Train an agent, draw what it learned, and leave a run directory."""
 
-    maze: str | None = None
-    """Maze to live in: a name from `tgm mazes` or a maze file. 27 unless --env is given."""
+    maze: Annotated[str | None, optional("MAZE", "(default: 27, unless --env is given)")] = None
+    """Maze to train in: a name from `tgm mazes`, or the path of a maze file."""
 
-    env: str | None = None
+    env: Annotated[str | None, optional("ID")] = None
     """Any other registered Gymnasium environment, by its id; module:id imports the module first."""
 
-    env_args: tuple[str, ...] = ()
-    """Options of --env, NAME=VALUE; a value is JSON (8, 0.5, true) or text."""
+    env_args: Annotated[tuple[str, ...], optional("[NAME=VALUE ...]")] = ()
+    """Arguments of --env; a value is JSON (8, 0.5, true) or text. The run keeps them."""
 
-    steps: int | None = None
-    """Environment steps in all: 5000, or with --resume as many as were planned; never fewer than
-    are recorded."""
+    steps: Annotated[
+        int | None, optional("STEPS", "(default: 5000; with --resume, as many as were planned)")
+    ] = None
+    """Environment steps in all; never fewer than are recorded."""
 
     maze_flags: Annotated[MazeFlags, tyro.conf.OmitArgPrefixes] = field(default_factory=MazeFlags)
-    """How the maze is seen, and for how long."""
+    """Noise and time limit of the maze."""
 
     seed: int = 0
-    """Everything random follows from it."""
+    """Seed of everything random: agent and environment."""
 
     preset: Preset = "default"
-    """Where the settings start from: ours, or the published procedure."""
+    """Settings to start from: those of this package, or the published procedure."""
 
-    out: Path | None = None
-    """Directory of the run; a new one under runs/ by default. It must not exist."""
+    out: Annotated[Path | None, optional("DIR", "(default: a new one under runs/)")] = None
+    """Directory of the run; it must not exist."""
 
-    resume: Path | None = None
-    """A run to go on with, from its newest checkpoint, as if it had never stopped. Its world,
+    resume: Annotated[Path | None, optional("RUN")] = None
+    """Run to continue from its newest checkpoint, as if it had never stopped. Its environment,
     seed and settings stay as they are; other ones are refused."""
 
     checkpoint_seconds: float = CHECKPOINT_SECONDS
-    """Least time between two checkpoints, which are written between episodes (0: after each); if
+    """Least time between two checkpoints. They are written between episodes (0: after each); if
     no episode ends for five times as long, within one."""
 
-    tensorboard: Path | None = None
-    """Directory for TensorBoard's own event files, beside the run directory."""
+    tensorboard: Annotated[Path | None, optional("DIR")] = None
+    """Directory for TensorBoard's event files, beside the run directory."""
 
     report: bool = True
-    """Write report.html into the run's directory, if the inspector is installed."""
+    """Write report.html into the run, if the inspector is installed."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     config: Annotated[TGMConfig, tyro.conf.OmitArgPrefixes] = field(default_factory=TGMConfig)
-    """The agent's settings, as far as they differ from the preset's."""
+    """Settings of the agent; the defaults are those of the preset."""
 
     @classmethod
     def defaults(cls, arguments: list[str]) -> Train:
-        """The defaults that `arguments` ask for: settings start from those of the preset.
+        """The defaults of all flags, given the arguments: those of the preset or of the run.
 
-        Without a preset a run that is gone on with has its own; so what differs was asked for.
+        With --resume and no preset they are the settings of the run, so that a setting which
+        differs from them was given by the user.
         """
         parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
         parser.add_argument("--preset")
@@ -94,11 +97,11 @@ class Train:
         try:
             asked = parser.parse_known_args(arguments)[0]
         except (argparse.ArgumentError, SystemExit):
-            return cls()  # tyro is about to say what is wrong
+            return cls()  # tyro reports the error
         preset = asked.preset if asked.preset in get_args(Preset) else "default"
         config, seed = TGMConfig.preset(preset), cls.seed
         if asked.resume is not None:
-            with contextlib.suppress(TGMError, TypeError):  # it will be told when it is opened
+            with contextlib.suppress(TGMError, TypeError):  # reported when the run is opened
                 facts = Run.open(asked.resume).facts
                 seed = facts["seed"]
                 if asked.preset is None:
@@ -171,7 +174,7 @@ class Train:
         """The agent of a run at its newest checkpoint, and the steps that are left."""
         assert self.resume is not None
         if self.out is not None:
-            raise ConfigError("--resume goes on with a run where it is; do not give --out")
+            raise ConfigError("--resume continues a run in its own directory; do not give --out")
         folder = self.resume.resolve() if self.resume.is_symlink() else self.resume
         run = Run.open(folder)
         planned = run.facts["steps"] if self.steps is None else self.steps

@@ -72,7 +72,7 @@ class EnvRequest:
         return registered_env(self.env, parse_env_args(self.env_args))
 
     def spec_in(self, recorded: EnvSpec) -> EnvSpec | None:
-        """The environment that is asked for where a run goes on; None if no flag names one.
+        """The environment that is asked for when a run continues; None if no flag names one.
 
         What is not named (the maze, its noise, its time limit) is taken from the run.
         """
@@ -196,12 +196,12 @@ def obstacle_of(spec: EnvSpec) -> str:
 
 
 def must_be_named(spec: EnvSpec) -> bool:
-    """Whether a new process needs the flags of the environment to go on with its run."""
+    """Whether a new process needs the flags of the environment to continue its run."""
     return bool(spec.module) or not _may_use_options(spec)
 
 
 def _may_use_options(spec: EnvSpec) -> bool:
-    """Whether the options are safe to pass on, even if they come from somebody else's file."""
+    """Whether the options are safe to pass on, even if they come from a file of others."""
     if not spec.has_own_options:
         return True
     names = argument_names(spec.id) if _is_plain(spec.id) else None
@@ -225,7 +225,7 @@ def _is_plain_value(value: object) -> bool:
 
 
 def argument_names(env_id: str) -> tuple[str, ...] | None:
-    """The arguments that a registered environment takes; None if they cannot be told."""
+    """The arguments that a registered environment takes; None if not known."""
     entry_point = gym.spec(env_id).entry_point
     try:
         creator = load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point

@@ -22,8 +22,8 @@ def check_is_new(agent: TGMAgent, path: Path) -> None:
     """RunError unless the agent has no steps and no episode: a new run records all of them."""
     if agent.n_steps:
         raise RunError(
-            f"{path}: a new run begins with an agent that has lived 0 steps, "
-            f"and this one has lived {agent.n_steps}"
+            f"{path}: a new run begins with an agent that has 0 steps, "
+            f"and this one has {agent.n_steps}"
         )
     if agent.n_episodes:
         raise RunError(
