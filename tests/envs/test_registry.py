@@ -1,6 +1,7 @@
 """Environments from flags, from runs and from modules, and what is said of wrong ones."""
 
 import sys
+from types import SimpleNamespace
 
 import gymnasium as gym
 import pytest
@@ -91,6 +92,13 @@ def test_a_module_that_does_not_register_the_environment(tmp_path, monkeypatch, 
         sys.modules.pop("their_worlds", None)
 
 
+def test_the_maze_can_be_named_by_its_id():
+    named = registered_env("tgm/Maze-v0", parse_env_args(("maze=8", "noise=0.2")))
+    spec = EnvSpec.of(make_env(named))
+    assert spec.maze == load_maze("8")
+    assert spec.options == {"noise": 0.2, "max_episode_steps": 50}
+
+
 # --- arguments in a run ---------------------------------------------------------------------------
 
 
@@ -135,9 +143,12 @@ def test_other_arguments_of_a_run_have_to_be_named_again(env_id, options):
         gym.registry.pop("Mine-v0")
 
 
-def test_a_package_with_a_name_like_gymnasiums_is_not_trusted():
+def test_a_package_with_a_name_like_gymnasiums_is_not_trusted(monkeypatch):
+    module = SimpleNamespace(Like=lambda n: pytest.fail("was made"))
+    monkeypatch.setitem(sys.modules, "gymnasium.envs.toy_texts", module)
     gym.register("Like-v0", entry_point="gymnasium.envs.toy_texts:Like")
     try:
+        assert argument_names("Like-v0") == ("n", "max_episode_steps")
         assert must_be_named(recorded("Like-v0", n=3))
     finally:
         gym.registry.pop("Like-v0")
@@ -160,7 +171,7 @@ def test_a_request_has_the_flags_of_its_maze():
 @pytest.mark.parametrize(
     ("request_", "why"),
     [
-        (EnvRequest(maze="8", env="CartPole-v1"), "--maze and --env are two different worlds"),
+        (EnvRequest(maze="8", env="CartPole-v1"), "--maze and --env exclude each other"),
         (EnvRequest(env="CartPole-v1", noise=0.1), "--env does not take --noise: only a maze"),
         (EnvRequest(env_args=("a=1",)), "--env-args are the options of --env; give both"),
         (EnvRequest(noise=float("nan")), "--noise is nan; it must be from 0"),

@@ -91,7 +91,7 @@ class EnvRequest:
 
     def _check_flags(self) -> None:
         if self.maze is not None:
-            raise ConfigError("--maze and --env are two different worlds; give one")
+            raise ConfigError("--maze and --env exclude each other; give one")
         if given := _flags(self._maze_options()):
             raise ConfigError(f"--env does not take {' and '.join(given)}: only a maze does")
 
@@ -140,7 +140,10 @@ def registered_env(env_id: str, options: Mapping[str, Any] | None = None) -> Env
         gym.spec(name)
     except gym.error.Error as error:
         raise ConfigError(f"environment '{env_id}': {error}") from None
-    return EnvSpec(name, options=dict(options or {}), module=module)
+    given = dict(options or {})
+    if name == MAZE_ID and isinstance(given.get("maze"), int):
+        given["maze"] = str(given["maze"])  # names of mazes are numbers: maze=27
+    return EnvSpec(name, options=given, module=module)
 
 
 def _import(module: str, env_id: str) -> None:

@@ -68,7 +68,7 @@ def check_world(run: Run, world: EnvSpec) -> list[str]:
     then = run.world
     found = then.differences(world)
     if found:
-        raise RunError(f"{run.folder}: is a run in another world: {'; '.join(found)}")
+        raise RunError(f"{run.folder}: the run has another environment: {'; '.join(found)}")
     if then.id and not world.id:
         return [
             f"{run.folder}: the environment has no id; whether it is the run's '{then.id}' "
