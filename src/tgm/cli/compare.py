@@ -25,7 +25,7 @@ from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
 from tgm.experiments.grid import Outcome, usable_cores
 from tgm.experiments.summary import per_agent, per_maze
-from tgm.experiments.trial import Trial, run_trial
+from tgm.experiments.trial import run_trial
 from tgm.experiments.trial_store import RESULTS_FILE, TrialStore
 
 PLAIN_LINES = 20  # of progress in all, where there is no terminal
@@ -82,8 +82,10 @@ class Compare:
     def run(self) -> int:
         """Compare, print the tables, and return the exit code."""
         self._check()
-        trials = self._trials()
-        for spec in {trial.maze: trial.env_spec for trial in trials}.values():
+        specs = [self.maze_flags.request(maze=name).spec() for name in self.mazes]
+        seeds = range(self.first_seed, self.first_seed + self.seeds)
+        trials = make_trials(specs, self.agents, seeds, self.steps, self.check_every)
+        for spec in specs:
             warn_of_limit(spec)
         if self.dask is None:
             check_extras(self.agents)
@@ -105,11 +107,6 @@ class Compare:
             if not comparison.failures:
                 raise  # otherwise a failed trial decides the exit code
         return 1 if comparison.failures else 0
-
-    def _trials(self) -> list[Trial]:
-        specs = [self.maze_flags.request(maze=name).spec() for name in self.mazes]
-        seeds = range(self.first_seed, self.first_seed + self.seeds)
-        return make_trials(specs, self.agents, seeds, self.steps, self.check_every)
 
     def _check(self) -> None:
         for name in ("mazes", "agents"):

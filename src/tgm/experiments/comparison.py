@@ -37,17 +37,17 @@ def make_trials(
     check_every: int | None = None,
 ) -> list[Trial]:
     """Every agent in every maze with every seed; a `Maze` has its default noise and time limit."""
-    named: dict[str, EnvSpec] = {}
-    for maze in mazes:
-        spec = EnvSpec.of_maze(maze) if isinstance(maze, Maze) else maze
-        if spec.maze is None:
+    named: dict[str, tuple[Maze, EnvSpec]] = {}
+    for given in mazes:
+        spec = EnvSpec.of_maze(given) if isinstance(given, Maze) else given
+        maze = spec.maze
+        if maze is None:
             raise ConfigError(f"'{spec.name}' is not a maze; a trial needs one")
-        name = spec.maze.name
-        if named.setdefault(name, spec) != spec:
-            raise ConfigError(f"two mazes are called '{name}'; rename one of the files")
+        if named.setdefault(maze.name, (maze, spec)) != (maze, spec):
+            raise ConfigError(f"two mazes are called '{maze.name}'; rename one of the files")
     return [
-        Trial.of(spec, check_agent_name(agent), seed, steps, check_every)
-        for spec in named.values()
+        Trial(maze, check_agent_name(agent), seed, steps, check_every, **spec.options)
+        for maze, spec in named.values()
         for agent in dict.fromkeys(agents)
         for seed in seeds
     ]

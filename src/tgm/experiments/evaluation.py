@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.envs import EnvSpec, Maze, default_limit
+from tgm.envs import Maze, default_limit
 from tgm.envs.facts import facts_of_maze
 from tgm.envs.maze import EAT, N_ACTIONS
 from tgm.envs.maze_env import DEFAULT_NOISE
@@ -97,13 +97,6 @@ class MazeWorld:
     limit: int | None = None
     scale: float = 1.0
     shift: float = 0.0
-
-    @classmethod
-    def of(cls, spec: EnvSpec) -> MazeWorld:
-        """The maze of an environment, with its noise and time limit."""
-        assert spec.maze is not None
-        noise = spec.options.get("noise", DEFAULT_NOISE)
-        return cls(spec.maze, noise, spec.episode_limit)
 
     def observe(self, positions: FloatArray, rng: np.random.Generator) -> FloatArray:
         """(n, 2) observations of n true positions."""

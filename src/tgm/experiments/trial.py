@@ -67,20 +67,6 @@ class Trial:
         """Maze, agent, seed and steps as the name of a folder."""
         return f"{as_folder(self.maze.name)}-{self.agent}-seed-{self.seed}-steps-{self.steps}"
 
-    @classmethod
-    def of(
-        cls, spec: EnvSpec, agent: str, seed: int, steps: int, check_every: int | None = None
-    ) -> Trial:
-        """A trial in the maze of `spec`, with its noise and time limit."""
-        assert spec.maze is not None
-        return cls(spec.maze, agent, seed, steps, check_every, **spec.options)
-
-    @property
-    def env_spec(self) -> EnvSpec:
-        """The environment of the trial."""
-        options = {"noise": self.noise, "max_episode_steps": self.max_episode_steps}
-        return EnvSpec.of_maze(self.maze, **options)
-
     @property
     def best_return(self) -> float:
         """The best return of an episode, by the maze and the time limit."""
@@ -169,7 +155,7 @@ def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
 
 
 def _run(trial: Trial, folder: Path | None) -> TrialResult:
-    spec = trial.env_spec
+    spec = EnvSpec.of_maze(trial.maze, noise=trial.noise, max_episode_steps=trial.max_episode_steps)
     recorder = EpisodeRecorder(make_env(spec), trial.seed)
     learner = make_agent(trial.agent, recorder, trial.seed)
     record: TrialRecord = NoRecord()
@@ -197,7 +183,7 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
 def _live(
     trial: Trial, learner: Agent, recorder: EpisodeRecorder, record: TrialRecord
 ) -> TrialResult:
-    world = MazeWorld.of(trial.env_spec)
+    world = MazeWorld(trial.maze, trial.noise, trial.max_episode_steps)
     rng = check_rng(trial.seed)
     checks: list[Check] = []
     verdicts: list[tuple[int, bool]] = []
