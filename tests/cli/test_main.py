@@ -53,6 +53,28 @@ def test_debug_shows_the_traceback():
         main(["maize", "--debug"])
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_on_and_off_within_its_box(command, capsys):
+    assert main([command, "--help"]) == 0
+    out, _ = lines_of(capsys)
+    assert not re.search(r"(True|False)\)", out)
+    assert re.search(r"--json +Print one JSON object instead", out)
+    assert "(default: off)" in out
+    assert "--no-json" not in out
+    with_default = [line for line in out.splitlines() if re.search(r"default:|\bo(n|ff)\)", line)]
+    assert len({len(line) for line in with_default}) == 1
+
+
+def test_a_flag_that_is_on_has_both_its_names(capsys):
+    assert main(["train", "--help"]) == 0
+    words = " ".join(re.sub("[│╭╮╰╯─]", "", lines_of(capsys)[0]).split())
+    report = "--report, --no-report Write report.html into the run, if the inspector is installed."
+    assert f"{report} (default: on)" in words
+    assert "--moves, --no-moves" in words
+    assert main(["train", "--preset", "paper", "--help"]) == 0
+    assert re.search(r"--moves, --no-moves[^(]*\(default:[\s│]*on\)", lines_of(capsys)[0])
+
+
 def test_the_overview_names_every_command(capsys):
     assert main([]) == 0
     out, _ = lines_of(capsys)

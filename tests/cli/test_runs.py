@@ -14,8 +14,9 @@ import gymnasium as gym
 import pytest
 
 from tgm.cli.main import main
+from tgm.envs import EnvSpec
 from tgm.files.format import FORMAT
-from tgm.runs import Run, RunFolder, World
+from tgm.runs import Run, RunFolder
 
 
 def tell(capsys, *arguments: str) -> dict:
@@ -60,7 +61,7 @@ def test_every_state_of_a_run_is_told(here, capsys):
     (here / "runs/future/run.json").write_text(f'{{"format": {FORMAT + 1}}}')
     (here / "runs/not-a-run").mkdir()
     live = RunFolder.create(
-        here / "runs/live", agent="dqn", world=World("CartPole-v1"), seed=0, steps=9, config={}
+        here / "runs/live", agent="dqn", world=EnvSpec("CartPole-v1"), seed=0, steps=9, config={}
     )
     listed = {run["name"]: run for run in tell(capsys, "runs")["runs"]}
     live.release()
@@ -218,19 +219,54 @@ def test_a_world_of_the_users_own_module(own_world, capsys):
     assert Run.open(Path("runs/own")).agent().n_steps == 250
 
 
-def test_options_of_an_environment_are_kept_and_must_be_the_same(here, capsys):
+def test_arguments_of_an_environment_are_kept_and_used_again(here, capsys):
     lake = ("--env", "FrozenLake-v1", "--env-args", "map_name=8x8")
     assert main(["train", *lake, "--steps", "50"]) == 2  # its observations are not a Box
     assert "Discrete(64)" in capsys.readouterr().err
     cart = ("--env", "CartPole-v1", "--env-args", "sutton_barto_reward=true")
     tell(capsys, "train", *cart, "--steps", "100", "--bandwidth", "0.2", "--out", "run")
     assert Run.open(here / "run").world.options == {"sutton_barto_reward": True}
-    assert main(["evaluate", "run"]) == 2
-    assert f"tgm evaluate run {' '.join(cart)}" in capsys.readouterr().err
+    evaluated = tell(capsys, "evaluate", "run")
+    assert set(evaluated["returns"]) <= {-1.0, 0.0}  # of Sutton and Barto, not one for each step
+    assert evaluated == tell(capsys, "evaluate", "run", *cart)
+    assert tell(capsys, "train", "--resume", "run", "--steps", "110")["steps"] == 110
     assert main(["evaluate", "run", *cart[:2]]) == 2
     assert "sutton_barto_reward is null, not true" in capsys.readouterr().err
-    assert main(["evaluate", "run", *cart]) == 0
     assert main(["train", "--resume", "run", *cart, "--steps", "120"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("CartPole-v1", "--env-args", "colour=red"), "it takes sutton_barto_reward, max_episode"),
+        (("CartPol-v1",), "environment 'CartPol-v1': "),
+        (("CartPole-v77",), "environment 'CartPole-v77': "),
+        (("no_such_module:Own-v0",), "No module named 'no_such_module'; set PYTHONPATH"),
+        (("own_world:Other-v0",), "environment 'own_world:Other-v0': "),
+        (("own_world:Own-v0", "--env-args", "places=3"), "it takes n_places, seconds, max_episode"),
+        (("CartPole-v1", "--env-args", "sutton_barto_reward"), "wanted NAME=VALUE"),
+    ],
+)
+def test_a_wrong_environment_is_refused_in_one_line(own_world, capsys, arguments, why):
+    assert main(["train", "--env", *arguments, "--steps", "5", "--out", "run"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line
+    assert not Path("run").exists()
+
+
+def test_a_run_goes_on_without_its_maze_file(here, capsys):
+    Path("mine.txt").write_text("######\n#S..G#\n######\n")
+    tell(capsys, "train", "--maze", "mine.txt", "--steps", "60", "--out", "run")
+    Path("mine.txt").rename("moved.txt")
+    assert tell(capsys, "evaluate", "run")["optimal_return"] == -2
+    assert tell(capsys, "train", "--resume", "run", "--steps", "80")["steps"] == 80
+    longer = ["train", "--resume", "run", "--steps", "90", "--maze"]
+    assert main([*longer, "mine.txt"]) == 2
+    assert "mine.txt: there is no such file" in capsys.readouterr().err
+    assert tell(capsys, *longer, "moved.txt")["steps"] == 90
+    Path("moved.txt").write_text("######\n#S.G.#\n######\n")
+    assert main([*longer, "moved.txt"]) == 2
+    assert "(row 2 is '#S.G.#', not '#S..G#')" in capsys.readouterr().err
 
 
 def test_tensorboard_gets_the_returns(here, capsys):

@@ -10,9 +10,9 @@ import numpy as np
 import tgm
 from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import MODEL_FORMAT
-from tgm.envs import load_maze
+from tgm.envs import EnvSpec, load_maze
 from tgm.files import write_arrays
-from tgm.runs import RunFolder, World, history
+from tgm.runs import RunFolder, history
 from tgm.runs.chunk import COLUMNS
 
 
@@ -44,7 +44,7 @@ def record_many_states(path: Path, n_states: int, n_actions: int = 5) -> Path:
     folder = RunFolder.create(
         path,
         agent="tgm",
-        world=World("", is_whole=False),
+        world=EnvSpec("", is_whole=False),
         seed=0,
         steps=n_states,
         config={"gamma": 0.99, "structure": "evidence"},
@@ -82,7 +82,7 @@ def record_many_states(path: Path, n_states: int, n_actions: int = 5) -> Path:
 
 def record_returns(path: Path, agent: str = "dqn", maze: str = "8", seed: int = 0) -> Path:
     """A run of another agent, of which only the returns are known."""
-    world = World.of_maze(load_maze(maze))
+    world = EnvSpec.of_maze(load_maze(maze))
     folder = RunFolder.create(path, agent=agent, world=world, seed=seed, steps=1000, config={})
     for episode in range(1, 21):
         ended = EpisodeInfo(episode, 50 * episode, -50.0 + 2 * episode, 50, episode > 10)

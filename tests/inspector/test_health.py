@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tgm.envs import load_maze
+from tgm.envs import EnvSpec, load_maze
 from tgm.inspector.health import findings, separations
 from tgm.inspector.log import Log
-from tgm.runs import Frame, FrameRow, RunStatus, World
+from tgm.runs import Frame, FrameRow, RunStatus
 
 FINISHED = RunStatus("finished")
 
@@ -34,7 +34,7 @@ def frame_with(means, sd=0.1, weight=10.0, rows=None):
 
 
 def titles(frame, log=None, status=FINISHED, maze=None, **options):
-    world = World("") if maze is None else World.of_maze(maze, **options)
+    world = EnvSpec("") if maze is None else EnvSpec.of_maze(maze, **options)
     found = findings(status, (100, 100), log or log_with(), frame, world)
     return {finding.title: finding for finding in found}
 
@@ -117,7 +117,7 @@ def test_damage_and_thinning_of_the_log_are_told():
 
 
 def test_the_worst_comes_first():
-    found = findings(RunStatus("failed"), (1, 2), log_with([0]), frame_with(APART), World(""))
+    found = findings(RunStatus("failed"), (1, 2), log_with([0]), frame_with(APART), EnvSpec(""))
     levels = [finding.level for finding in found]
     order = ["problem", "warning", "note", "good"]
     assert levels == sorted(levels, key=order.index)

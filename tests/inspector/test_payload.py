@@ -8,12 +8,12 @@ import pytest
 from safetensors.numpy import load_file
 
 import tgm
-from tgm.envs import load_maze, random_maze
+from tgm.envs import EnvSpec, load_maze, random_maze
 from tgm.errors import RunError
 from tgm.files import write_arrays
 from tgm.inspector import payload
 from tgm.inspector.plain import to_bytes
-from tgm.runs import Run, RunFolder, World
+from tgm.runs import Run, RunFolder
 from tgm.runs.history import FORMAT
 from tgm.runs.summary import summaries
 
@@ -175,9 +175,9 @@ def test_the_name_of_a_world(world, name):
 def test_page_and_command_line_agree_on_what_is_solved(tmp_path):
     maze = random_maze("perfect", 20, 20, 3)
     for name, world, mean_return, solved in (
-        ("near", World.of_maze(load_maze("8")), -5.0, True),
-        ("far", World.of_maze(maze, max_episode_steps=50), -50.0, False),
-        ("old", World("tgm/Maze-v0", maze, {}), -50.0, True),  # as an older version judged it
+        ("near", EnvSpec.of_maze(load_maze("8")), -5.0, True),
+        ("far", EnvSpec.of_maze(maze, max_episode_steps=50), -50.0, False),
+        ("old", EnvSpec("tgm/Maze-v0", maze, {}), -50.0, True),  # as an older version judged it
     ):
         folder = RunFolder.create(
             tmp_path / name, agent="dqn", world=world, seed=0, steps=10, config={}

@@ -15,14 +15,15 @@ from campaigns.locks import NO_LOCKS, forked_children, no_locks, other_users, wi
 
 import tgm
 from tgm.cli.main import main
+from tgm.envs import EnvSpec
 from tgm.errors import RunError, TGMWarning
-from tgm.runs import Run, RunFolder, World
+from tgm.runs import Run, RunFolder
 from tgm.runs.lock import Lock, is_locked
 from tgm.runs.writer import Writer
 
 
 def begin(path: Path) -> RunFolder:
-    world = World("CartPole-v1")
+    world = EnvSpec("CartPole-v1")
     return RunFolder.create(path, agent="dqn", world=world, seed=0, steps=9, config={})
 
 

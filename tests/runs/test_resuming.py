@@ -11,10 +11,11 @@ from campaigns.common.lives import SETTINGS, Life, files_of
 from campaigns.resuming import check_history, killed_within, refusals, terminated
 
 import tgm
-from tgm.errors import ConfigError, DataError, RunError
-from tgm.runs import Run, RunRecorder, World, open_run, resume, timing
+from tgm.envs import EnvSpec, make_env
+from tgm.envs.registry import registered_env
+from tgm.errors import DataError, RunError
+from tgm.runs import Run, RunRecorder, open_run, resume, timing
 from tgm.runs.admission import packages_of
-from tgm.runs.env_spec import options_of
 from tgm.runs.timing import CheckpointClock
 
 
@@ -241,9 +242,9 @@ def forget_module() -> None:
 
 
 def test_the_module_of_an_environment_is_recorded_and_not_imported(own_module, tmp_path):
-    named = World.of_environment("our_worlds:Own-v0", {"n_places": 5})
-    env = named.make()
-    world = World.of(env, named.module)
+    named = registered_env("our_worlds:Own-v0", {"n_places": 5})
+    env = make_env(named)
+    world = EnvSpec.of(env, named.module)
     agent = tgm.TGMAgent(env, seed=0)
     agent.learn(60, run_dir=RunRecorder.begin(agent, tmp_path / "run", 60, world))
     forget_module()
@@ -252,56 +253,17 @@ def test_the_module_of_an_environment_is_recorded_and_not_imported(own_module, t
     assert (run.world.module, run.world.options) == ("our_worlds", {"n_places": 5})
     assert run.facts["versions"]["our_worlds"] == "4.5"
     assert len(run.world.digest) == 64
-    for work in (run.world.make, lambda: resume(tmp_path / "run")):
+    for work in (lambda: make_env(run.world), lambda: resume(tmp_path / "run")):
         with pytest.raises(RunError, match="--env our_worlds:Own-v0 --env-args n_places=5"):
             work()
     assert "our_worlds" not in sys.modules
     again, _ = resume(
-        tmp_path / "run", World.of_environment("our_worlds:Own-v0", {"n_places": 5}).make()
+        tmp_path / "run", make_env(registered_env("our_worlds:Own-v0", {"n_places": 5}))
     )
     assert again.n_steps == 60
     # The module is there now; its options are still not used on a file's word.
     with pytest.raises(RunError, match="made with options"):
-        run.world.make()
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"module": "os; import x"}, "the module of the run's environment"),
-        ({"module": 3}, "the module of the run's environment"),
-        ({"settings": []}, "the settings of the run's environment"),
-        ({"digest": "0" * 64}, "the digest of the run's environment"),
-        ({"settings": {"max_episode_steps": 7}}, "the digest of the run's environment"),
-    ],
-)
-def test_a_world_that_does_not_fit_itself_is_refused(change, why):
-    values = World.of(gym.make("CartPole-v1")).to_dict()
-    assert World.from_dict(values).settings["max_episode_steps"] == 500
-    with pytest.raises(RunError, match=why):
-        World.from_dict(values | change)
-
-
-def test_the_digest_is_that_of_the_world():
-    def digest(**options) -> str:
-        return World.of(gym.make("tgm/Maze-v0", **options)).digest
-
-    assert digest(maze="8") == digest(maze="8", noise=0.15)
-    others = [
-        digest(maze="8", noise=0.3),
-        digest(maze="8", max_episode_steps=60),
-        digest(maze="10"),
-    ]
-    assert len({digest(maze="8"), *others}) == 4
-
-
-def test_registered_options_are_not_options_of_the_user():
-    env = gym.make("FrozenLake-v1")
-    world = World.from_dict(World.of(env).to_dict())
-    assert world.options == {}
-    assert world.make().spec.kwargs == env.spec.kwargs
-    other = World.of(gym.make("FrozenLake-v1", is_slippery=False))
-    assert world.differences(other) == ["is_slippery is false, not null"]
+        make_env(run.world)
 
 
 def test_wrappers_and_versions_are_told(tmp_path, monkeypatch):
@@ -319,23 +281,6 @@ def test_wrappers_and_versions_are_told(tmp_path, monkeypatch):
 def test_packages_of_an_environment_are_found():
     assert packages_of(gym.make("CartPole-v1")) == {}
     assert packages_of(gym.make("CartPole-v1"), "pytest.fixtures") == {"pytest": pytest.__version__}
-
-
-@pytest.mark.parametrize("word", ["n", "=3", "a b=3", "render_mode=human", "id=x"])
-def test_options_that_are_none_are_refused(word):
-    with pytest.raises(ConfigError, match="wanted NAME=VALUE"):
-        options_of((word,))
-
-
-def test_options_are_json_or_text():
-    words = ("n=8", "p=0.5", "slow=true", "fast=False", "map_name=8x8", "rows=[1, 2]", "x=NaN")
-    assert options_of(words) == {
-        "n": 8, "p": 0.5, "slow": True, "fast": False, "map_name": "8x8", "rows": [1, 2], "x": "NaN"
-    }  # fmt: skip
-    with pytest.raises(ConfigError, match="'n=9' is not a new option"):
-        options_of(("n=8", "n=9"))
-    with pytest.raises(ConfigError, match=r"cannot be made: .*unexpected keyword"):
-        World.of_environment("CartPole-v1", {"colour": "red"}).make()
 
 
 def test_a_short_finished_run_can_be_made_longer_in_python(tmp_path):

@@ -6,14 +6,15 @@ import shutil
 import gymnasium as gym
 import numpy as np
 import pytest
+from campaigns.common.endless import RING
 from tests.runs.failing import FailsAt
 
 import tgm
 from tgm.agent import EpisodeInfo
-from tgm.envs import load_maze, random_maze
-from tgm.errors import ConfigError, DataError, RunError, TGMError
+from tgm.envs import EnvSpec, load_maze, make_env
+from tgm.errors import DataError, RunError
 from tgm.files import read_arrays
-from tgm.runs import Run, RunFolder, RunRecorder, World, find_runs, open_run, resume
+from tgm.runs import Run, RunFolder, RunRecorder, find_runs, open_run, resume
 from tgm.runs.history import FORMAT, HistoryWriter
 
 PRESETS = ["default", "paper"]
@@ -265,71 +266,34 @@ def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
 def test_the_world_is_kept_whole(recorded):
     stored, _, _ = recorded
     assert stored.world.maze.grid == load_maze("8").grid
-    assert stored.world.make().unwrapped.maze.optimal_return == -5
-
-
-def test_options_of_a_maze_are_kept():
-    env = gym.make("tgm/Maze-v0", maze="10", noise=0.3, max_episode_steps=77)
-    world = World.from_dict(json.loads(json.dumps(World.of(env).to_dict())))
-    again = world.make()
-    assert again.spec.max_episode_steps == 77
-    assert again.unwrapped._noise == 0.3
-    assert again.unwrapped.maze.grid == load_maze("10").grid
-
-
-@pytest.mark.parametrize(("given", "kept"), [({}, 1128), ({"max_episode_steps": 50}, 50)])
-def test_a_run_keeps_the_limit_it_was_made_with(given, kept):
-    env = gym.make("tgm/Maze-v0", maze=random_maze("perfect", 20, 20, 3), **given)
-    for world in (World.of(env), World.of_maze(env.unwrapped.maze, **given)):
-        facts = json.loads(json.dumps(world.to_dict()))
-        assert facts["options"]["max_episode_steps"] == kept
-        again = World.from_dict(facts)
-        assert again.episode_limit == kept
-        assert again.make().spec.max_episode_steps == kept
-
-
-def test_a_run_of_an_older_version_goes_on_with_fifty_steps():
-    facts = World.of_maze(random_maze("perfect", 20, 20, 3)).to_dict() | {"options": {}}
-    world = World.from_dict(facts)
-    assert world.episode_limit == world.make().spec.max_episode_steps == 50
-
-
-def test_a_run_without_a_limit_stays_without_one():
-    world = World.of(gym.make("tgm/Maze-v0", maze="8", max_episode_steps=-1))
-    again = World.from_dict(json.loads(json.dumps(world.to_dict())))
-    assert again.episode_limit is None
-    assert again.make().spec.max_episode_steps is None
-
-
-@pytest.mark.parametrize("limit", [0, -2, 10**400, 1.5, "50", None])
-def test_a_limit_that_is_none_is_refused(limit):
-    facts = World.of_maze(load_maze("8")).to_dict() | {"options": {"max_episode_steps": limit}}
-    with pytest.raises(RunError, match="max_episode_steps = "):
-        World.from_dict(facts)
-
-
-def test_a_limit_of_another_world_is_not_looked_at():
-    facts = {"id": "CartPole-v1", "options": {"max_episode_steps": "hostile"}, "is_whole": True}
-    assert World.from_dict(facts).episode_limit is None
+    assert make_env(stored.world).unwrapped.maze.optimal_return == -5
 
 
 def test_an_environment_that_cannot_be_made_again_says_so(tmp_path):
-    env = gym.make("CartPole-v1", sutton_barto_reward=True)
-    world = World.from_dict(World.of(env).to_dict())
+    env = gym.make(RING, n_places=5)
+    world = EnvSpec.from_dict(EnvSpec.of(env).to_dict())
     with pytest.raises(RunError, match="give it as env"):
-        world.make()
-    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=0.2), seed=0)
+        make_env(world)
+    agent = tgm.TGMAgent(env, seed=0)
     agent.learn(100, run_dir=tmp_path / "run")
     with pytest.raises(RunError, match="give it as env"):
         resume(tmp_path / "run")
     again, _ = resume(tmp_path / "run", env=env)
     assert again.n_steps <= 100
-    assert World.of(gym.make("CartPole-v1")).make().spec.id == "CartPole-v1"
-    assert not World.of(gym.wrappers.ClipReward(gym.make("CartPole-v1"), 0, 1)).is_whole
+    assert make_env(EnvSpec.of(gym.make("CartPole-v1"))).spec.id == "CartPole-v1"
+    assert not EnvSpec.of(gym.wrappers.ClipReward(gym.make("CartPole-v1"), 0, 1)).is_whole
+
+
+def test_an_environment_is_made_again_with_the_arguments_in_the_run(tmp_path):
+    env = gym.make("CartPole-v1", sutton_barto_reward=True)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=0.2), seed=0)
+    agent.learn(100, run_dir=tmp_path / "run")
+    again, _ = resume(tmp_path / "run")
+    assert again.env.spec.kwargs == {"sutton_barto_reward": True}
 
 
 def test_other_agents_can_be_recorded(tmp_path):
-    world = World.of_maze(load_maze("8"))
+    world = EnvSpec.of_maze(load_maze("8"))
     folder = RunFolder.create(
         tmp_path / "dqn", agent="dqn", world=world, seed=1, steps=50, config={"lr": 0.1}
     )
@@ -408,7 +372,7 @@ def test_a_run_is_never_overwritten(run, tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(RunError, match="exists already"):
         make_agent().learn(10, run_dir=tmp_path / "file")
-    with pytest.raises(RunError, match="has lived 10"):
+    with pytest.raises(RunError, match="this one has 10"):
         make_agent().learn(10).learn(10, run_dir=tmp_path / "new")
     assert run.status().state == "finished"
 
@@ -426,35 +390,6 @@ def test_what_is_no_run_is_refused(tmp_path):
         (tmp_path / "run.json").write_text(text)
         with pytest.raises(RunError, match=why):
             Run.open(tmp_path)
-
-
-def test_a_files_word_imports_no_module():
-    with pytest.raises(RunError, match="names a module to import"):
-        World.from_dict({"id": "antigravity:Maze-v0"})
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        None,
-        {},
-        {"id": 3},
-        {"id": "tgm/Maze-v0", "maze": "8"},
-        {"id": "tgm/Maze-v0", "maze": {"name": "x", "grid": [1]}},
-        {"id": "tgm/Maze-v0", "options": []},
-        {"id": "x", "maze": {"name": "x", "grid": ["#"]}},
-        {"id": "x", "maze": {"name": "x", "grid": ["SG"]}, "options": {"render_mode": "human"}},
-    ],
-)
-def test_a_broken_world_is_refused(values):
-    with pytest.raises(TGMError):
-        World.from_dict(values)
-
-
-def test_an_unknown_environment_is_refused_by_name():
-    with pytest.raises(ConfigError, match="Nowhere-v0"):
-        World.of_environment("Nowhere-v0")
-    assert isinstance(World.of_environment("CartPole-v1").make(), gym.Env)
 
 
 # --- going on ------------------------------------------------------------------------------------

@@ -25,9 +25,10 @@ from tests.runs.failing import FailsAt
 
 import tgm
 import tgm.runs.folder as runs_folder
+from tgm.envs import EnvSpec
 from tgm.errors import DataError, RunError
 from tgm.files import write_atomically
-from tgm.runs import Run, RunFolder, World, open_run, resume
+from tgm.runs import Run, RunFolder, open_run, resume
 from tgm.runs.chunk import Chunk
 from tgm.runs.replay import with_all_frames
 
@@ -171,7 +172,7 @@ def test_what_a_failed_write_was_to_tell_is_told_once(tmp_path, monkeypatch):
 def test_ctrl_c_anywhere_in_a_flush_writes_no_line_over_another(tmp_path):
     path = tmp_path / "run"
     whole = RunFolder.create(
-        path, agent="dqn", world=World("CartPole-v1"), seed=0, steps=9, config={}
+        path, agent="dqn", world=EnvSpec("CartPole-v1"), seed=0, steps=9, config={}
     )
     whole.release()
     for at in itertools.count(1):

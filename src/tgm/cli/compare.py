@@ -15,10 +15,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tgm.agent.progress import QuietStderr
+from tgm.cli.flags import Switch, optional
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import plain, print_json, print_lines, print_table, say
 from tgm.cli.streams import OutputError
-from tgm.envs import load_maze, maze_names
+from tgm.envs import maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
@@ -32,10 +33,10 @@ PLAIN_LINES = 20  # of progress in all, where there is no terminal
 
 @dataclass(frozen=True)
 class Compare:
-    """Let several agents live in several mazes, with several seeds, and compare them.
+    """Train several agents in several mazes, with several seeds, and compare them.
 
     A trial is one agent in one maze with one seed. Each finished trial is a small file that is
-    never overwritten: called again, the command goes on where it was stopped.
+    never overwritten: called again, the command continues with the trials that are missing.
     """
 
     mazes: tuple[str, ...] = maze_names()
@@ -43,10 +44,10 @@ class Compare:
 
     agents: tuple[str, ...] = ("tgm", "tgm-paper", "dqn", "a2c")
     """Agents: tgm, tgm-paper; dqn, a2c, ppo with the paper's settings; dqn-tuned, a2c-tuned,
-    ppo-tuned; random; oracle, which is told the true cell."""
+    ppo-tuned; random; oracle, which observes the true cell."""
 
     maze_flags: Annotated[MazeFlags, tyro.conf.OmitArgPrefixes] = field(default_factory=MazeFlags)
-    """How the mazes are seen, and for how long."""
+    """Noise and time limit of the mazes."""
 
     seeds: int = 5
     """Number of seeds."""
@@ -57,34 +58,35 @@ class Compare:
     steps: int = 5000
     """Training steps of each trial."""
 
-    check_every: int | None = None
-    """Steps between greedy checks; every 10 up to step 1,000 and every 100 after by default."""
+    check_every: Annotated[
+        int | None, optional("STEPS", "(default: 10 up to step 1,000, then 100)")
+    ] = None
+    """Steps between greedy checks."""
 
-    jobs: int | None = None
-    """Processes on this machine; one for each core by default."""
+    jobs: Annotated[int | None, optional("N", "(default: one for each core)")] = None
+    """Processes on this machine."""
 
-    dask: str | None = None
+    dask: Annotated[str | None, optional("ADDRESS")] = None
     """Address of a Dask scheduler whose workers are used instead, such as tcp://host:8786."""
 
     out: Path = Path("comparison")
     """Folder of the results; finished trials in it are not run again."""
 
-    record: bool = False
+    record: Switch = False
     """Leave a run directory of each trial in OUT/runs, for `tgm runs` and `tgm inspect`. With
     --dask the workers write them, and need the same disk."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:
-        """Compare, tell, and return the exit code."""
+        """Compare, print the tables, and return the exit code."""
         self._check()
-        mazes = [load_maze(name) for name in self.mazes]
+        specs = [self.maze_flags.request(maze=name).spec() for name in self.mazes]
         seeds = range(self.first_seed, self.first_seed + self.seeds)
-        options = self.maze_flags.options()
-        trials = make_trials(mazes, self.agents, seeds, self.steps, self.check_every, **options)
-        for maze, limit in {trial.maze: trial.max_episode_steps for trial in trials}.items():
-            warn_of_limit(maze, limit)
+        trials = make_trials(specs, self.agents, seeds, self.steps, self.check_every)
+        for spec in specs:
+            warn_of_limit(spec)
         if self.dask is None:
             check_extras(self.agents)
         runs = self.out.resolve() / "runs" if self.record else None
@@ -100,10 +102,10 @@ class Compare:
         for failure in comparison.failures:
             say(f"tgm: {failure.trial.name} failed: {failure.error}")
         try:
-            self._tell(comparison)
+            self._print(comparison)
         except OutputError:
             if not comparison.failures:
-                raise  # otherwise there is something worse to tell
+                raise  # otherwise a failed trial decides the exit code
         return 1 if comparison.failures else 0
 
     def _check(self) -> None:
@@ -113,15 +115,15 @@ class Compare:
         for flag, value in (("seeds", self.seeds), ("steps", self.steps)):
             if value < 1:
                 raise ConfigError(f"--{flag} is {value}; it must be above 0")
-        for flag, wish in (("check-every", self.check_every), ("jobs", self.jobs)):
-            if wish is not None and wish < 1:
-                raise ConfigError(f"--{flag} is {wish}; it must be above 0")
+        for flag, number in (("check-every", self.check_every), ("jobs", self.jobs)):
+            if number is not None and number < 1:
+                raise ConfigError(f"--{flag} is {number}; it must be above 0")
         if self.first_seed < 0:
             raise ConfigError(f"--first-seed is {self.first_seed}; it must be at least 0")
         if self.dask is not None and self.jobs is not None:
             raise ConfigError("--jobs and --dask are two different places to run; give one")
 
-    def _tell(self, comparison: Comparison) -> None:
+    def _print(self, comparison: Comparison) -> None:
         table, overall = per_maze(comparison.rows), per_agent(comparison.rows)
         if self.json:
             failed = [

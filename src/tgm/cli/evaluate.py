@@ -8,12 +8,14 @@ from typing import Annotated
 
 import tyro
 
+from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.words import evaluation_facts, evaluation_line, newest_agent
-from tgm.cli.worlds import environment_of
+from tgm.envs import EnvRequest
 from tgm.errors import ConfigError
 from tgm.experiments.evaluation import evaluate
 from tgm.runs import Run
+from tgm.runs.admission import environment_of
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,14 @@ class Evaluate:
     seed: int = 0
     """Seed of the episodes."""
 
-    env: str | None = None
-    """Its environment, if it is not Gymnasium's own: module:id, as the run was begun with."""
+    env: Annotated[str | None, optional("ID")] = None
+    """The environment of the run, needed if a module registers it: module:id, as in `tgm train`.
+    Any other environment is made with the arguments in the run."""
 
-    env_args: tuple[str, ...] = ()
-    """Options of --env as the run was begun with, NAME=VALUE."""
+    env_args: Annotated[tuple[str, ...], optional("[NAME=VALUE ...]")] = ()
+    """Arguments of --env, the same as in `tgm train`."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:
@@ -43,7 +46,8 @@ class Evaluate:
         if self.episodes < 1 or self.seed < 0:
             raise ConfigError("--episodes must be above 0 and --seed at least 0")
         run = Run.open(self.run_dir)
-        env = environment_of(run, "tgm evaluate", self.env, self.env_args)
+        request = EnvRequest(env=self.env, env_args=self.env_args)
+        env = environment_of(run, request, "tgm evaluate")
         evaluation = evaluate(newest_agent(run), env, self.episodes, self.seed)
         if self.json:
             print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, run.world)})

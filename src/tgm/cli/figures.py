@@ -1,4 +1,4 @@
-"""`tgm figures`: the figures of the paper, drawn anew, with a page of what holds of them."""
+"""`tgm figures`: the figures of the paper, and a page that says which of its claims hold."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
+from tgm.cli.flags import Switch
 from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError
 from tgm.experiments.figures.drawing import Settings
@@ -27,18 +28,18 @@ class Figures:
     seed: int = 0
     """Everything random follows from it: the same seed gives the same files."""
 
-    quick: bool = False
-    """Fewer seeds and shorter lives; the claims' numbers are then rough."""
+    quick: Switch = False
+    """Fewer seeds and fewer steps; the numbers of the claims are then rough."""
 
     results: Path | None = None
     """Learning curves for figure 13: the folder of a `tgm compare`, or a CSV file. Without it the
-    curves of both TGM presets are lived here."""
+    curves of both TGM presets are computed here."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead: files, claims and their numbers."""
 
     def run(self) -> int:
-        """Draw, tell, and return the exit code."""
+        """Draw, print the claims, and return the exit code."""
         if self.seed < 0:
             raise ConfigError(f"--seed is {self.seed}; it must be a whole number from 0")
         if self.results is not None and not self.results.exists():

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import tyro
 
+from tgm.cli.flags import Switch
 from tgm.cli.output import print_json, print_lines, say
 from tgm.cli.streams import flush_out
 from tgm.inspector.assets import need_extra
@@ -37,10 +38,10 @@ class Inspect:
     port: int = 0
     """Port to listen on; 0 takes a free one."""
 
-    no_browser: bool = False
+    no_browser: Switch = False
     """Only print the address."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:
@@ -54,10 +55,10 @@ class Inspect:
         hosts = allowed_hosts(listening)
         address, port = listening.getsockname()[:2]
         shown = f"[{address}]" if ":" in address else address
-        # A fragment is not sent to any server, nor told to the pages that are linked to.
+        # A browser sends a fragment to no server, and not to linked pages.
         url = f"http://{shown}:{port}/#token={token}"
         if not ipaddress.ip_address(address).is_loopback:
-            warning = "tgm: other machines can reach this server; whoever has the token sees the"
+            warning = "tgm: other machines can reach this server; anyone with the token sees the"
             say(f"{warning} runs, and the connection is not encrypted")
         if self.json:
             print_json({"url": url, "runs": len(catalogue.folders())})

@@ -1,7 +1,7 @@
 """`tgm`: finds the command, reads its flags, and turns errors into one line and an exit code.
 
 Exit codes: 0 done, 2 bad input, 1 a run that failed, 130 interrupted, 74 done but the result could
-not be written to standard output (a full disk, or it is closed; a pipe that nobody reads any more
+not be written to standard output (a full disk, or it is closed; a pipe without a reader
 counts as done). Standard error never changes what is done nor the exit code: progress and messages
 that cannot be written are left out.
 """
@@ -34,7 +34,7 @@ from tgm.errors import ConfigError, FailedRunError, TGMError
 # Command -> (module, class, one line of help). A module is imported when its command is called.
 COMMANDS = {
     "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
-    "train": ("tgm.cli.train", "Train", "let an agent live in a maze and keep what it learned"),
+    "train": ("tgm.cli.train", "Train", "train an agent and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except OutputError as error:
         if error.is_closed_pipe:
-            return 0  # nobody is left to be told
+            return 0  # nothing reads the output any more
         if debug:
             raise
         say(f"tgm: {error}; the command itself is done")
@@ -102,7 +102,7 @@ def _run_and_flush(arguments: list[str]) -> int:
         flush_out()
     except OutputError:
         if code == 0:
-            raise  # otherwise there is something worse to tell
+            raise  # otherwise the exit code of the command stands
     return code
 
 
@@ -119,7 +119,7 @@ def _run(arguments: list[str]) -> int:
 def _overview() -> str:
     lines = ["usage: tgm COMMAND [OPTIONS]", ""]
     lines += [f"  {name:<10} {text}" for name, (_, _, text) in COMMANDS.items()]
-    lines += ["", "tgm COMMAND --help tells a command's options; --debug shows tracebacks."]
+    lines += ["", "tgm COMMAND --help shows the options of a command; --debug shows tracebacks."]
     return "\n".join(lines)
 
 
@@ -139,15 +139,23 @@ def _parse(name: str, arguments: list[str]) -> Command:
                 command_class,
                 args=arguments,
                 prog=f"tgm {name}",
-                config=(tyro.conf.FlagCreatePairsOff,),
                 **start,
             )
         return command
     except SystemExit as stop:
         if stop.code in (0, None):
-            write_out(help_text.getvalue())
+            write_out(_on_or_off(help_text.getvalue()))
             raise
         raise ConfigError(_without_box(complaint.getvalue())) from None
+
+
+_TRUTH_VALUE = re.compile(r"(\(default:(?:\s|│|\x1b\[[\d;]*m)*)(True|False)\)")
+
+
+def _on_or_off(help_text: str) -> str:
+    """tyro's help with "on" and "off" for the defaults of flags; lines keep their length."""
+    words = {"True": "on)  ", "False": "off)  "}
+    return _TRUTH_VALUE.sub(lambda match: match[1] + words[match[2]], help_text)
 
 
 def _without_box(text: str) -> str:

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
+from tgm.cli.flags import optional
 from tgm.cli.output import say
-from tgm.envs import Maze
-from tgm.envs.maze_env import MOST_NOISE
-from tgm.envs.time_limit import MOST_EPISODE_STEPS
-from tgm.errors import ConfigError
+from tgm.envs import EnvRequest, EnvSpec, facts_of
 
 
 @dataclass(frozen=True)
 class MazeFlags:
-    """How a maze is seen, and for how long."""
+    """Noise and time limit of a maze."""
 
-    noise: float | None = None
-    """Standard deviation of the observations of a maze, in cells; 0.15 by default."""
+    noise: Annotated[float | None, optional("CELLS", "(default: 0.15)")] = None
+    """Standard deviation of the observations of a maze, in cells."""
 
-    max_episode_steps: int | None = None
+    max_episode_steps: Annotated[int | None, optional("STEPS")] = None
     """Steps after which an episode in a maze is cut off. By default 50 in the mazes of the paper,
     in others four times the shortest way, at least 50."""
 
-    def options(self) -> dict[str, Any]:
-        """Those that are given, checked, under the names that the environment has for them."""
-        if self.noise is not None and not 0 <= self.noise <= MOST_NOISE:
-            raise ConfigError(f"--noise is {self.noise}; it must be from 0 to {MOST_NOISE:g}")
-        limit = self.max_episode_steps
-        if limit is not None and not 1 <= limit <= MOST_EPISODE_STEPS:
-            most = f"{MOST_EPISODE_STEPS:.0e}"
-            raise ConfigError(f"--max-episode-steps is {limit}; it must be from 1 to {most}")
-        given = {"noise": self.noise, "max_episode_steps": self.max_episode_steps}
-        return {name: value for name, value in given.items() if value is not None}
+    def request(
+        self, maze: str | None = None, env: str | None = None, env_args: tuple[str, ...] = ()
+    ) -> EnvRequest:
+        """The environment that these flags and the others of the command ask for."""
+        return EnvRequest(maze, env, env_args, self.noise, self.max_episode_steps)
 
 
-def warn_of_limit(maze: Maze, limit: int | None) -> None:
-    """Say on standard error if the goal is further away than an episode is long."""
-    if maze.shortest_path and not maze.can_be_solved(limit):
-        say(f"tgm: warning: maze {maze.name}: {maze.why_unsolvable(limit)}")
+def warn_of_limit(spec: EnvSpec) -> None:
+    """Write a warning to standard error if no episode is long enough to reach the goal.
+
+    A maze without any way to the goal has its own warning when its file is read.
+    """
+    maze, why = spec.maze, facts_of(spec).why_unsolvable
+    if maze is not None and maze.shortest_path and why:
+        say(f"tgm: warning: maze {maze.name}: {why}")

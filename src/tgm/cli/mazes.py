@@ -12,6 +12,7 @@ from typing import Annotated, Any, cast
 import tyro
 from rich.console import Console
 
+from tgm.cli.flags import Switch
 from tgm.cli.output import print_json, print_lines, print_table, say
 from tgm.cli.streams import OutText
 from tgm.envs import (
@@ -49,14 +50,14 @@ class Mazes:
     check: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Check this maze file and say what is wrong with it, and where."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:
         """Do what the flags ask for and return the exit code."""
-        asked = [wish for wish in (self.name, self.generate, self.check) if wish is not None]
+        asked = [flag for flag in (self.name, self.generate, self.check) if flag is not None]
         if len(asked) > 1:
-            raise ConfigError("a name, --generate and --check are three different wishes; give one")
+            raise ConfigError("a name, --generate and --check exclude each other; give one")
         if self.check is not None:
             self._check(self.check)
         elif self.generate is not None:
@@ -79,15 +80,15 @@ class Mazes:
         facts = {"file": str(path), "ok": True, **_describe(maze), "warnings": cautions}
         self._print(facts, lambda: print_lines(f"{path}: ok, {_summary(maze)}"))
 
-    def _print(self, facts: dict[str, Any], tell: Callable[[], None]) -> None:
+    def _print(self, facts: dict[str, Any], print_text: Callable[[], None]) -> None:
         if self.json:
             print_json(facts)
         else:
-            tell()
+            print_text()
 
 
 def _load(name_or_path: str | Path) -> tuple[Maze, list[str]]:
-    """The maze and what there is to be said about it, which also goes to standard error."""
+    """The maze and its warnings, which also go to standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MazeWarning)
         maze = load_maze(name_or_path)

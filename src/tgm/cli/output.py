@@ -1,8 +1,8 @@
 """Results for people, or as one JSON object for programs.
 
-What is printed may come from somebody else's files: names of runs, mazes and agents, reasons,
-errors that quote a content. It reaches the terminal as text, never as an order to it: everything
-that is printed goes through `print_lines`, `print_table`, `print_json` or `one_line`.
+Printed text may come from files of others: names of runs, mazes and agents, reasons, quoted content
+in errors. It reaches the terminal as text, never as a control sequence: everything that is printed
+goes through `print_lines`, `print_table`, `print_json` or `one_line`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tgm.cli.streams import OutText, write_out
 
 LONGEST_LINE = 2000  # characters of an error or a warning
 LONGEST_CELL = 200  # of a cell of a table
-# Letters and marks that take no room, and would let two names look the same.
+# Letters and marks without width: two names that differ only in them would look the same.
 _UNSEEN = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
 _UNSEEN |= {*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
 

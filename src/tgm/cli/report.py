@@ -9,6 +9,7 @@ from typing import Annotated
 
 import tyro
 
+from tgm.cli.flags import Switch
 from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError, TGMError
 from tgm.files import write_atomically
@@ -29,11 +30,11 @@ class Report:
     out: Annotated[Path, tyro.conf.arg(aliases=("-o",), metavar="FILE")] = Path(REPORT_FILE)
     """The file to write; one that exists is replaced."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:
-        """Write the file, tell, and return the exit code."""
+        """Write the file, print its name, and return the exit code."""
         if not self.runs:
             raise ConfigError("name the directory of a RUN")
         need_extra()

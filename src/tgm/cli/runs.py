@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from tgm.cli.flags import Switch
 from tgm.cli.output import columns, print_json, print_lines
 from tgm.errors import RunError
 from tgm.runs.summary import RunSummary, summaries
@@ -22,7 +23,7 @@ class Runs:
     root: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")] = Path("runs")
     """Where the runs are."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:

@@ -1,4 +1,4 @@
-"""The standard streams of a command, which may be closed, full or read by nobody."""
+"""The standard streams of a command, which may be closed, full or without a reader."""
 
 from __future__ import annotations
 

@@ -8,29 +8,31 @@ from typing import Annotated
 
 import tyro
 
+from tgm.cli.flags import Switch
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.words import learned_map, newest_agent, structure_lines
+from tgm.envs import facts_of
 from tgm.errors import RunError
 from tgm.experiments.structure import StructureReport, compare_structure
 from tgm.runs import Run
 
-EVERY = 100  # steps between two looks back
+EVERY = 100  # steps between two rows of the history
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Compare what the agent of a run learned with the maze it lived in."""
+    """Compare what the agent of a run learned with its maze."""
 
     run_dir: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run's directory."""
 
-    json: bool = False
+    json: Switch = False
     """Print one JSON object instead."""
 
     def run(self) -> int:
-        """Compare, tell, and return the exit code."""
+        """Compare, print the result, and return the exit code."""
         run = Run.open(self.run_dir)
-        maze = run.world.maze
+        maze = facts_of(run.world).maze
         if maze is None:
             raise RunError(f"{self.run_dir}: only a maze has a true structure to compare with")
         agent = newest_agent(run)

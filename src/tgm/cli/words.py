@@ -1,8 +1,7 @@
-"""What `train`, `evaluate` and `structure` tell about an agent in its maze."""
+"""Lines and values that `train`, `evaluate` and `structure` print about an agent."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rich.text import Text
@@ -10,22 +9,22 @@ from rich.text import Text
 from tgm.agent import TGMAgent
 from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.cli.output import say
-from tgm.envs import Maze
+from tgm.envs import EnvSpec, Maze, facts_of
 from tgm.experiments.evaluation import LONGEST, Evaluation
 from tgm.experiments.structure import StructureReport
-from tgm.runs import Run, World
+from tgm.runs import Run
 
 
 def newest_agent(run: Run) -> TGMAgent:
-    """The newest agent of a run that can be read; what could not is told on standard error."""
+    """The newest agent of a run that can be read; standard error names those that cannot."""
     agent, troubles = run.agent_and_troubles()
     for trouble in troubles:
         say(f"tgm: {trouble}; taking an earlier one")
     return agent
 
 
-def evaluation_facts(evaluation: Evaluation, world: World) -> dict[str, Any]:
-    """The outcome of greedy episodes as plain values; in a maze, with what there was to reach."""
+def evaluation_facts(evaluation: Evaluation, spec: EnvSpec) -> dict[str, Any]:
+    """The outcome of greedy episodes as plain values; in a maze, with its best return."""
     facts: dict[str, Any] = {
         "mean_return": evaluation.mean_return,
         "episodes": len(evaluation.returns),
@@ -33,38 +32,37 @@ def evaluation_facts(evaluation: Evaluation, world: World) -> dict[str, Any]:
     }
     if evaluation.n_cut:
         facts["cut_off"] = evaluation.n_cut
-    maze, limit = world.maze, world.episode_limit
-    if maze is not None:
-        best = maze.best_return(limit)
+    known = facts_of(spec)
+    if known.maze is not None:
         facts |= {
             "reached_goal": sum(evaluation.terminated),
-            "max_episode_steps": limit,
-            "optimal_return": best if math.isfinite(best) else None,
-            "solved": evaluation.solves(maze),
+            "max_episode_steps": spec.episode_limit,
+            "optimal_return": known.optimal_return,
+            "solved": known.is_solved(evaluation.mean_return, evaluation.terminated),
         }
     return facts
 
 
-def evaluation_line(evaluation: Evaluation, world: World) -> str:
+def evaluation_line(evaluation: Evaluation, spec: EnvSpec) -> str:
     """The outcome of greedy episodes in one line."""
     n_episodes = len(evaluation.returns)
     outcome = f"mean return {evaluation.mean_return:.2f} over {n_episodes} episodes"
     if evaluation.n_cut:
         outcome += f", {evaluation.n_cut} of them cut off after {LONGEST} steps"
-    maze = world.maze
-    if maze is None:
+    known = facts_of(spec)
+    if known.maze is None:
         return outcome
-    if why := maze.why_unsolvable(world.episode_limit):
-        return f"maze {maze.name} is not solved: {outcome}; {why}"
-    outcome = f"{outcome}, the best is {maze.optimal_return:g}"
-    if evaluation.solves(maze):
-        return f"maze {maze.name} is solved: {outcome}"
+    if known.why_unsolvable:
+        return f"{spec.name} is not solved: {outcome}; {known.why_unsolvable}"
+    outcome = f"{outcome}, the best is {known.optimal_return:g}"
+    if known.is_solved(evaluation.mean_return, evaluation.terminated):
+        return f"{spec.name} is solved: {outcome}"
     reached = f"{sum(evaluation.terminated)} of {n_episodes} reached the goal"
-    return f"maze {maze.name} is not solved: {outcome}; {reached}"
+    return f"{spec.name} is not solved: {outcome}; {reached}"
 
 
 def structure_lines(report: StructureReport) -> list[str]:
-    """States and transitions against the true maze, in words."""
+    """States and transitions against the true maze, in two lines."""
     cells, steps = report.counts, report.transition_counts
     return [
         f"{len(report.state_cells)} states found for {len(report.cells)} cells: "

@@ -145,7 +145,7 @@ def _rooms(rows: int, columns: int, rng: np.random.Generator) -> _Plan:
 
 
 def _build(name: str, plan: _Plan, goal: tuple[int, int] | None) -> Maze:
-    """The maze with the floor of `plan`, the goal at cell `goal` or else as far as can be."""
+    """The maze with the floor of `plan`, the goal at cell `goal`; None: far from the start."""
     framed = np.pad(plan, 1)[::-1]
     glyphs = np.where(framed, FLOOR, WALL)
     glyphs[-2, 1] = START

@@ -23,7 +23,7 @@ EAT = 4
 N_ACTIONS = len(ACTION_NAMES)
 
 MAX_SIDE = 1000
-"""Most rows and most columns of a maze: beyond it a file is taken for a mistake."""
+"""Most rows and most columns of a maze; a larger one is refused as a mistake."""
 
 _UNKNOWN_GLYPH = re.compile(f"[^{WALL}{FLOOR}{START}{GOAL}{OUTSIDE}]")
 
@@ -178,7 +178,7 @@ def check_grid(
 ) -> None:
     """Raise a MazeError at the first fault of `grid`.
 
-    `first_line` and `first_column` tell where the grid's top left glyph stands in `source`.
+    `first_line` and `first_column` are the place of the top left glyph in `source`.
     """
 
     def fault(line: int, column: int, message: str) -> MazeError:

@@ -29,12 +29,12 @@ MOST_NOISE = 1e6
 """The most of it: far beyond use, and near enough for a finite box."""
 
 _NOISE_LIMIT = 8.0  # standard deviations: cut off about once in 10^15 draws
-_NOISE_BLOCK = 32  # draws at a time: an episode that ends sooner has drawn the rest in vain
+_NOISE_BLOCK = 32  # draws at a time; a reset with a seed discards those that are left
 _LONGEST_TRACE = 10_000  # cells: an episode without a time limit must not fill the memory
 
 
 class MazeEnv(gym.Env[NDArray[np.float64], int]):
-    """A mouse looks for cheese in a maze, and feels where it is only roughly.
+    """A mouse looks for cheese in a maze and observes its position with noise.
 
     ## Description
     The world of "Structure learning with Temporal Gaussian Mixture for model-based Reinforcement
@@ -66,7 +66,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     Termination: the mouse eats the cheese, in the cell marked `G`. Truncation: the time limit.
     It is 50 steps for the six mazes of the paper. For any other maze it is four times the steps
     of the shortest way (its moves, and eating), but at least 50, and 50 if there is no way; with
-    `changes`, the longest of the limits of all mazes of the schedule. `default_limit` tells it,
+    `changes`, the longest of the limits of all mazes of the schedule. `default_limit` has it,
     `gym.make(..., max_episode_steps=n)` sets another limit and -1 none. The limit is
     Gymnasium's `TimeLimit`, so that an environment made without `gym.make` has none.
 
@@ -85,7 +85,10 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     """
 
     action_names = ACTION_NAMES
-    """What a person calls the actions."""
+    """Names of the actions, in their order."""
+
+    feature_names = ("x", "y")
+    """Names of the features of an observation: column from the left, row from the bottom."""
 
     # Gymnasium declares it for the instance, so it cannot be a ClassVar here.
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 8}  # noqa: RUF012
@@ -141,7 +144,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     def step(self, action: int) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
         """Do `action`. Returns observation (2,), reward, terminated, truncated and info."""
         if self._needs_reset:
-            raise ResetNeeded("there is no episode under way; call reset() before step()")
+            raise ResetNeeded("there is no episode to step in; call reset() before step()")
         action = _checked_action(action)
         self._cell = self._moves[self._cell][action]
         terminated = action == EAT and self._cell == self.maze.goal

@@ -19,7 +19,7 @@ MAX_BYTES = (MAX_SIDE + 2) * MAX_SIDE + 3
 
 
 class MazeWarning(UserWarning):
-    """A maze that can be used, though probably not as it was meant."""
+    """A maze that can be used, but whose goal cannot be reached."""
 
 
 def read_maze(path: str | os.PathLike[str]) -> Maze:
@@ -84,7 +84,7 @@ def _crop(lines: list[str]) -> tuple[tuple[str, ...], int, int]:
 def _read_bytes(path: Path, source: str) -> bytes:
     """The file's bytes, never more than just over MAX_BYTES of them."""
     try:
-        # Ask before opening: to open a pipe waits for a writer who may never come.
+        # Check before opening: opening a pipe blocks until something writes to it.
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise MazeError("this is a directory; name a maze file", source=source)

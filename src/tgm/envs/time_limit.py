@@ -1,4 +1,4 @@
-"""After how many steps an episode in a maze is cut off, if nobody says otherwise."""
+"""The default time limit of a maze: the steps after which an episode is cut off."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAPER_LIMIT = 50
 """Steps of an episode in the mazes of the paper, and the fewest by default in any other."""
 
 MOST_EPISODE_STEPS = 10**12
-"""The longest time limit: beyond it a number is taken for a mistake."""
+"""The longest time limit; a larger number is refused as a mistake."""
 
 _PAPER_MAZES = ("8", "10", "20", "25", "26", "27")
 _DETOUR = 4  # times the shortest way

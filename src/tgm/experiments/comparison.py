@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tgm.envs import Maze, default_limit
-from tgm.envs.maze_env import DEFAULT_NOISE
+from tgm.envs import EnvSpec, Maze
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_agent_name
 from tgm.experiments.baselines.deep import DEEP_CONFIGS
@@ -31,27 +30,24 @@ class Comparison:
 
 
 def make_trials(
-    mazes: Sequence[Maze],
+    mazes: Sequence[Maze | EnvSpec],
     agents: Sequence[str],
     seeds: Iterable[int],
     steps: int,
     check_every: int | None = None,
-    *,
-    noise: float = DEFAULT_NOISE,
-    max_episode_steps: int | None = None,
 ) -> list[Trial]:
-    """Every agent in every maze with every seed; without a time limit, with that of each maze."""
-    named: dict[str, Maze] = {}
-    for maze in mazes:
-        if named.setdefault(maze.name, maze) != maze:
+    """Every agent in every maze with every seed; a `Maze` has its default noise and time limit."""
+    named: dict[str, tuple[Maze, EnvSpec]] = {}
+    for given in mazes:
+        spec = EnvSpec.of_maze(given) if isinstance(given, Maze) else given
+        maze = spec.maze
+        if maze is None:
+            raise ConfigError(f"'{spec.name}' is not a maze; a trial needs one")
+        if named.setdefault(maze.name, (maze, spec)) != (maze, spec):
             raise ConfigError(f"two mazes are called '{maze.name}'; rename one of the files")
-    limits = {
-        name: default_limit(maze) if max_episode_steps is None else max_episode_steps
-        for name, maze in named.items()
-    }
     return [
-        Trial(maze, check_agent_name(agent), seed, steps, check_every, noise, limits[maze.name])
-        for maze in named.values()
+        Trial(maze, check_agent_name(agent), seed, steps, check_every, **spec.options)
+        for maze, spec in named.values()
         for agent in dict.fromkeys(agents)
         for seed in seeds
     ]

@@ -11,10 +11,10 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.envs import Maze, default_limit
+from tgm.envs.facts import facts_of_maze
 from tgm.envs.maze import EAT, N_ACTIONS
 from tgm.envs.maze_env import DEFAULT_NOISE
 
-SOLVED_WITHIN = 0.5  # of the best return, in mean return
 LONGEST = 1000  # steps of a greedy episode in an environment without a time limit of its own
 
 
@@ -51,10 +51,10 @@ class Evaluation:
     def solves(self, maze: Maze) -> bool:
         """Whether all episodes end at the goal, in the mean within 0.5 of the best return.
 
-        The one place that decides it. An episode that the time limit cuts off did not end at the
-        goal: where the limit is shorter than the shortest way, nothing solves the maze.
+        An episode that the time limit cuts off did not end at the goal: where the limit is
+        shorter than the shortest way, nothing solves the maze.
         """
-        return all(self.terminated) and self.mean_return >= maze.optimal_return - SOLVED_WITHIN
+        return bool(facts_of_maze(maze).is_solved(self.mean_return, self.terminated))
 
 
 def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int) -> Evaluation:

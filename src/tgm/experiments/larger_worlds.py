@@ -16,8 +16,9 @@ import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import MazeKind, default_limit, random_maze
+from tgm.envs.facts import SOLVED_WITHIN
 from tgm.experiments.baselines import OracleAgent
-from tgm.experiments.evaluation import SOLVED_WITHIN, MazeWorld
+from tgm.experiments.evaluation import MazeWorld
 from tgm.experiments.solving import EPISODES, live
 from tgm.experiments.structure import compare_structure
 from tgm.experiments.tables import print_table, run_all

@@ -15,7 +15,7 @@ import numpy as np
 
 from tgm.agent import TGMAgent
 from tgm.agent.info import EpisodeInfo
-from tgm.envs import Maze
+from tgm.envs import EnvSpec, Maze, make_env
 from tgm.envs.maze_env import DEFAULT_NOISE
 from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import RunError
@@ -26,7 +26,6 @@ from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
 from tgm.experiments.solving import EPISODES, check_rng, check_steps, solved_from
 from tgm.experiments.structure import compare_structure
 from tgm.experiments.trial_record import NoRecord, TrialRecord, begin_record
-from tgm.runs import World
 
 SCHEMA = 1
 CURVE_EPISODES = 100  # the paper's curves: mean reward over the last so many episodes
@@ -156,8 +155,8 @@ def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
 
 
 def _run(trial: Trial, folder: Path | None) -> TrialResult:
-    home = World.of_maze(trial.maze, noise=trial.noise, max_episode_steps=trial.max_episode_steps)
-    recorder = EpisodeRecorder(home.make(), trial.seed)
+    spec = EnvSpec.of_maze(trial.maze, noise=trial.noise, max_episode_steps=trial.max_episode_steps)
+    recorder = EpisodeRecorder(make_env(spec), trial.seed)
     learner = make_agent(trial.agent, recorder, trial.seed)
     record: TrialRecord = NoRecord()
     if folder is not None:
@@ -167,7 +166,7 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
             agent=trial.agent,
             learner=learner,
             episodes=recorder,
-            world=home,
+            world=spec,
             seed=trial.seed,
             steps=trial.steps,
         )

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 from tgm.agent import TGMAgent
 from tgm.agent.recording import Ending
+from tgm.envs import EnvSpec
 from tgm.experiments.baselines import Agent
 from tgm.experiments.baselines.deep import DeepAgent
 from tgm.experiments.baselines.protocol import InPieces
 from tgm.experiments.baselines.recording import EpisodeRecorder
-from tgm.runs import Run, RunFolder, RunRecorder, World
+from tgm.runs import Run, RunFolder, RunRecorder
 from tgm.runs.folder import begin_in_free, write_result
 
 
@@ -93,7 +94,7 @@ def begin_record(
     agent: str,
     learner: Agent,
     episodes: EpisodeRecorder,
-    world: World,
+    world: EnvSpec,
     seed: int,
     steps: int,
 ) -> TrialRecord:

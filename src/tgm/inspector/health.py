@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.envs import Maze
+from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
 from tgm.inspector.log import Log
 from tgm.planning.model_planner import TRIED
-from tgm.runs import Frame, RunStatus, World
+from tgm.runs import Frame, RunStatus
 
 Level = Literal["good", "note", "warning", "problem"]
 
@@ -62,7 +62,7 @@ def findings(
     steps: tuple[int, int],
     log: Log,
     frame: Frame | None,
-    world: World,
+    world: EnvSpec,
 ) -> list[Finding]:
     """All findings, the worst first.
 
@@ -121,7 +121,7 @@ def _log_problems(log: Log) -> list[Finding]:
     return found
 
 
-def _ends(log: Log, world: World) -> list[Finding]:
+def _ends(log: Log, world: EnvSpec) -> list[Finding]:
     """How episodes end: in a maze, by reaching the goal; elsewhere an end may be good or bad."""
     maze = world.maze
     if maze is not None and (why := maze.why_unsolvable(world.episode_limit)):

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.envs import Maze
+from tgm.envs import EnvSpec, Maze
 from tgm.errors import RunError, TGMError
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
 from tgm.planning.model_planner import TRIED
-from tgm.runs import Chunk, Frame, Run, World
+from tgm.runs import Chunk, Frame, Run
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
 from tgm.runs.replay import with_all_frames
 from tgm.runs.summary import solved_of
@@ -168,9 +168,9 @@ def world_name(world: object) -> str:
     return (f"{module}:" if module else "") + text(world.get("id")) or "unknown"
 
 
-def _world(run: Run) -> tuple[World, tuple[str, str] | None]:
+def _world(run: Run) -> tuple[EnvSpec, tuple[str, str] | None]:
     """The environment, with its maze if that can be drawn, and a problem if there is one."""
-    unknown = World("", is_whole=False)
+    unknown = EnvSpec("", is_whole=False)
     facts = run.facts.get("world")
     if not isinstance(facts, dict) or "maze" not in facts:
         return unknown, None
@@ -183,7 +183,7 @@ def _world(run: Run) -> tuple[World, tuple[str, str] | None]:
     return world, None
 
 
-def _drawn(world: World) -> dict[str, Any] | None:
+def _drawn(world: EnvSpec) -> dict[str, Any] | None:
     maze = world.maze
     if maze is None:
         return None
@@ -197,7 +197,7 @@ def _drawn(world: World) -> dict[str, Any] | None:
     }
 
 
-def _optimal_return(world: World) -> float | None:
+def _optimal_return(world: EnvSpec) -> float | None:
     """The best return of an episode with the run's step limit; None if there is none."""
     best = -math.inf if world.maze is None else world.maze.best_return(world.episode_limit)
     return best if math.isfinite(best) else None

@@ -2,7 +2,6 @@
 
 from tgm.agent.recording import set_opener
 from tgm.runs.chunk import Chunk, Frame, FrameRow
-from tgm.runs.env_spec import World
 from tgm.runs.folder import RunFolder
 from tgm.runs.reader import Run, RunStatus, find_runs
 from tgm.runs.recorder import RunRecorder
@@ -16,7 +15,6 @@ __all__ = [
     "RunFolder",
     "RunRecorder",
     "RunStatus",
-    "World",
     "find_runs",
     "open_run",
     "resume",

@@ -1,4 +1,4 @@
-"""What must hold before a run is begun or gone on with: the same agent, the same world, no loss."""
+"""Checks before a run begins or continues: the same agent, the same environment, no loss."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from typing import Any
 import gymnasium as gym
 
 from tgm.agent import TGMAgent
-from tgm.errors import RunError
-from tgm.runs.env_spec import World
+from tgm.envs import EnvRequest, EnvSpec, make_env
+from tgm.envs.registry import obstacle_of
+from tgm.errors import ConfigError, RunError
 from tgm.runs.folder import versions
 from tgm.runs.lock import is_locked
 from tgm.runs.reader import Run
 
 
 def check_is_new(agent: TGMAgent, path: Path) -> None:
-    """A run from its first step needs an agent that has begun nothing, not even an episode."""
+    """RunError unless the agent has no steps and no episode: a new run records all of them."""
     if agent.n_steps:
         raise RunError(
-            f"{path}: a new run begins with an agent that has lived 0 steps, "
-            f"and this one has lived {agent.n_steps}"
+            f"{path}: a new run begins with an agent that has 0 steps, "
+            f"and this one has {agent.n_steps}"
         )
     if agent.n_episodes:
         raise RunError(
-            f"{path}: the first episode of the agent was broken off before its first step, which "
-            "a run cannot tell; make a new agent"
+            f"{path}: the agent began an episode and broke it off before its first step; a run "
+            "cannot record that: make a new agent"
         )
 
 
 def check_is_free(run: Run) -> None:
-    """RunError if somebody writes the run."""
+    """RunError if a process is writing the run."""
     if is_locked(run.folder):
         raise RunError(f"{run.folder}: another process is writing this run")
 
@@ -48,7 +49,7 @@ def check_steps(run: Run, n_steps: int) -> None:
 
 
 def setting_differences(run: Run, seed: int | None, config: dict[str, Any] | None) -> list[str]:
-    """How a seed and settings differ from those of the run, in words."""
+    """One phrase for each setting (and the seed) that differs from the run's."""
     then = {"seed": run.facts["seed"], **run.facts["config"]}
     now = then | ({} if seed is None else {"seed": seed}) | (config or {})
     return [
@@ -58,12 +59,16 @@ def setting_differences(run: Run, seed: int | None, config: dict[str, Any] | Non
     ]
 
 
-def check_world(run: Run, world: World) -> list[str]:
-    """RunError if `world` is another one than the run's; else a line for what cannot be judged."""
+def check_world(run: Run, world: EnvSpec) -> list[str]:
+    """RunError if `world` is not the environment of the run.
+
+    Returns:
+        one line for each thing that cannot be checked or differs without harm.
+    """
     then = run.world
     found = then.differences(world)
     if found:
-        raise RunError(f"{run.folder}: is a run in another world: {'; '.join(found)}")
+        raise RunError(f"{run.folder}: the run has another environment: {'; '.join(found)}")
     if then.id and not world.id:
         return [
             f"{run.folder}: the environment has no id; whether it is the run's '{then.id}' "
@@ -73,6 +78,26 @@ def check_world(run: Run, world: World) -> list[str]:
         names = [", ".join(each.wrappers) or "none" for each in (world, then)]
         return [f"{run.folder}: the wrappers of the environment are {names[0]}, not {names[1]}"]
     return []
+
+
+def environment_of(run: Run, request: EnvRequest, command: str) -> gym.Env[Any, Any]:
+    """The environment of a run, made with the arguments in the run.
+
+    Args:
+        run: the run.
+        request: the environment as the user names it again, if at all; it must be the run's.
+        command: the command that the user called, for the line that says how to name it.
+    """
+    named, recorded = request.spec_in(run.world), run.world
+    if named is not None:
+        env = make_env(named)
+        check_world(run, EnvSpec.of(env, named.module))
+        if request.env is not None:
+            return env
+    obstacle = obstacle_of(recorded)
+    if obstacle and recorded.is_whole:
+        raise ConfigError(f"{run.folder}: {obstacle}; run: {command} {run.folder} {recorded.flags}")
+    return make_env(recorded)
 
 
 def other_versions(run: Run, env: gym.Env[Any, Any], module: str = "") -> list[str]:

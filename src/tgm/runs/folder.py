@@ -22,10 +22,10 @@ import scipy
 
 from tgm.agent import EpisodeInfo
 from tgm.agent.recording import Ending
+from tgm.envs import EnvSpec
 from tgm.errors import RunError, RunExistsError
 from tgm.files.atomic import make_folder, remove_temporary_files, sync_folder, write_json
 from tgm.files.format import FORMAT
-from tgm.runs.env_spec import World
 from tgm.runs.lock import OPEN_FLAGS, Lock
 from tgm.version import __version__
 
@@ -92,7 +92,7 @@ class RunFolder:
         path: Path,
         *,
         agent: str,
-        world: World,
+        world: EnvSpec,
         seed: int,
         steps: int,
         config: Mapping[str, Any],

@@ -11,12 +11,12 @@ from typing import Any, Literal
 from tgm.agent import TGMAgent
 from tgm.agent.model_file import read_model
 from tgm.agent.spaces import Interface
+from tgm.envs import EnvSpec
 from tgm.errors import RunError, TGMError
 from tgm.files import opened, parse_json, read_arrays, read_bytes
 from tgm.files.format import check_format, format_of
 from tgm.files.reading import ReadOnce, identity
 from tgm.runs.chunk import Chunk, Frame
-from tgm.runs.env_spec import World
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
     HISTORY_FOLDER,
@@ -107,9 +107,9 @@ class Run:
         return self.folder.name
 
     @property
-    def world(self) -> World:
+    def world(self) -> EnvSpec:
         """The environment of the run."""
-        return World.from_dict(self.facts.get("world"))
+        return EnvSpec.from_dict(self.facts.get("world"))
 
     def status(self) -> RunStatus:
         """How it stands; looks at the ends of its files only."""

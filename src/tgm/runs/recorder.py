@@ -12,6 +12,7 @@ from typing import Any, Self
 from tgm.agent import EpisodeInfo, TGMAgent
 from tgm.agent.recording import Ending
 from tgm.distributions import FloatArray
+from tgm.envs import EnvSpec
 from tgm.errors import RunError
 from tgm.files.atomic import link_or_copy
 from tgm.learners.learner import Learner, LearnInfo
@@ -19,7 +20,6 @@ from tgm.learners.step_info import StepInfo
 from tgm.perception.observation_model import NO_STATE
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
-from tgm.runs.env_spec import World
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
     HISTORY_FOLDER,
@@ -88,7 +88,7 @@ class RunRecorder:
         agent: TGMAgent,
         path: Path,
         n_steps: int,
-        world: World | None = None,
+        world: EnvSpec | None = None,
         checkpoint_seconds: float = CHECKPOINT_SECONDS,
     ) -> Self:
         """Begin a run in a directory that does not exist yet.
@@ -102,7 +102,7 @@ class RunRecorder:
         """
         check_is_new(agent, path)
         assert agent.env is not None
-        world = World.of(agent.env) if world is None else world
+        world = EnvSpec.of(agent.env) if world is None else world
         folder = RunFolder.create(
             path,
             agent="tgm-paper" if agent.config.structure == "mean_shift" else "tgm",

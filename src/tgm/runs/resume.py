@@ -11,6 +11,7 @@ import gymnasium as gym
 
 from tgm.agent import EpisodeInfo, TGMAgent, TGMConfig
 from tgm.agent.model_file import read_model
+from tgm.envs import EnvSpec, make_env
 from tgm.errors import RunError, TGMError
 from tgm.files.reading import Identity, identity
 from tgm.runs.admission import (
@@ -22,7 +23,6 @@ from tgm.runs.admission import (
     setting_differences,
 )
 from tgm.runs.chunk import Chunk
-from tgm.runs.env_spec import World
 from tgm.runs.reader import Run
 from tgm.runs.recorder import RunRecorder
 from tgm.runs.timing import CHECKPOINT_SECONDS
@@ -96,8 +96,8 @@ def resume(
     if run.facts["agent"] not in OURS:
         raise RunError(f"{run.folder}: a run of '{run.facts['agent']}' cannot be resumed")
     check_is_free(run)
-    env = run.world.make() if env is None else env
-    troubles = check_world(run, World.of(env)) + other_versions(run, env)
+    env = make_env(run.world) if env is None else env
+    troubles = check_world(run, EnvSpec.of(env)) + other_versions(run, env)
     unread: list[str] = []
     for step, path in reversed(run.checkpoints()):
         try:
@@ -196,7 +196,7 @@ def _check_is_run_of(run: Run, agent: TGMAgent) -> None:
             "directory"
         )
     if agent.env is not None:
-        check_world(run, World.of(agent.env))
+        check_world(run, EnvSpec.of(agent.env))
 
 
 def _checkpoint_of(run: Run, agent: TGMAgent) -> Checkpoint:

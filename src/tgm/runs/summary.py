@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tgm.envs import EnvSpec
 from tgm.errors import TGMError
-from tgm.runs.env_spec import World
 from tgm.runs.reader import Run, State, find_runs
 
 MOST = 1e300  # a larger number in a file is none
@@ -77,7 +77,7 @@ def summary_of(folder: Path) -> RunSummary:
     )
 
 
-def solved_of(result: dict[str, Any], world: World) -> bool | None:
+def solved_of(result: dict[str, Any], world: EnvSpec) -> bool | None:
     """The verdict in result.json on the greedy episodes at the end; None if there is none.
 
     Older versions also called a run solved whose episodes were all cut off by the time limit,

@@ -1,0 +1,78 @@
+"""What is known about an environment besides its steps: its optimum, when it is solved, names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import gymnasium as gym
+
+from tgm.envs.env_spec import EnvSpec
+from tgm.envs.maze import Maze
+from tgm.envs.maze_env import MazeEnv
+
+SOLVED_WITHIN = 0.5  # of the best return of a maze, in mean return
+
+
+@dataclass(frozen=True)
+class EnvFacts:
+    """Facts that commands and studies report; None or () where nothing is known.
+
+    Attributes:
+        maze: the maze with its true cells, for the structure report.
+        optimal_return: the best undiscounted return of an episode.
+        solved_return: mean return from which on the environment counts as solved.
+        must_terminate: whether an episode that the time limit cuts off counts as not solved.
+        why_unsolvable: why no agent can solve it; "" if one can.
+        action_names: (n_actions,)
+        feature_names: (n_features,)
+    """
+
+    maze: Maze | None = None
+    optimal_return: float | None = None
+    solved_return: float | None = None
+    must_terminate: bool = False
+    why_unsolvable: str = ""
+    action_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+
+    def is_solved(self, mean_return: float, terminated: Sequence[bool]) -> bool | None:
+        """Whether episodes solve the environment; None if it does not say what counts as solved.
+
+        Args:
+            mean_return: mean undiscounted return of the episodes.
+            terminated: (n_episodes,) whether each ended by itself, not by the time limit.
+        """
+        if self.why_unsolvable:
+            return False
+        if self.solved_return is None:
+            return None
+        has_ended = not self.must_terminate or all(terminated)
+        return has_ended and mean_return >= self.solved_return
+
+
+def facts_of(spec: EnvSpec) -> EnvFacts:
+    """What is known about an environment; it is not made for that."""
+    if spec.maze is not None:
+        return facts_of_maze(spec.maze, spec.episode_limit)
+    registered = gym.registry.get(spec.id)
+    threshold = None if registered is None else registered.reward_threshold
+    return EnvFacts(solved_return=None if threshold is None else float(threshold))
+
+
+def facts_of_maze(maze: Maze, limit: int | None = None) -> EnvFacts:
+    """What is known about a maze whose episodes have at most `limit` steps (None: any number).
+
+    It is solved if all episodes end at the goal and their mean return is within 0.5 of the best.
+    """
+    best = maze.best_return(limit)
+    return EnvFacts(
+        maze,
+        optimal_return=best if math.isfinite(best) else None,
+        solved_return=best - SOLVED_WITHIN,
+        must_terminate=True,
+        why_unsolvable=maze.why_unsolvable(limit),
+        action_names=MazeEnv.action_names,
+        feature_names=MazeEnv.feature_names,
+    )
