@@ -20,7 +20,7 @@ import numpy as np
 from tgm.agent.model_file import MODEL_FORMAT, SCHEMA, write_arrays
 from tgm.envs import load_maze
 from tgm.errors import TGMError
-from tgm.experiments.trial_store import TrialStore, read_csv
+from tgm.experiments.comparison.trial_store import TrialStore, read_csv
 from tgm.inspector import payload
 from tgm.inspector.catalogue import check_files
 from tgm.runs import Run
