@@ -26,6 +26,7 @@ SMALL = {
     "noise": "--maze 8 --seeds 1 --steps 60",
     "units": "--mazes 8 --seeds 1 --steps 60",
     "larger_worlds": "--kinds open --sides 3 4 --seeds 1 --first-seed 5",
+    "changing_world": "--seeds 1",
     "long_run": "--maze 8 --seeds 1 --steps 2000",
     "dimension_erratum": "--maze 8 --points 60 --seeds 2",
 }
@@ -35,6 +36,7 @@ N_ROWS = {
     "noise": 14,
     "units": 4,
     "larger_worlds": 2,
+    "changing_world": 3,
     "long_run": 1,
     "dimension_erratum": 2,
 }
