@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from tgm.envs import load_maze
 from tgm.experiments.comparison import make_trials
-from tgm.experiments.grid import run_trials
-from tgm.experiments.trial import Trial, TrialResult, run_trial
+from tgm.experiments.harness.pool import run_trials
+from tgm.experiments.harness.trial import Trial, TrialResult, run_trial
 
 AGENTS = ("dqn", "tgm", "tgm-paper")
 SEEDS, STEPS = 6, 1500
@@ -28,7 +28,7 @@ def on_the_processor(trial: Trial) -> TrialResult:
 def measure(trials: list[Trial], jobs: int) -> tuple[float, float]:
     """Wall-clock of all trials, and processor time of all trials; none may fail."""
     began = time.perf_counter()
-    outcomes = list(run_trials(trials, jobs=jobs, work=on_the_processor))
+    outcomes = list(run_trials(trials, on_the_processor, jobs=jobs))
     wall = time.perf_counter() - began
     assert all(outcome.error is None for outcome in outcomes), outcomes
     return wall, sum(outcome.result.seconds for outcome in outcomes)

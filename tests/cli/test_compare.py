@@ -8,10 +8,10 @@ from rich.console import Console
 
 from tgm.cli.main import main
 from tgm.cli.output import print_table
-from tgm.experiments import comparison as comparison_module
-from tgm.experiments.grid import run_trials
-from tgm.experiments.trial import run_trial
-from tgm.experiments.trial_store import read_csv
+from tgm.experiments.comparison.trial_store import read_csv
+from tgm.experiments.harness import runner
+from tgm.experiments.harness.pool import run_trials
+from tgm.experiments.harness.trial import run_trial
 from tgm.runs import Run, find_runs
 
 SMALL = [
@@ -77,10 +77,10 @@ def test_a_failing_trial_is_told_and_the_others_go_on(capsys, tmp_path, monkeypa
             raise ValueError("bad\nluck")
         return run_trial(trial)
 
-    def run(trials, **options):
-        return run_trials(trials, **{**options, "work": work})
+    def run(trials, _, **options):
+        return run_trials(trials, work, **options)
 
-    monkeypatch.setattr(comparison_module, "run_trials", run)
+    monkeypatch.setattr(runner, "run_trials", run)
     arguments = ["--mazes", "8", "--agents", "random", "--steps", "20", "--jobs", "1"]
     assert main(["compare", *arguments, "--seeds", "2", "--out", str(tmp_path), "--json"]) == 1
     captured = capsys.readouterr()

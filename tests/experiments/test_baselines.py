@@ -6,13 +6,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tgm.envs import load_maze
+from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import AGENTS, OracleAgent, check_extras, make_agent
 from tgm.experiments.baselines.deep import DEEP_CONFIGS
-from tgm.experiments.baselines.protocol import InPieces
 from tgm.experiments.baselines.random_agent import RandomAgent
 from tgm.experiments.baselines.recording import EpisodeRecorder, TimeLimitAsEnd
+from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
+from tgm.experiments.harness.agent import InPieces
 
 DOWN, UP, LEFT, RIGHT, EAT = range(5)
 PATH_25 = [RIGHT, RIGHT, UP, UP, EAT]
@@ -188,3 +189,21 @@ def test_a_missing_extra_is_named_before_anything_runs(monkeypatch):
     check_extras(["tgm", "random"])
     with pytest.raises(ConfigError, match=r"a2c needs .*\[baselines\]"):
         check_extras(["tgm", "a2c"])
+
+
+@pytest.mark.parametrize("name", maze_names())
+def test_the_oracle_finds_the_shortest_way(name):
+    env = gym.make("tgm/Maze-v0", maze=name)
+    maze = env.unwrapped.maze
+    agent = OracleAgent(env, seed=0).learn(1500)
+    assert agent.way_length == len(maze.shortest_path) - 1
+    silent = MazeWorld(maze, noise=0.0)
+    outcome = evaluate_side_by_side(agent, silent, 1, np.random.default_rng(0))
+    assert outcome.mean_return == maze.optimal_return
+
+
+def test_the_oracle_tries_the_nearest_untried_action_first():
+    env = gym.make("tgm/Maze-v0", maze="27")
+    agent = OracleAgent(env, seed=0).learn(5)
+    # Five actions in reach of the start: none is repeated before it is used up.
+    assert sum(len(tried) for tried in agent._known.values()) == 5

@@ -20,7 +20,7 @@ import numpy as np
 from tgm.agent.model_file import MODEL_FORMAT
 from tgm.envs import load_maze
 from tgm.errors import TGMError
-from tgm.experiments.trial_store import TrialStore, read_csv
+from tgm.experiments.comparison.trial_store import TrialStore, read_csv
 from tgm.files import write_arrays
 from tgm.files.format import FORMAT as FORMAT_NUMBER
 from tgm.inspector import payload

@@ -23,10 +23,11 @@ from tgm.envs import maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
-from tgm.experiments.grid import Outcome, usable_cores
-from tgm.experiments.summary import per_agent, per_maze
-from tgm.experiments.trial import run_trial
-from tgm.experiments.trial_store import RESULTS_FILE, TrialStore
+from tgm.experiments.comparison.analysis import per_agent, per_maze
+from tgm.experiments.comparison.compare import TrialOutcome
+from tgm.experiments.comparison.trial_store import RESULTS_FILE, TrialStore
+from tgm.experiments.harness.pool import usable_cores
+from tgm.experiments.harness.trial import run_trial
 
 PLAIN_LINES = 20  # of progress in all, where there is no terminal
 
@@ -209,7 +210,7 @@ def _number(value: float | None, form: str, without: str = "-") -> str:
     return without if value is None else format(value, form)
 
 
-def _identity(outcome: Outcome) -> dict[str, Any]:
+def _identity(outcome: TrialOutcome) -> dict[str, Any]:
     trial = outcome.trial
     return {
         "maze": trial.maze.name,
@@ -220,7 +221,7 @@ def _identity(outcome: Outcome) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
+def _progress(n_trials: int) -> Iterator[Callable[[TrialOutcome], None]]:
     """Yields a function to call with each outcome: a bar on a terminal, else lines now and then."""
     stderr = QuietStderr()
     if not stderr.isatty():
@@ -238,11 +239,11 @@ def _progress(n_trials: int) -> Iterator[Callable[[Outcome], None]]:
         yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
 
 
-def _plain_progress(n_trials: int) -> Callable[[Outcome], None]:
+def _plain_progress(n_trials: int) -> Callable[[TrialOutcome], None]:
     done = 0
     every = max(1, n_trials // PLAIN_LINES)
 
-    def advance(outcome: Outcome) -> None:
+    def advance(outcome: TrialOutcome) -> None:
         nonlocal done
         done += 1
         if done % every == 0:

@@ -1,7 +1,6 @@
-"""Agents to compare with, behind one small protocol: `learn` and `predict`."""
+"""Agents to compare with: each is a `harness.agent.Agent`."""
 
 from tgm.experiments.baselines.catalogue import AGENTS, check_agent_name, check_extras, make_agent
 from tgm.experiments.baselines.oracle import OracleAgent
-from tgm.experiments.baselines.protocol import Agent
 
-__all__ = ["AGENTS", "Agent", "OracleAgent", "check_agent_name", "check_extras", "make_agent"]
+__all__ = ["AGENTS", "OracleAgent", "check_agent_name", "check_extras", "make_agent"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -13,8 +13,8 @@ from tgm.agent import TGMAgent, TGMConfig
 from tgm.errors import ConfigError
 from tgm.experiments.baselines.deep import DEEP_CONFIGS, DeepAgent, missing_extra
 from tgm.experiments.baselines.oracle import OracleAgent
-from tgm.experiments.baselines.protocol import Agent, InPieces
 from tgm.experiments.baselines.random_agent import RandomAgent
+from tgm.experiments.harness.agent import Agent, InPieces
 
 TGM_PRESETS = {"tgm": "default", "tgm-paper": "paper"}
 
@@ -39,32 +39,26 @@ def check_extras(names: Iterable[str]) -> None:
             raise missing_extra(deep[0], package)
 
 
-def make_agent(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
-    """A new agent in `env`; everything random follows from `seed`."""
-    return _MAKERS[check_agent_name(name)](name, env, seed)
+def make_agent(
+    name: str, env: gym.Env[Any, Any], seed: int, settings: Mapping[str, Any] | None = None
+) -> Agent:
+    """A new agent in `env`; everything random follows from `seed`.
 
-
-def _tgm(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
-    agent = TGMAgent(env, TGMConfig.preset(TGM_PRESETS[name]), seed=seed)
-    return InPieces(agent, lambda: agent.n_states)
-
-
-def _deep(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
-    return DeepAgent(env, DEEP_CONFIGS[name], seed=seed)
-
-
-def _random(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
-    return InPieces(RandomAgent(env, seed=seed))
-
-
-def _oracle(name: str, env: gym.Env[Any, Any], seed: int) -> Agent:
-    agent = OracleAgent(env, seed=seed)
-    return InPieces(agent, lambda: agent.n_states)
-
-
-_MAKERS: dict[str, Callable[[str, gym.Env[Any, Any], int], Agent]] = {
-    **dict.fromkeys(TGM_PRESETS, _tgm),
-    **dict.fromkeys(DEEP_CONFIGS, _deep),
-    "random": _random,
-    "oracle": _oracle,
-}
+    Args:
+        name: one of AGENTS.
+        env: where it learns.
+        seed: of its generators.
+        settings: what differs from the preset of a TGM agent; other agents take none.
+    """
+    if check_agent_name(name) in TGM_PRESETS:
+        config = TGMConfig.preset(TGM_PRESETS[name], **(settings or {}))
+        agent = TGMAgent(env, config, seed=seed)
+        return InPieces(agent, lambda: agent.n_states)
+    if settings:
+        raise ConfigError(f"agent '{name}' takes no settings, but got {', '.join(settings)}")
+    if name in DEEP_CONFIGS:
+        return DeepAgent(env, DEEP_CONFIGS[name], seed=seed)
+    if name == "random":
+        return InPieces(RandomAgent(env, seed=seed))
+    oracle = OracleAgent(env, seed=seed)
+    return InPieces(oracle, lambda: oracle.n_states)

@@ -16,8 +16,8 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.errors import ConfigError
-from tgm.experiments.baselines.protocol import Look
 from tgm.experiments.baselines.recording import TimeLimitAsEnd
+from tgm.experiments.harness.agent import OnStep
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class DeepAgent:
         algorithm = getattr(stable_baselines3, config.algorithm)
         self.model = algorithm("MlpPolicy", env, seed=seed, device="cpu", **config.settings)
 
-    def learn(self, n_steps: int, callback: Look | None = None, at: Sequence[int] = ()) -> None:
+    def learn(self, n_steps: int, callback: OnStep | None = None, at: Sequence[int] = ()) -> None:
         """Live for `n_steps` more steps, from a new episode on.
 
         Schedules, such as that of epsilon, are fractions of these steps: the looks come out of

@@ -17,9 +17,9 @@ from matplotlib.lines import Line2D
 from tgm.distributions import FloatArray
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError, DataError, RunError
+from tgm.experiments.comparison.trial_store import open_table
 from tgm.experiments.figures import style, trial_runs
 from tgm.experiments.figures.drawing import Claim, Drawing, Settings
-from tgm.experiments.trial_store import open_table
 
 COLUMNS = ("maze", "agent", "seed", "step")
 REWARD_COLUMNS = ("mean_return_last_100", "recent_reward")  # one of them is required

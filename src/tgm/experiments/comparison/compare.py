@@ -1,0 +1,56 @@
+"""Runs a comparison, or what is left of it, and keeps its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tgm.experiments.baselines.deep import DEEP_CONFIGS
+from tgm.experiments.comparison.trial_store import Row, TrialStore, result_row
+from tgm.experiments.harness.pool import Outcome
+from tgm.experiments.harness.runner import run_stored
+from tgm.experiments.harness.trial import Trial, TrialResult, run_trial
+
+TrialOutcome = Outcome[Trial, TrialResult]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison found.
+
+    Attributes:
+        rows: one for each finished trial, as in results.csv, in the order of the trials.
+        failures: the trials that failed.
+        n_before: trials that were finished before.
+    """
+
+    rows: list[Row]
+    failures: list[TrialOutcome]
+    n_before: int
+
+
+def compare(
+    trials: Sequence[Trial],
+    store: TrialStore,
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    on_outcome: Callable[[TrialOutcome], object] = lambda outcome: None,
+    work: Callable[[Trial], TrialResult] = run_trial,
+) -> Comparison:
+    """Run what is not finished yet, and keep each result at once; see `run_stored`."""
+    try:
+        finished = run_stored(
+            trials,
+            work,
+            store,
+            jobs=jobs,
+            dask=dask,
+            on_outcome=on_outcome,
+            is_slow=lambda trial: trial.agent in DEEP_CONFIGS,
+        )
+    finally:
+        # After Ctrl-C too: what is finished is in the tables.
+        store.write_tables()
+    rows = [result_row(trial, result) for trial, result in finished.results]
+    return Comparison(rows, finished.failures, finished.n_before)

@@ -1,0 +1,154 @@
+"""The folder of a comparison: one small file for each finished trial, never overwritten.
+
+`trials/MAZE/AGENT/seed-S-steps-N.json` holds a trial and its result; `results.csv` and
+`curves.csv` are assembled from all of them, in an order that does not depend on how they came.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tgm.errors import RunError
+from tgm.experiments.harness.plain import as_folder, to_plain
+from tgm.experiments.harness.store import ResultStore
+from tgm.experiments.harness.trial import Trial, TrialResult
+from tgm.files import read_bytes, write_atomically
+
+TRIALS, RESULTS_FILE, CURVES_FILE = "trials", "results.csv", "curves.csv"
+
+IDENTITY = ("maze", "agent", "seed", "steps")
+WORLD = ("noise", "max_episode_steps")
+MEASURES = (
+    "solved_at",
+    "final_return",
+    "optimal_return",
+    "regret",
+    "recent_reward",
+    "n_episodes",
+    "n_states",
+    "is_exact",
+    "seconds",
+)
+LOOKS = ("step", "greedy_return", "recent_reward")
+
+LARGEST_TABLE = 32_000_000  # bytes of a CSV file
+MOST_ROWS, MOST_FIELDS = 300_000, 2_000_000  # in it
+
+Row = dict[str, Any]
+
+
+class TrialStore(ResultStore[Trial, TrialResult]):
+    """Owner of a comparison's folder."""
+
+    files = f"{TRIALS}/*/*/*.json"
+
+    def __init__(self, folder: Path) -> None:
+        """Use `folder`, which is made when the first trial is written."""
+        super().__init__(folder, Trial, TrialResult)
+
+    def path(self, trial: Trial) -> Path:
+        """The file of a trial."""
+        name = f"seed-{trial.seed}-steps-{trial.steps}.json"
+        return self.folder / TRIALS / as_folder(trial.maze.name) / trial.agent / name
+
+    def trials(self) -> Iterator[tuple[Trial, TrialResult]]:
+        """All finished trials, in order of maze, agent, steps and seed."""
+        return iter(sorted(super().trials(), key=lambda pair: _order(pair[0])))
+
+    def read(self, path: Path) -> tuple[Trial, TrialResult]:
+        """See ResultStore; older versions called a maze solved whose goal is beyond the limit."""
+        trial, result = super().read(path)
+        if not trial.maze.can_be_solved(trial.max_episode_steps):
+            result = replace(result, solved_at=None)
+        return trial, result
+
+    def write_tables(self) -> None:
+        """Assemble results.csv and curves.csv from the files of all finished trials, if any."""
+        if not (self.folder / TRIALS).exists():
+            return
+        results, curves = [], []
+        for trial, result in self.trials():
+            results.append(result_row(trial, result))
+            curves += curve_rows(trial, result)
+        write_csv(self.folder / RESULTS_FILE, (*IDENTITY, *WORLD, *MEASURES), results)
+        write_csv(self.folder / CURVES_FILE, (*IDENTITY, *LOOKS), curves)
+
+
+def result_row(trial: Trial, result: TrialResult) -> Row:
+    """The row of results.csv."""
+    values = {**to_plain(trial), **_identity(trial), **to_plain(result)}
+    values["optimal_return"] = trial.best_return
+    return {name: values[name] for name in (*IDENTITY, *WORLD, *MEASURES)}
+
+
+def curve_rows(trial: Trial, result: TrialResult) -> list[Row]:
+    """The rows of curves.csv: one for each check."""
+    identity = _identity(trial)
+    return [
+        {**identity, **{name: getattr(check, name) for name in LOOKS}} for check in result.checks
+    ]
+
+
+def write_csv(path: Path, heads: Iterable[str], rows: Iterable[Row]) -> None:
+    """Write rows as CSV, whole or not at all; None is an empty field."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(heads), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode())
+
+
+def read_csv(path: Path) -> list[Row]:
+    """The rows of a table that `write_csv` wrote, with numbers as numbers."""
+    try:
+        return [
+            {name: _value(name, text) for name, text in row.items()}
+            for row in csv.DictReader(open_table(path))
+        ]
+    except (csv.Error, ValueError, TypeError) as error:
+        raise RunError(f"{path}: not a table of results ({error!s:.200})") from None
+
+
+def open_table(path: Path) -> io.StringIO:
+    """The text of a CSV file that is small enough to be read; a RunError if it is not."""
+    data = read_bytes(path, LARGEST_TABLE)
+    n_rows = data.count(b"\n") + data.count(b"\r")
+    if n_rows > MOST_ROWS or n_rows + data.count(b",") > MOST_FIELDS:
+        raise RunError(f"{path}: has more than {MOST_ROWS} rows or {MOST_FIELDS} fields")
+    try:
+        return io.StringIO(data.decode("utf-8"), newline="")
+    except UnicodeDecodeError as error:
+        raise RunError(f"{path}: is not UTF-8 (byte {error.start})") from None
+
+
+def _value(name: str, text: str) -> Any:
+    if name in ("maze", "agent"):
+        return text
+    if text == "":
+        return None
+    if text in ("True", "False"):
+        return text == "True"
+    return float(text) if any(sign in text for sign in ".en") else int(text)
+
+
+def _identity(trial: Trial) -> Row:
+    return {
+        "maze": trial.maze.name,
+        "agent": trial.agent,
+        "seed": trial.seed,
+        "steps": trial.steps,
+    }
+
+
+def _order(trial: Trial) -> tuple[Any, ...]:
+    return (*maze_order(trial.maze.name), trial.agent, trial.steps, trial.seed)
+
+
+def maze_order(name: str) -> tuple[int, str]:
+    """Sorts the numbered mazes of the paper by number, and before all others."""
+    return (int(name), name) if name.isdecimal() else (1_000_000, name)

@@ -1,0 +1,109 @@
+"""The campaign behind docs/results.md: a comparison of all agents in six mazes."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from tgm.agent.progress import tell
+from tgm.envs import load_maze, maze_names
+from tgm.experiments.baselines import AGENTS
+from tgm.experiments.comparison.compare import TrialOutcome, compare
+from tgm.experiments.comparison.sweep import make_trials
+from tgm.experiments.comparison.trial_store import (
+    CURVES_FILE,
+    RESULTS_FILE,
+    Row,
+    TrialStore,
+    read_csv,
+    write_csv,
+)
+from tgm.experiments.harness.trial import Trial
+from tgm.experiments.results.page import write_page
+from tgm.files import write_atomically
+
+STEPS = 5000
+SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in AGENTS}
+CURVE_AGENTS, CURVE_RUNS, CURVE_EVERY = ("tgm", "tgm-paper", "dqn", "a2c"), 5, 100
+CURVE_HEADS = ("maze", "agent", "seed", "step", "greedy_return", "recent_reward")
+
+ABOUT_FILE = "about.json"
+
+
+def campaign_trials(steps: int = STEPS) -> list[Trial]:
+    """Six mazes, all agents, as many seeds as SEEDS says."""
+    mazes = [load_maze(name) for name in maze_names()]
+    return [
+        trial
+        for agent, n_seeds in SEEDS.items()
+        for trial in make_trials(mazes, [agent], range(n_seeds), steps)
+    ]
+
+
+def run_campaign(
+    folder: Path, data: Path, trials: Sequence[Trial], jobs: int, dask: str | None
+) -> None:
+    """Run what is not finished in `folder`, then put the small tables into `data`."""
+    store = TrialStore(folder)
+    began, load = time.perf_counter(), os.getloadavg()[0]
+    done = 0
+
+    def follow(outcome: TrialOutcome) -> None:
+        nonlocal done
+        done += 1
+        if outcome.error or done % 20 == 0:
+            minutes = (time.perf_counter() - began) / 60.0
+            what = outcome.error or "done"
+            tell(f"{done} of {len(trials)}, {minutes:.1f} min: {outcome.trial.name} {what}")
+
+    comparison = compare(trials, store, jobs=jobs, dask=dask, on_outcome=follow)
+    if comparison.failures:
+        sys.exit(f"{len(comparison.failures)} trials failed; call again to redo them")
+    minutes = (time.perf_counter() - began) / 60.0
+    data.mkdir(parents=True, exist_ok=True)
+    write_csv(data / RESULTS_FILE, comparison.rows[0], comparison.rows)
+    write_csv(data / CURVES_FILE, CURVE_HEADS, figure_curves(read_csv(folder / CURVES_FILE)))
+    about = {
+        **_about(trials[0].steps, jobs, minutes, comparison.n_before),
+        "load": round(load, 1),
+    }
+    write_atomically(data / ABOUT_FILE, (json.dumps(about, indent=2) + "\n").encode())
+
+
+def figure_curves(rows: Sequence[Row]) -> list[Row]:
+    """Of curves.csv what the paper's figure 13 shows: four agents, five runs, every 100 steps."""
+    return [
+        {name: row[name] for name in CURVE_HEADS}
+        for row in rows
+        if row["agent"] in CURVE_AGENTS
+        and row["seed"] < CURVE_RUNS
+        and row["step"] % CURVE_EVERY == 0
+    ]
+
+
+def page_of(data: Path) -> str:
+    """The page that the tables in `data` give."""
+    about = json.loads((data / ABOUT_FILE).read_text(encoding="utf-8"))
+    return write_page(read_csv(data / RESULTS_FILE), about)
+
+
+def _about(steps: int, jobs: int, minutes: float, n_before: int) -> dict[str, Any]:
+    packages = ("temporal-gaussian-mixture", "numpy", "stable_baselines3", "torch")
+    return {
+        "steps": steps,
+        "cores": os.cpu_count(),
+        "jobs": jobs,
+        "minutes": round(minutes, 1),
+        "finished_before": n_before,
+        "versions": {
+            "Python": platform.python_version(),
+            **{name: metadata.version(name) for name in packages},
+        },
+    }

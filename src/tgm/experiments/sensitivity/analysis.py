@@ -1,0 +1,216 @@
+"""From runs to docs/sensitivity.md: what each constant is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tgm.experiments.harness.tables import grouped, markdown
+from tgm.experiments.sensitivity.constants import Constant, find_constants
+from tgm.experiments.sensitivity.sweep import BASELINE, ConstantResult, ConstantTrial
+from tgm.experiments.sensitivity.worlds import Measured
+
+Results = Sequence[tuple[ConstantTrial, ConstantResult]]
+
+LOST_RUNS = 2  # runs that are no longer good: a constant that costs as many matters
+STEPS_RATIO = 1.1  # so does one that changes the median of steps to solve by this factor,
+STATES_SHARE = 0.02  # the number of states by this part of the cells,
+TIME_RATIO = 1.25  # or, where nothing else changes, the time: it is named then
+
+PAGE = """\
+# What each constant is worth
+
+Written by `python -m tgm.experiments.sensitivity`: do not edit. Each numeric constant of the core
+is halved and doubled, one at a time, in a process of its own, and the default agent is trained in
+{n_worlds} worlds with {seeds} seeds each: {worlds}.
+
+{summary}
+
+A cell shows the value, then of {n_runs} runs those that are good (solved for good within the goal
+of the world, with exact structure; unchanged: {baseline}), the steps to solve relative to the
+unchanged agent in the same world with the same seed (median, worst), states per cell (unchanged:
+{states:.3f}), and processor time relative to the unchanged agent, which is rough. "same" means
+that every run is bitwise the same as without the change.
+
+A constant **matters** if a change loses at least {lost} good runs, or changes the median steps to
+solve by {steps:.0%}, or the states per cell by {share}. It **matters little** if runs differ, but
+by less. **No effect seen**: every run with either value is bitwise the same; the time may differ.
+Whole numbers stay at least 1. A number between 0.5 and 1 is taken for a probability: instead of
+being doubled, its distance to 1 is halved. A number between 1 and 1.5 is taken for a factor of
+growth: the part above 1 is halved and doubled.
+
+{table}
+## Not varied
+{fixed}"""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one value does to the runs, against the unchanged agent.
+
+    Attributes:
+        value: the value that was tried.
+        n_good, n_runs: good runs of all.
+        n_lost: good runs that the unchanged agent has more.
+        median, worst: of the ratios of steps to solve; infinite for runs that never solve.
+        states: mean number of states per cell, over the runs without an error.
+        states_change: that less the unchanged agent's.
+        time: ratio of processor times; None if the time limit stopped the runs.
+        is_same: whether every run is bitwise the same.
+        error: of the first run that failed, or empty.
+    """
+
+    value: str
+    n_good: int
+    n_runs: int
+    n_lost: int
+    median: float
+    worst: float
+    states: float
+    states_change: float
+    time: float | None
+    is_same: bool
+    error: str
+
+    @property
+    def size(self) -> float:
+        """For the order of the table: lost runs first, then steps and states."""
+        if self.is_same:
+            return 0.0
+        steps = abs(math.log(self.median)) if math.isfinite(self.median) else 3.0
+        return 10.0 * max(0, self.n_lost) / self.n_runs + steps + abs(self.states_change) + 1e-3
+
+    @property
+    def matters(self) -> bool:
+        """Whether the change is more than little."""
+        return (
+            self.n_lost >= LOST_RUNS
+            or not 1.0 / STEPS_RATIO < self.median < STEPS_RATIO
+            or abs(self.states_change) >= STATES_SHARE
+        )
+
+    def __str__(self) -> str:
+        """For a cell of the table."""
+        time = "time limit" if self.time is None else f"time x{self.time:.2f}"
+        if self.is_same:
+            return f"{self.value}: same, {time}"
+        text = (
+            f"{self.value}: {self.n_good}/{self.n_runs}, steps {_times(self.median)}, "
+            f"{_times(self.worst)}, states {self.states:.3f}, {time}"
+        )
+        return f"{text}; {self.error}" if self.error else text
+
+
+def report(results: Results) -> str:
+    """The page."""
+    (trial, baseline), *changed = results
+    assert trial.change == BASELINE
+    constants = {(constant.module, constant.name): constant for constant in find_constants()}
+    rows = []
+    for key, group in grouped(changed, lambda pair: (pair[0].module, pair[0].constant)).items():
+        effects = {one.change: effect_of(one.value, result, baseline) for one, result in group}
+        rows.append((max(e.size for e in effects.values()), constants[key], effects))
+    rows.sort(key=lambda row: (-row[0], row[1].module, row[1].name))
+    verdicts = [verdict(list(effects.values())) for _, _, effects in rows]
+    table = [
+        {
+            "constant": f"`{constant.name}`",
+            "module": constant.module.removeprefix("tgm."),
+            "what it is": _cell(constant.note),
+            "value": constant.value,
+            "halved": _cell(str(effects.get("halved", "-"))),
+            "doubled": _cell(str(effects.get("doubled", "-"))),
+            "verdict": word,
+        }
+        for (_, constant, effects), word in zip(rows, verdicts, strict=True)
+    ]
+    fixed = [constant for constant in constants.values() if constant.why_fixed]
+    return PAGE.format(
+        n_worlds=len(trial.worlds),
+        seeds=trial.seeds,
+        worlds=", ".join(trial.worlds),
+        summary=_summary(verdicts, len(fixed)),
+        n_runs=len(baseline.runs),
+        baseline=sum(measured.is_good for measured in baseline.runs),
+        states=_mean_states(baseline.runs),
+        lost=LOST_RUNS,
+        steps=STEPS_RATIO - 1.0,
+        share=STATES_SHARE,
+        table=markdown(table) if table else "",
+        fixed=_fixed(fixed),
+    )
+
+
+def effect_of(value: str, result: ConstantResult, baseline: ConstantResult) -> Effect:
+    """Compare the runs with one value with those of the unchanged agent."""
+    found = {(measured.world, measured.seed): measured for measured in result.runs}
+    ratios = []
+    for before in baseline.runs:
+        after = found.get((before.world, before.seed))
+        if before.solved_at is not None:
+            solved_at = math.inf if after is None or after.solved_at is None else after.solved_at
+            ratios.append(solved_at / before.solved_at)
+    n_good = sum(measured.is_good for measured in result.runs)
+    states = _mean_states(result.runs)
+    both = result.seconds is not None and baseline.seconds is not None
+    return Effect(
+        value=value,
+        n_good=n_good,
+        n_runs=len(baseline.runs),
+        n_lost=sum(measured.is_good for measured in baseline.runs) - n_good,
+        median=float(np.median(ratios)),
+        worst=max(ratios),
+        states=states,
+        states_change=states - _mean_states(baseline.runs),
+        time=(result.seconds or 0.0) / (baseline.seconds or 1.0) if both else None,
+        is_same=result.runs == baseline.runs,
+        error=next((measured.error for measured in result.runs if measured.error), ""),
+    )
+
+
+def verdict(effects: Sequence[Effect]) -> str:
+    """One of three: matters, matters little, no effect seen."""
+    if any(effect.matters for effect in effects):
+        return "matters"
+    if not all(effect.is_same for effect in effects):
+        return "matters little"
+    times = [effect.time for effect in effects if effect.time is not None]
+    slowest = max([*times, *(1.0 / time for time in times)], default=1.0)
+    return "no effect seen" + (" but time" if slowest > TIME_RATIO else "")
+
+
+def _mean_states(runs: Sequence[Measured]) -> float:
+    states = [measured.states_per_cell for measured in runs if not measured.error]
+    return float(np.mean(states)) if states else 0.0
+
+
+def _times(ratio: float) -> str:
+    return f"x{ratio:.2f}" if math.isfinite(ratio) else "never"
+
+
+def _cell(text: str) -> str:
+    """Text that does not end a cell of a table."""
+    return text.replace("|", "\\|") or "-"
+
+
+def _summary(verdicts: Sequence[str], n_fixed: int) -> str:
+    counts = [
+        sum(word.startswith(kind) for word in verdicts)
+        for kind in ("matters little", "no effect seen")
+    ]
+    matters = len(verdicts) - sum(counts)
+    return (
+        f"Of {len(verdicts)} constants {matters} matter, {counts[0]} matter little, and of "
+        f"{counts[1]} no effect was seen; {n_fixed} more were found and not varied."
+    )
+
+
+def _fixed(constants: Sequence[Constant]) -> str:
+    lines = []
+    for reason, group in grouped(constants, lambda constant: constant.why_fixed).items():
+        names = ", ".join(f"`{one.module.removeprefix('tgm.')}.{one.name}`" for one in group)
+        lines.append(f"- {reason}: {names}\n")
+    return "".join(lines)

@@ -1,0 +1,35 @@
+"""Runs the study and writes its page."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tgm.agent.progress import tell
+from tgm.errors import TGMError
+from tgm.experiments.harness.study import Study, parse, run_study
+from tgm.experiments.sensitivity.analysis import report
+from tgm.experiments.sensitivity.sweep import (
+    ConstantResult,
+    ConstantTrial,
+    SensitivitySweep,
+    run,
+)
+from tgm.files import write_atomically
+
+STUDY = Study("sensitivity", SensitivitySweep, run, ConstantTrial, ConstantResult, report)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page; with --only, print it."""
+    sweep = parse(STUDY, arguments)
+    try:
+        results = run_study(STUDY, sweep)
+    except TGMError as error:
+        tell(f"sensitivity: {error}")
+        sys.exit(2)
+    page = report(results)
+    if sweep.only:
+        print(page, end="")
+    else:
+        write_atomically(sweep.page, page.encode())

@@ -1,0 +1,135 @@
+"""The worlds in which a changed constant is tried, and one run in one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from tgm.agent import TGMAgent, TGMConfig
+from tgm.envs import load_maze, maze_names, random_maze
+from tgm.experiments.changing_world.sweep import CHANGES
+from tgm.experiments.evaluation import MazeWorld
+from tgm.experiments.harness.agent import InPieces
+from tgm.experiments.harness.training import check_steps, train
+from tgm.experiments.larger_worlds.sweep import ALLOWED, checking_world, oracle_steps
+from tgm.experiments.solving.sweep import GOALS
+from tgm.experiments.structure import compare_structure
+
+TIMES_GOAL = 2.5  # steps in a maze of the paper, in goals: later is not within the goal anyway
+SIDE = 10  # cells along a side of the larger worlds
+LARGER_CHECKS = 40  # in a larger world
+AUTO_GOAL = 1.5  # times the goal, that bandwidth="auto" may take
+CHANGE_AT = 1000  # step at which the wall moves
+CHANGE_GOAL = 150  # steps after which the way around it is to be known
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run with a changed constant.
+
+    Attributes:
+        world, seed: where.
+        solved_at: the step from which on every check was solved; None: never.
+        is_good: whether that is within the goal, and the structure is exact (where a wall moves:
+            whether it is within the goal).
+        states_per_cell: number of states over number of cells.
+        digest: of the returns at all checks and of the learned map.
+        error: what went wrong, in one line; empty if nothing did.
+    """
+
+    world: str
+    seed: int
+    solved_at: int | None
+    is_good: bool
+    states_per_cell: float
+    digest: str
+    error: str = ""
+
+
+def measure(world: str, seed: int) -> Measured:
+    """One run of the default agent; an exception becomes part of the measures."""
+    try:
+        return WORLDS[world](world, seed)
+    except Exception as error:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return Measured(world, seed, None, False, 0.0, "", text[:200])
+
+
+def _maze_of_the_paper(world: str, seed: int) -> Measured:
+    maze, goal = load_maze(world), GOALS[world]
+    agent = TGMAgent(gym.make("tgm/Maze-v0", maze=maze), TGMConfig(), seed=seed)
+    checks = list(check_steps(10 * math.ceil(TIMES_GOAL * goal / 10)))
+    return _measure(world, seed, agent, MazeWorld(maze), checks, goal)
+
+
+def _auto(world: str, seed: int) -> Measured:
+    name = world.split()[0]
+    maze, goal = load_maze(name), AUTO_GOAL * GOALS[name]
+    agent = TGMAgent(gym.make("tgm/Maze-v0", maze=maze), TGMConfig(bandwidth="auto"), seed=seed)
+    return _measure(world, seed, agent, MazeWorld(maze), list(check_steps(600)), goal)
+
+
+def _larger(world: str, seed: int) -> Measured:
+    kind: Any = world.split()[0]
+    maze = random_maze(kind, SIDE, SIDE, seed)
+    env = gym.make("tgm/Maze-v0", maze=maze)
+    allowed = ALLOWED * oracle_steps(env, len(maze.shortest_path) - 1, seed)
+    agent = TGMAgent(env, TGMConfig(), seed=seed)
+    every = max(10, allowed // LARGER_CHECKS)
+    checks = range(every, allowed + 1, every)
+    return _measure(world, seed, agent, checking_world(maze), checks, allowed)
+
+
+def _moved_wall(world: str, seed: int) -> Measured:
+    before, after = CHANGES["gap moves from 1 to 5"]
+    env = gym.make("tgm/Maze-v0", maze=before, changes=[(CHANGE_AT, after)])
+    agent = TGMAgent(env, TGMConfig(), seed=seed).learn(CHANGE_AT)
+    checks = range(10, 3 * CHANGE_GOAL + 1, 10)
+    # The state of the gap that was closed stays: a map of both mazes is not exact for one.
+    return _measure(world, seed, agent, MazeWorld(after), checks, CHANGE_GOAL, needs_exact=False)
+
+
+def _measure(
+    world: str,
+    seed: int,
+    agent: TGMAgent,
+    maze_world: MazeWorld,
+    checks: Sequence[int],
+    goal: float,
+    *,
+    needs_exact: bool = True,
+) -> Measured:
+    run = train(InPieces(agent), maze_world, seed, checks)
+    maze = maze_world.maze
+    is_in_time = run.solved_at is not None and run.solved_at <= goal
+    is_exact = not needs_exact or compare_structure(agent, maze).is_exact
+    return Measured(
+        world,
+        seed,
+        run.solved_at,
+        is_in_time and is_exact,
+        agent.n_states / len(maze.cells),
+        _digest(agent, run.returns),
+    )
+
+
+def _digest(agent: TGMAgent, returns: Sequence[tuple[int, float]]) -> str:
+    digest = hashlib.sha256(repr(returns).encode())
+    for array in (agent.means, agent.covariances, agent.transition_counts):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+WORLDS: dict[str, Callable[[str, int], Measured]] = {
+    **dict.fromkeys(maze_names(), _maze_of_the_paper),
+    **{f"{kind} {SIDE}x{SIDE}": _larger for kind in ("perfect", "open")},
+    "27 with bandwidth auto": _auto,
+    "a wall that moves": _moved_wall,
+}
+"""The six mazes, two larger worlds, and two that use parts which the others do not."""

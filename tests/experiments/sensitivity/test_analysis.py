@@ -1,0 +1,105 @@
+"""The page: effects by hand, and verdicts that follow them."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from tgm.experiments.sensitivity import analysis, command
+from tgm.experiments.sensitivity.analysis import effect_of, report, verdict
+from tgm.experiments.sensitivity.constants import Constant
+from tgm.experiments.sensitivity.sweep import ConstantResult, ConstantTrial
+from tgm.experiments.sensitivity.worlds import Measured
+
+RUNS = tuple(Measured("8", seed, 40, True, 1.0, f"{seed}") for seed in range(4))
+BASELINE = ConstantResult(RUNS, 2.0)
+TRIAL = ConstantTrial("", "", "baseline", "", 4, ("8",))
+
+
+def changed(*solved, **fields):
+    """The baseline with other steps of solving, all of them good unless never solved."""
+    runs = tuple(
+        replace(run, solved_at=at, is_good=at is not None, digest="x", **fields)
+        for run, at in zip(RUNS, solved, strict=True)
+    )
+    return effect_of("1", ConstantResult(runs, 3.0), BASELINE)
+
+
+def test_an_effect_by_hand():
+    effect = changed(40, 60, 80, None, states_per_cell=1.25)
+    assert (effect.n_good, effect.n_runs, effect.n_lost) == (3, 4, 1)
+    assert (effect.median, effect.worst) == (1.75, math.inf)
+    assert (effect.states, effect.states_change, effect.time) == (1.25, 0.25, 1.5)
+    assert str(effect) == "1: 3/4, steps x1.75, never, states 1.250, time x1.50"
+
+
+def test_runs_that_are_missing_are_lost():
+    effect = effect_of("1", ConstantResult(RUNS[:1], None), BASELINE)
+    assert (effect.n_good, effect.n_lost, effect.time, effect.is_same) == (1, 3, None, False)
+    assert math.isinf(effect.median)
+    assert str(effect).endswith("time limit")
+
+
+@pytest.mark.parametrize(
+    ("effect", "word"),
+    [
+        (effect_of("1", BASELINE, BASELINE), "no effect seen"),
+        (effect_of("1", ConstantResult(RUNS, 4.0), BASELINE), "no effect seen but time"),
+        (changed(40, 40, 40, 40), "matters little"),  # another map, and nothing else
+        (changed(40, 40, 40, None), "matters little"),
+        (changed(40, 40, None, None), "matters"),
+        (changed(45, 45, 45, 45), "matters"),
+        (changed(35, 35, 35, 35), "matters"),
+        (changed(40, 40, 40, 40, states_per_cell=1.03), "matters"),
+    ],
+)
+def test_verdicts(effect, word):
+    assert verdict([effect_of("1", BASELINE, BASELINE), effect]) == word
+
+
+def results_of(*effects):
+    """Results of constants A, B, ... whose runs have these digests."""
+    pairs = [(TRIAL, BASELINE)]
+    for name, runs in zip("ABC", effects, strict=False):
+        trial = replace(TRIAL, module="tgm.m", constant=name, change="halved", value="0.5")
+        pairs.append((trial, ConstantResult(runs, 2.0)))
+    return pairs
+
+
+@pytest.fixture
+def constants(monkeypatch):
+    found = [Constant("tgm.m", name, 1.0, f"{name} | note", "") for name in "ABC"]
+    found.append(Constant("tgm.m", "MARK", -1, "", "a mark, not a quantity"))
+    monkeypatch.setattr(analysis, "find_constants", lambda: found)
+
+
+def test_the_page_is_sorted_by_effect(constants):
+    other = tuple(replace(run, digest="x") for run in RUNS)
+    lost = tuple(replace(run, solved_at=None, is_good=False, digest="y") for run in RUNS)
+    page = report(results_of(RUNS, other, lost))
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    assert [row[0].strip("| ") for row in rows] == ["`C`", "`B`", "`A`"]
+    assert [row[-1].strip(" |") for row in rows] == ["matters", "matters little", "no effect seen"]
+    assert "Of 3 constants 1 matter, 1 matter little, and of 1 no effect was seen; 1 more" in page
+    assert r"C \| note" in page
+    assert "- a mark, not a quantity: `m.MARK`" in page
+
+
+def test_the_page_is_written_whole_and_printed_with_only(constants, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "run_study", lambda study, sweep: results_of(RUNS))
+    path = tmp_path / "page.md"
+    command.main(["--only", "A", "--page", str(path)])
+    printed = capsys.readouterr().out
+    assert not path.exists()
+    command.main(["--page", str(path)])
+    assert path.read_text() == printed
+    assert capsys.readouterr().out == ""
+
+
+def test_an_unknown_name_is_one_line_and_exit_2(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        command.main(["--only", "NO_SUCH_CONSTANT", "--out", str(tmp_path)])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("sensitivity: --only NO_SUCH_CONSTANT: there is no such constant")
+    assert not list(tmp_path.iterdir())
