@@ -107,7 +107,10 @@ def run(
         began = time.monotonic()
         known = map_tests(root, trees, folders, list(sources))
         n_tests, seconds = len(known.seconds), time.monotonic() - began
-        print(f"{n_tests} tests pass, {sum(known.seconds.values()):.0f} s of tests in {seconds:.0f} s", flush=True)
+        print(
+            f"{n_tests} tests pass, {sum(known.seconds.values()):.0f} s of tests in {seconds:.0f} s",
+            flush=True,
+        )
         tried = [mutant for mutant in drawn if mutant.key not in excuses]
         for mutant, verdict in try_mutants(tried, known, root, trees, sources):
             (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))

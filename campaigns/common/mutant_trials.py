@@ -187,9 +187,7 @@ class _Chosen:
         signal.setitimer(signal.ITIMER_REAL, PATIENCE * (1.0 + self._seconds[nodeid]))
 
 
-def _try_mutant(
-    mutant: Mutant, tests: Sequence[str], seconds: dict[str, float], tree: Path
-) -> int:
+def _try_mutant(mutant: Mutant, tests: Sequence[str], seconds: dict[str, float], tree: Path) -> int:
     sys.dont_write_bytecode = True
     (tree / mutant.path).write_text(mutant.source)
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))

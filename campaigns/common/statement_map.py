@@ -129,7 +129,9 @@ def constants_at(source: str, statement: tuple[int, int]) -> set[str]:
 
 def _stored(node: ast.Assign | ast.AnnAssign) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return {
+        name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
+    }
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -186,6 +186,22 @@ def test_with_a_goal_known_rows_are_doubted_now_and_then():
     assert exploring(planner, 4, n_steps=121).max() == planner.highest
 
 
+def test_known_rows_are_doubted_as_soon_as_the_run_has_grown_by_a_fifth():
+    model, planner = corridor(tries=3.0)
+    planner.see_reward(1.0)
+    model.add(3, 1, 3, 8.0, 1.0, 1.0)
+    doubted_at = []
+    for n_steps in range(103, 160):
+        values = planner.exploring_values(list(range(4)), n_steps, np.arange(4), RNG)
+        doubted = np.argwhere(values == planner.highest).tolist()
+        if doubted:
+            doubted_at.append(n_steps)
+        for state, action in doubted:  # it is tried again at once, and is as it was
+            model.note_try(state, action)
+            model.add(state, action, next(iter(model.row(state, action))), 3.0, -1.0, 0.0)
+    assert doubted_at == [103, 124, 149]  # each at least 1.2 times the one before
+
+
 def test_what_blocks_the_way_to_the_unknown_is_doubted():
     model, planner = corridor(5, tries=3.0)  # state 4 is entered from 3
     model.forget_row(3, 1)
