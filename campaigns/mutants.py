@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -44,6 +45,7 @@ class Outcome:
     survived: list[tuple[Mutant, Verdict]] = field(default_factory=list)
     excused: list[tuple[Mutant, str]] = field(default_factory=list)
     stale: list[Key] = field(default_factory=list)
+    cpu_seconds: float = 0.0  # of the trials
 
     @property
     def share(self) -> float:
@@ -107,16 +109,22 @@ def run(
         began = time.monotonic()
         known = map_tests(root, trees, folders, list(sources))
         n_tests, seconds = len(known.seconds), time.monotonic() - began
-        print(
-            f"{n_tests} tests pass, {sum(known.seconds.values()):.0f} s of tests in {seconds:.0f} s",
-            flush=True,
-        )
+        needed = sum(known.seconds.values())
+        print(f"{n_tests} tests pass; they took {needed:.0f} s in {seconds:.0f} s", flush=True)
         tried = [mutant for mutant in drawn if mutant.key not in excuses]
+        before = cpu_seconds()
         for mutant, verdict in try_mutants(tried, known, root, trees, sources):
             (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
             if not verdict.killed:
                 print(describe(mutant, verdict.by), flush=True)
+        outcome.cpu_seconds = cpu_seconds() - before
     return outcome
+
+
+def cpu_seconds() -> float:
+    """Seconds of the processor that all children have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def describe(mutant: Mutant, why: str) -> str:
@@ -125,7 +133,7 @@ def describe(mutant: Mutant, why: str) -> str:
     return f"{place}  ({why})\n  - {mutant.before}\n  + {mutant.after}"
 
 
-def report(outcome: Outcome, seconds: float) -> int:
+def report(outcome: Outcome) -> int:
     """Print the table; the exit code."""
     n_killed, n_survived = len(outcome.killed), len(outcome.survived)
     for mutant, reason in outcome.excused:
@@ -133,11 +141,11 @@ def report(outcome: Outcome, seconds: float) -> int:
     for key in outcome.stale:
         print(f"{EXCUSED.name}: no such mutant any more, remove its entry: {key}")
     n_tried = n_killed + n_survived
-    print("| tried | killed | survived | excused | share killed | seconds per mutant |")
-    print("|------:|-------:|---------:|--------:|-------------:|-------------------:|")
+    print("| tried | killed | survived | excused | share killed | CPU seconds per mutant |")
+    print("|------:|-------:|---------:|--------:|-------------:|-----------------------:|")
     print(
         f"| {n_tried} | {n_killed} | {n_survived} | {len(outcome.excused)} "
-        f"| {outcome.share:.1%} | {seconds / max(1, n_tried):.2f} |"
+        f"| {outcome.share:.1%} | {outcome.cpu_seconds / max(1, n_tried):.2f} |"
     )
     return int(outcome.share < LEAST or bool(outcome.stale))
 
@@ -149,11 +157,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
+    parser.add_argument("--tests", nargs="+", help="folders of tests; those of the core by default")
     parser.add_argument("--only", default="", help="mutants whose path holds this")
     asked = parser.parse_args()
-    began = time.monotonic()
     names = dict.fromkeys((*asked.packages, *PACKAGES, *ALSO_RUN))
     folders = [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
+    folders = asked.tests or folders
     outcome = run(
         ROOT,
         asked.packages,
@@ -164,7 +173,7 @@ def main() -> int:
         excuses=read_excuses(EXCUSED),
         only=asked.only,
     )
-    return report(outcome, time.monotonic() - began)
+    return report(outcome)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,7 @@ OPPOSITES = {
 OPPOSITES |= {other: one for one, other in OPPOSITES.items()}
 SYMMETRIC = {"isinstance", "getattr", "setattr", "min", "max", "minimum", "maximum", "range"}
 GUARDS = 1e-4, 1e4  # constants beyond these guard against rounding and overflow: signs only
+REBOUND = ast.Pow | ast.BitOr | ast.BitAnd  # what takes their place binds in another way
 PLAIN = ast.Name | ast.Attribute | ast.Call | ast.Subscript  # conditions without an operator
 REMOVABLE = ast.AugAssign, ast.Raise, ast.Delete, ast.Break, ast.Continue
 
@@ -137,12 +138,14 @@ class _Finder(ast.NodeVisitor):
             for text in _statement_changes(node, in_function=self._in_function > 0):
                 self._add(node, text)
             if isinstance(node, ast.If | ast.While) and isinstance(node.test, PLAIN):
-                self._add(node.test, f"(not {ast.unparse(node.test)})")
+                self._add(node.test, f"not {ast.unparse(node.test)}")
             if isinstance(node, ast.Raise):  # its message is for people
                 return
         elif isinstance(node, ast.expr):
             for text in _expression_changes(node):
                 self._add(node, text)
+        if isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1":
+            return  # an index or a mark: -2 says the same
         around = self._statement
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "type_comment", "ctx"):
@@ -222,17 +225,16 @@ def _expression_changes(node: ast.expr) -> Iterator[str]:
             yield from _compared(left, op, right)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
             if not _is_text(left) and not _is_text(right):
-                other: ast.expr = ast.BinOp(left, ARITHMETIC[type(op)](), right)
-                yield f"({ast.unparse(other)})"
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield f"({ast.unparse(operand)})"
-        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
-            yield f"({ast.unparse(operand)})"
+                other = ast.unparse(ast.BinOp(left, ARITHMETIC[type(op)](), right))
+                yield f"({other})" if isinstance(op, REBOUND) else other
+        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert(), operand=operand):
+            is_whole = isinstance(operand, PLAIN | ast.Constant)
+            yield ast.unparse(operand) if is_whole else f"({ast.unparse(operand)})"
         case ast.BoolOp(op=op, values=values):
             swapped = ast.And() if isinstance(op, ast.Or) else ast.Or()
-            yield f"({ast.unparse(ast.BoolOp(swapped, values))})"
+            yield ast.unparse(ast.BoolOp(swapped, values))
         case ast.IfExp(test=test, body=body, orelse=orelse):
-            yield f"({ast.unparse(ast.IfExp(test, orelse, body))})"
+            yield ast.unparse(ast.IfExp(test, orelse, body))
         case ast.Constant(value=value):
             yield from _other_numbers(value)
         case ast.Call():
@@ -245,7 +247,7 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr) -> Iterator[str]:
     if type(op) in SHIFTED and (_is_whole(left) or _is_whole(right)):
         others.append(SHIFTED[type(op)])
     for other in others:
-        yield f"({ast.unparse(ast.Compare(left, [other()], [right]))})"
+        yield ast.unparse(ast.Compare(left, [other()], [right]))
 
 
 def _is_whole(node: ast.expr) -> bool:
@@ -270,7 +272,7 @@ def _other_numbers(value: object) -> Iterator[str]:
         case float() if value == 0.0:
             yield "1.0"
         case float():
-            yield f"({-value!r})"
+            yield repr(-value)
             if GUARDS[0] <= value <= GUARDS[1]:
                 yield repr(value / 2)
                 yield repr(value * 2)

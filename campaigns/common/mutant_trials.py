@@ -33,8 +33,10 @@ from campaigns.common.statement_map import (
 NEEDED = "src", "tests", "campaigns", "docs", "examples", "benchmarks", "*.toml", "*.md", "Makefile"
 OURS = "tgm", "tests", "campaigns"
 QUICK = 0.01, 0.1, 1.0  # seconds: tests below the first bound run before all others, and so on
-LONGEST = 60.0  # seconds of tests that are run for one mutant, by the time they take without it
-PATIENCE = 10.0  # seconds that a test has, and times as long as it takes without the mutant
+FIRST = 25  # tests that are tried before any file is read that the others need
+LONGEST = 60.0  # seconds of tests that are run for one mutant, by what they take without it
+PATIENCE = 10.0  # a test has so many seconds, and so many times what it takes without the mutant
+IDLE = 60.0  # the same by the clock: for a mutant that waits without doing anything
 MEMORY = 8 << 30  # bytes that a mutant may ask for
 POLL = 0.01  # seconds
 PYTEST = "-q", "-p", "no:cacheprovider"
@@ -118,7 +120,8 @@ def map_tests(
     root: Path, trees: Sequence[Path], folders: Sequence[str], modules: Sequence[str]
 ) -> StatementMap:
     """Run all tests once, with marks in the modules, a child for each file; then take them out."""
-    places = [mark_modules(tree, modules) for tree in trees][0]
+    for tree in trees:
+        places = mark_modules(tree, modules)
     files = [str(file.relative_to(root)) for file in test_files(root, folders)]
     whole = StatementMap()
     jobs = [(file, partial(_map_file, file, places), math.inf) for file in files]
@@ -173,10 +176,11 @@ class _Chosen:
         self._place = {test: place for place, test in enumerate(tests)}
         self._seconds = seconds
         self._told = told
-        # The default action ends the process, also where no Python code runs any more.
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        # The default action ends the process, also where no Python code runs any more. Seconds of
+        # the processor are counted: the machine may be shared.
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
         self._told.write_text("importing")
-        signal.setitimer(signal.ITIMER_REAL, 6 * PATIENCE)
+        signal.setitimer(signal.ITIMER_PROF, 3 * PATIENCE)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item.nodeid in self._place]
@@ -184,14 +188,20 @@ class _Chosen:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._told.write_text(nodeid)
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE * (1.0 + self._seconds[nodeid]))
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE * (1.0 + self._seconds[nodeid]))
 
 
 def _try_mutant(mutant: Mutant, tests: Sequence[str], seconds: dict[str, float], tree: Path) -> int:
     sys.dont_write_bytecode = True
     (tree / mutant.path).write_text(mutant.source)
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    return int(pytest.main([*PYTEST, "-x", *files], [_Chosen(tests, seconds, tree / ".told")]))
+    for some in (tests[:FIRST], tests[FIRST:]):
+        files = list(dict.fromkeys(test.partition("::")[0] for test in some))
+        if files:
+            chosen = _Chosen(some, seconds, tree / ".told")
+            code = int(pytest.main([*PYTEST, "-x", *files], [chosen]))
+            if code != PASSED:
+                return code
+    return PASSED
 
 
 def try_mutants(
@@ -209,7 +219,7 @@ def try_mutants(
             yield mutant, Verdict(False, "no test runs it", 0.0)
             continue
         work = partial(_try_mutant, mutant, tests, known.seconds)
-        limit = PATIENCE * (6 + len(tests) + sum(known.seconds[test] for test in tests))
+        limit = IDLE * (1.0 + sum(known.seconds[test] for test in tests))
         jobs.append((str(number), work, limit))
     for name, tree, code, seconds in in_parallel(jobs, trees):
         mutant = mutants[int(name)]
