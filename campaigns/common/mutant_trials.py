@@ -100,6 +100,7 @@ def child_in(tree: Path, work: Callable[[], int], printed: Path) -> int:
         os.chdir(tree)
         os.environ["PYTHONPATH"] = str(tree / "src")
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # to load them takes a second
         sys.path[:0] = [str(tree / "src"), str(tree)]
         for name in list(sys.modules):
             if name.partition(".")[0] in OURS:
