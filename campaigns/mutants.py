@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 EXCUSED = ROOT / "campaigns" / "mutants_excused.toml"
 PACKAGES = "perception", "transition", "inference", "structure", "planning", "memory", "learners"
 ALSO_RUN = "distributions", "agent"  # folders of tests that run those packages
+PROGRESS = 25  # mutants between two lines that say how far the run is
 LEAST = 0.9  # share of mutants that must be killed
 
 Key = tuple[str, str, str, str]
@@ -113,8 +114,11 @@ def run(
         print(f"{n_tests} tests pass; they took {needed:.0f} s in {seconds:.0f} s", flush=True)
         tried = [mutant for mutant in drawn if mutant.key not in excuses]
         before = cpu_seconds()
-        for mutant, verdict in try_mutants(tried, known, root, trees, sources):
+        trials = try_mutants(tried, known, root, trees, sources)
+        for number, (mutant, verdict) in enumerate(trials, start=1):
             (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
+            if number % PROGRESS == 0:
+                print(f"{number} tried, {len(outcome.survived)} survived", flush=True)
             if not verdict.killed:
                 print(describe(mutant, verdict.by), flush=True)
         outcome.cpu_seconds = cpu_seconds() - before

@@ -116,21 +116,27 @@ def users_of(sources: dict[str, str], names: set[str]) -> set[Place]:
 
 
 def constants_at(source: str, statement: tuple[int, int]) -> set[str]:
-    """The names that a statement gives a value to; of a default value, that of its function."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.stmt) and (node.lineno, node.col_offset) == statement:
-            if isinstance(node, ast.Assign | ast.AnnAssign):
-                return _stored(node)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                return {node.name}
+    """The names that a statement outside of functions gives a value to.
+
+    Of a default value, that of its function; of a statement in a function, none.
+    """
+    inside: set[ast.AST] = set()
+    for node in ast.walk(ast.parse(source)):  # what is around a node comes before it
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside.update(part for part in ast.walk(node) if part is not node)
+        if not isinstance(node, ast.stmt) or (node.lineno, node.col_offset) != statement:
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return {node.name}
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node not in inside:
+            return _stored(node)
     return set()
 
 
 def _stored(node: ast.Assign | ast.AnnAssign) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {
-        name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
-    }
+    names = (name for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
 
 
 def _names(node: ast.AST) -> set[str]:

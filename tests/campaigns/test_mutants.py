@@ -2,6 +2,7 @@
 
 import pytest
 from campaigns.common.code_mutants import mutants_of, sample
+from campaigns.common.statement_map import constants_at, users_of
 from campaigns.mutants import Outcome, report, run
 
 TOY = '''"""Prices."""
@@ -95,6 +96,14 @@ def test_a_sample_takes_one_from_each_function_before_it_takes_two():
     assert {mutant.function for mutant in three} == {"", "price", "count"}
     assert sample(mutants, 8, seed=0) == sample(mutants, 8, seed=0) != sample(mutants, 8, seed=1)
     assert len(set(sample(mutants, 10**6, seed=0))) == len(mutants)
+
+
+def test_a_constant_concerns_the_statements_that_use_it_or_what_is_made_from_it():
+    source = "A = 1\nB = A + 1\n\n\ndef f(x=3):\n    y = B\n    self.A = 2\n    return x\n"
+    assert constants_at(source, (1, 0)) == {"A"}
+    assert constants_at(source, (5, 0)) == {"f"}  # of a default value, the function
+    assert constants_at(source, (6, 4)) == set()  # tests are known to run it, or not to
+    assert users_of({"f.py": source}, {"A"}) == {("f.py", 6, 4), ("f.py", 7, 4)}
 
 
 @pytest.fixture
