@@ -100,7 +100,8 @@ def run(
     sources = modules_of(root, packages)
     mutants = [mutant for path, text in sources.items() for mutant in mutants_of(text, path)]
     known_keys = {mutant.key for mutant in mutants}
-    outcome = Outcome(stale=[key for key in excuses if key not in known_keys])
+    stale = [key for key in excuses if key[0] in sources and key not in known_keys]
+    outcome = Outcome(stale=stale)
     drawn = sample([mutant for mutant in mutants if only in mutant.path], n, seed)
     outcome.excused = [(m, excuses[m.key]) for m in drawn if m.key in excuses]
     print(f"{len(drawn)} of {len(mutants):,} mutants in {len(sources)} modules", flush=True)

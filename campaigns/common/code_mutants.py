@@ -144,6 +144,8 @@ class _Finder(ast.NodeVisitor):
         elif isinstance(node, ast.expr):
             for text in _expression_changes(node):
                 self._add(node, text)
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            return  # of zip: a check of what is always so
         if isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1":
             return  # an index or a mark: -2 says the same
         around = self._statement

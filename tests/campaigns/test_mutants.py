@@ -60,6 +60,7 @@ def changes(source: str) -> list[tuple[str, str]]:
         ("a = np.argmax(b)", ["a = np.argmin(b)"]),
         ("a = f(b, c)", ["a = f(c, b)"]),
         ("a = f(b, 'c')", []),
+        ("a = zip(b, strict=True)", []),
         ("a: int = b", []),
         ("a += b", ["a -= b", "pass"]),
         ("a.b = c", ["pass"]),

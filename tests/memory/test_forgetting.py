@@ -70,6 +70,8 @@ def test_memory_grows_past_its_first_block_and_keeps_order():
     assert trial.actions[:-1].tolist() == [n % 3 for n in range(1, 200)]
     assert not trial.has_next[-1]
     assert trial.newest_is_open
+    trial.end_trial()
+    assert not trial.newest_is_open
 
 
 def test_a_restored_memory_waits_for_no_step():
