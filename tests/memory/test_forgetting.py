@@ -70,3 +70,24 @@ def test_memory_grows_past_its_first_block_and_keeps_order():
     assert trial.actions[:-1].tolist() == [n % 3 for n in range(1, 200)]
     assert not trial.has_next[-1]
     assert trial.newest_is_open
+    trial.end_trial()
+    assert not trial.newest_is_open
+
+
+def test_a_restored_memory_waits_for_no_step():
+    trial, _ = golden_trial()
+    other = Trajectories(n_features=1)
+    other.begin_trial(np.array([7.0]))
+    assert other.newest_is_open
+    other.restore(trial.points, trial.actions)
+    assert not other.newest_is_open
+    assert other.points.tolist() == trial.points.tolist()
+    assert other.actions.tolist() == trial.actions.tolist()
+
+
+def test_without_points_no_step_is_waited_for():
+    trial = Trajectories(n_features=1)
+    trial.begin_trial(np.array([0.0]))
+    trial.forget(np.array([True]))
+    assert len(trial) == 0
+    assert not trial.newest_is_open

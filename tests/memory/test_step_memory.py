@@ -33,7 +33,7 @@ def test_only_the_newest_of_each_state_are_kept():
     for one, following in zip(steps, [*steps[1:], None], strict=True):
         one.next = following
         memory.keep(one, int(one.arrival[0]) % 2)
-    assert len(memory) == 6
+    assert len(memory) == memory.n_evicted == 6
     assert numbers(memory.into(0)) == [6, 8, 10]
     assert numbers(memory.into(1)) == [7, 9, 11]
     assert memory.into(2) == []
@@ -55,6 +55,29 @@ def test_the_last_that_tells_of_an_action_is_kept():
     # One more from there, and the first is not the last any more.
     memory.keep(step(8, before=5), 0)
     assert numbers(memory.into(0)) == [6, 7, 8]
+
+
+def test_a_step_from_an_unknown_state_is_no_witness_of_a_known_one():
+    memory = StepMemory(3)
+    unknown = step(0)
+    unknown.before = []
+    for one in (unknown, step(1, before=1), step(2, before=2), step(3, before=2)):
+        memory.keep(one, 0)
+    assert numbers(memory.into(0)) == [0, 1, 3]
+
+
+def test_a_forgotten_row_takes_only_its_own_entries():
+    memory = StepMemory(3)
+    one, other_action = step(0), step(1)
+    one.before, one.entries, one.after = [(0, 0.7), (2, 0.3)], [(0, 1, 0.7), (2, 0, 0.3)], [(1, 1)]
+    other_action.action = 1
+    for kept in (one, other_action):
+        memory.keep(kept, 1)
+    memory.forget_row(0, 0)
+    assert one.entries == [(2, 0, 0.3)]
+    assert one.retracted
+    assert other_action.entries == [(0, 0, 1.0)]
+    assert not other_action.retracted
 
 
 def test_if_each_is_the_last_the_oldest_makes_room():
@@ -88,6 +111,12 @@ def test_steps_are_found_by_the_states_they_name():
     memory.take_out(steps[0])
     assert numbers(memory.steps_naming(0)) == [2]
     assert numbers(memory.steps_naming(1)) == [1]
+
+
+def test_a_step_names_the_states_of_both_beliefs_and_of_its_entries():
+    one = step(0)
+    one.before, one.entries, one.after = [(1, 0.6)], [(2, 3, 0.2)], [(4, 0.5), (5, 0.4)]
+    assert one.states() == {1, 2, 3, 4, 5}
 
 
 def test_a_step_that_is_taken_out_is_gone():

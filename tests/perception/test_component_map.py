@@ -1,8 +1,11 @@
 """One map for every change of structure."""
 
-import numpy as np
+import json
 
-from tgm.perception.component_map import ComponentMap
+import numpy as np
+import pytest
+
+from tgm.perception.component_map import ComponentMap, Move
 
 
 def split_and_merge() -> ComponentMap:
@@ -37,3 +40,31 @@ def test_values_are_averaged_and_the_newborn_gets_its_own():
     values = np.array([[4.0, 1.0, 3.0], [0.0, 0.0, 0.0]])
     carried = split_and_merge().carry_values(values, newborn=9.0)
     assert carried.tolist() == [[4, 4, 2, 9], [0, 0, 0, 9]]
+
+
+@pytest.mark.parametrize(
+    ("change", "changed", "counts"),
+    [
+        (ComponentMap.of_removal(4, 1), {1: []}, [1, 0, 4, 8]),
+        (ComponentMap.of_merge(4, 2, 0), {0: [(2, 1.0)]}, [0, 2, 5, 8]),
+        (ComponentMap.of_merge(4, 0, 2), {2: [(0, 1.0)]}, [5, 2, 0, 8]),
+        (ComponentMap.of_split(4, 3, 1, 0.25), {3: [(3, 0.75), (1, 0.25)]}, [1, 4, 4, 6]),
+        (ComponentMap.of_split(4, 3, 1, 0.0), {}, [1, 2, 4, 8]),
+        (
+            ComponentMap.of_survivors(4, np.array([0, 2, -1])),
+            {1: [], 2: [(1, 1.0)], 3: []},
+            [1, 4, 0],
+        ),
+    ],
+)
+def test_maps_of_each_move_by_hand(change, changed, counts):
+    assert change.changed == changed
+    assert change.n_old == 4
+    assert change.n_new == len(counts)
+    assert change.carry_counts(np.array([1.0, 2.0, 4.0, 8.0])).tolist() == counts
+
+
+def test_a_move_survives_a_trip_through_json():
+    moves = [Move("merge", (3, 1), "one place", -0.5, accepted=False), Move("birth", (7,), "new")]
+    for move in moves:
+        assert Move.from_dict(json.loads(json.dumps(move.to_dict()))) == move

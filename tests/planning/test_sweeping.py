@@ -157,6 +157,17 @@ def test_a_bonus_is_a_reward():
     np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
 
 
+def test_one_sweep_is_enough_when_hope_is_lost():
+    """Values that are far too high prop each other up; backed up one by one, they fall slowly."""
+    n_states = 12
+    model = random_model(np.random.default_rng(6), n_states)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n_states, 1e6)
+    sweeper.set_rows(np.zeros((n_states, 3), dtype=bool), np.zeros((n_states, 3)))
+    sweeper.sweep(np.arange(n_states), 1e-10, LOWEST)
+    np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
+
+
 def test_states_without_a_component_are_left_alone():
     model = random_model(np.random.default_rng(3), 5)
     sweeper = Sweeper(model)

@@ -1,0 +1,185 @@
+"""Promise of the tests: of 500 slips in the core, at least 90 % make a test fail.
+
+Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
+Mutants that are known to behave as the code does stand in campaigns/mutants_excused.toml, each with
+its reason; they count neither as killed nor as survived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from campaigns.common.code_mutants import Mutant, mutants_of, sample
+from campaigns.common.mutant_trials import (
+    Verdict,
+    copy_tree,
+    map_tests,
+    test_files,
+    try_mutants,
+    warm_up,
+)
+
+ROOT = Path(__file__).parents[1]
+EXCUSED = ROOT / "campaigns" / "mutants_excused.toml"
+PACKAGES = "perception", "transition", "inference", "structure", "planning", "memory", "learners"
+ALSO_RUN = "distributions", "agent"  # folders of tests that run those packages
+PROGRESS = 25  # mutants between two lines that say how far the run is
+LEAST = 0.9  # share of mutants that must be killed
+
+Key = tuple[str, str, str, str]
+
+
+@dataclass
+class Outcome:
+    """What became of a sample of mutants."""
+
+    killed: list[tuple[Mutant, Verdict]] = field(default_factory=list)
+    survived: list[tuple[Mutant, Verdict]] = field(default_factory=list)
+    excused: list[tuple[Mutant, str]] = field(default_factory=list)
+    stale: list[Key] = field(default_factory=list)
+    cpu_seconds: float = 0.0  # of the trials
+
+    @property
+    def share(self) -> float:
+        """Of the mutants that were tried, those that were killed."""
+        tried = len(self.killed) + len(self.survived)
+        return len(self.killed) / tried if tried else 1.0
+
+
+def read_excuses(path: Path) -> dict[Key, str]:
+    """The reason of each mutant that is excused."""
+    entries = tomllib.loads(path.read_text()).get("excused", [])
+    return {
+        (entry["file"], entry["function"], entry["line"], entry["becomes"]): entry["reason"]
+        for entry in entries
+    }
+
+
+def modules_of(root: Path, packages: Sequence[str]) -> dict[str, str]:
+    """Path below the root -> text, of the modules in packages of tgm."""
+    return {
+        str(file.relative_to(root)): file.read_text()
+        for package in packages
+        for file in sorted((root / "src" / "tgm" / package).rglob("*.py"))
+    }
+
+
+def run(
+    root: Path,
+    packages: Sequence[str],
+    folders: Sequence[str],
+    n: int,
+    *,
+    seed: int = 0,
+    n_jobs: int = 1,
+    excuses: dict[Key, str] | None = None,
+    only: str = "",
+) -> Outcome:
+    """Draw mutants and try them.
+
+    Args:
+        root: of the repository; nothing in it changes.
+        packages: of tgm that are mutated.
+        folders: of tests, below the root.
+        n: number of mutants.
+        seed: of the sample.
+        n_jobs: trials at the same time.
+        excuses: the reason of each mutant that need not be killed.
+        only: mutants whose path holds this.
+    """
+    excuses = excuses or {}
+    sources = modules_of(root, packages)
+    mutants = [mutant for path, text in sources.items() for mutant in mutants_of(text, path)]
+    known_keys = {mutant.key for mutant in mutants}
+    stale = [key for key in excuses if key[0] in sources and key not in known_keys]
+    outcome = Outcome(stale=stale)
+    drawn = sample([mutant for mutant in mutants if only in mutant.path], n, seed)
+    outcome.excused = [(m, excuses[m.key]) for m in drawn if m.key in excuses]
+    print(f"{len(drawn)} of {len(mutants):,} mutants in {len(sources)} modules", flush=True)
+    warm_up(test_files(root, folders))
+    with tempfile.TemporaryDirectory() as folder:
+        trees = [copy_tree(root, Path(folder) / str(number)) for number in range(n_jobs)]
+        began = time.monotonic()
+        known = map_tests(root, trees, folders, list(sources))
+        n_tests, seconds = len(known.seconds), time.monotonic() - began
+        needed = sum(known.seconds.values())
+        print(f"{n_tests} tests pass; they took {needed:.0f} s in {seconds:.0f} s", flush=True)
+        tried = [mutant for mutant in drawn if mutant.key not in excuses]
+        before = cpu_seconds()
+        trials = try_mutants(tried, known, root, trees, sources)
+        for number, (mutant, verdict) in enumerate(trials, start=1):
+            (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
+            if number % PROGRESS == 0:
+                print(f"{number} tried, {len(outcome.survived)} survived", flush=True)
+            if not verdict.killed:
+                print(describe(mutant, verdict.by), flush=True)
+        outcome.cpu_seconds = cpu_seconds() - before
+    return outcome
+
+
+def cpu_seconds() -> float:
+    """Seconds of the processor that all children have taken."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def describe(mutant: Mutant, why: str) -> str:
+    """Where a mutant is and what it changes."""
+    place = f"{mutant.path}:{mutant.line} {mutant.function}"
+    return f"{place}  ({why})\n  - {mutant.before}\n  + {mutant.after}"
+
+
+def report(outcome: Outcome) -> int:
+    """Print the table; the exit code."""
+    n_killed, n_survived = len(outcome.killed), len(outcome.survived)
+    for mutant, reason in outcome.excused:
+        print("excused: " + describe(mutant, reason))
+    for key in outcome.stale:
+        print(f"{EXCUSED.name}: no such mutant any more, remove its entry: {key}")
+    n_tried = n_killed + n_survived
+    print("| tried | killed | survived | excused | share killed | CPU seconds per mutant |")
+    print("|------:|-------:|---------:|--------:|-------------:|-----------------------:|")
+    print(
+        f"| {n_tried} | {n_killed} | {n_survived} | {len(outcome.excused)} "
+        f"| {outcome.share:.1%} | {outcome.cpu_seconds / max(1, n_tried):.2f} |"
+    )
+    return int(outcome.share < LEAST or bool(outcome.stale))
+
+
+def main() -> int:
+    """Run the campaign, print the table, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
+    parser.add_argument("--tests", nargs="+", help="folders of tests; those of the core by default")
+    parser.add_argument("--only", default="", help="mutants whose path holds this")
+    asked = parser.parse_args()
+    names = dict.fromkeys((*asked.packages, *PACKAGES, *ALSO_RUN))
+    folders = [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
+    folders = asked.tests or folders
+    outcome = run(
+        ROOT,
+        asked.packages,
+        folders,
+        asked.n,
+        seed=asked.seed,
+        n_jobs=asked.jobs,
+        excuses=read_excuses(EXCUSED),
+        only=asked.only,
+    )
+    return report(outcome)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
