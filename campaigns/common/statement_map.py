@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,18 +79,39 @@ class Recorder:
         self.map = StatementMap()
         self._places = places
         self._marks: bytearray = getattr(builtins, MARKS)
+        self._shared: dict[str, set[int]] = {}  # statements that a shared fixture runs
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Iterator[None]:
+        """What a shared fixture runs is run for every test that uses it, not for the first only."""
+        if request.scope == "function":
+            return (yield)
+        before = self._take()
+        result = yield
+        run = self._shared[fixturedef.argname] = self._take()
+        for number in before | run:
+            self._marks[number] = 1
+        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """One test, with its fixtures."""
-        self._marks[:] = bytes(len(self._marks))
+        self._take()
         began = sum(os.times()[:4])
         result = yield
         self.map.seconds[item.nodeid] = sum(os.times()[:4]) - began
-        for number, is_run in enumerate(self._marks):
-            if is_run:
-                self.map.tests.setdefault(self._places[number], set()).add(item.nodeid)
+        shared = (self._shared.get(name, set()) for name in getattr(item, "fixturenames", ()))
+        for number in self._take().union(*shared):
+            self.map.tests.setdefault(self._places[number], set()).add(item.nodeid)
         return result
+
+    def _take(self) -> set[int]:
+        """The statements that were run since the last time."""
+        run = {number for number, is_run in enumerate(self._marks) if is_run}
+        self._marks[:] = bytes(len(self._marks))
+        return run
 
 
 def users_of(sources: dict[str, str], names: set[str]) -> set[Place]:

@@ -24,11 +24,21 @@ def count(items: list[int]) -> int:
 '''
 
 TESTS = """
+import pytest
 from tgm.toy.shop import count, price
 
 
-def test_price():
-    assert price(4.0, 1.0) == 5.0
+@pytest.fixture(scope="module")
+def paid():
+    return price(4.0, 1.0)
+
+
+def test_it_is_a_price(paid):
+    assert paid
+
+
+def test_price(paid):
+    assert paid == 5.0
 
 
 def test_count():
