@@ -136,7 +136,7 @@ LIES = [
     ("half life", put("prior.covariance", 9.0, 1), "is not symmetric"),
     ("half life", put("world.component.scatter", -1e9, 0), "leaves no covariance"),
     ("paper", put("memory.actions", 2**31, 0), "'memory.actions' holds 2147483648"),
-    ("paper", put("memory.actions", 2), "said to have a successor"),
+    ("paper", put("memory.actions", 2), "has no successor"),
     ("paper", double("ids"), "holds a name twice"),
     ("paper", put("next_id", 0), "not below 0"),
     ("paper", put("q", 1e200), "'q' holds 1e.200"),

@@ -66,7 +66,7 @@ def test_changes_that_come_together_are_doubted_together():
 def test_a_displacement_is_measured_from_where_the_state_is():
     """Measured between two observations it would have the noise of both."""
     agent = tgm.TGMAgent(Corridor(4), seed=0).learn(600)
-    displacements = agent.learner.model.displacements
+    displacements = agent.learner.world.displacements
     right = displacements.scatter[1] / displacements.weight[1]
     assert displacements.weight[1] > 200
     np.testing.assert_allclose(np.diag(right), NOISE**2, rtol=0.3)

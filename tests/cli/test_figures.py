@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_does_not(tmp_path):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--only", "14"], "there is no figure 14; they run from 1 to 13"),
+        (["--only", "14"], "there is no figure 14; the numbers are 1 to 13"),
         (["--only", "0"], "there is no figure 0"),
         (["--seed", "-1"], "--seed is -1"),
         (["--results", "nowhere"], "--results nowhere: there is no such file"),

@@ -75,7 +75,7 @@ def test_train_ends_with_a_report_unless_told_otherwise(tmp_path, capsys):
         (["report", "nowhere"], "nowhere: not a run"),
         (["inspect", "nowhere"], "nowhere: no such directory"),
         (["inspect"], "runs: no such directory"),
-        (["inspect", ".", "--host", "0.0.0.0"], "name the one to be reached by"),
+        (["inspect", ".", "--host", "0.0.0.0"], "give one address"),
         (["inspect", ".", "--host", "example.org"], "it must be an IP address"),
         (["inspect", ".", "--port", "99999"], "cannot listen on"),
     ],

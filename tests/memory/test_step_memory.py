@@ -116,7 +116,9 @@ def test_steps_are_found_by_the_states_they_name():
 def test_a_step_names_the_states_of_both_beliefs_and_of_its_entries():
     one = step(0)
     one.before, one.entries, one.after = [(1, 0.6)], [(2, 3, 0.2)], [(4, 0.5), (5, 0.4)]
-    assert one.states() == {1, 2, 3, 4, 5}
+    memory = StepMemory(3)
+    memory.keep(one, 4)
+    assert one.names == {1, 2, 3, 4, 5}
 
 
 def test_a_step_that_is_taken_out_is_gone():

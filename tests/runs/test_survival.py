@@ -219,7 +219,7 @@ def test_an_agent_whose_first_episode_was_broken_off_has_no_run(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         agent.learn(50, run_dir=tmp_path / "run")
     for name in ("run", "another"):
-        with pytest.raises(RunError, match="broken off before its first step"):
+        with pytest.raises(RunError, match="broke it off before its first step"):
             agent.learn(50, run_dir=tmp_path / name)
     fresh, _ = resume(tmp_path / "run", agent.env)
     fresh.learn(50, run_dir=tmp_path / "run")

@@ -14,7 +14,7 @@ import numpy as np
 from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.metadata import AgentMetadata
 from tgm.agent.model_file import read_model, write_model
-from tgm.agent.progress import progress
+from tgm.agent.progress import Advance, progress
 from tgm.agent.queries import AgentQueries
 from tgm.agent.recording import (
     GOES_ON,
@@ -137,12 +137,11 @@ class TGMAgent(AgentQueries):
         self._close_recorder()
         return self
 
-    def _live(
-        self, n_steps: int, callbacks: tuple[Callback, ...], advance: Callable[[TGMAgent], object]
-    ) -> None:
+    def _live(self, n_steps: int, callbacks: tuple[Callback, ...], advance: Advance | None) -> None:
         for _ in range(n_steps):
             self._step()
-            advance(self)
+            if advance is not None:
+                advance(self)
             goes_on = True
             if self.n_steps % self.config.learn_every == 0:
                 goes_on = self._learn(callbacks)

@@ -67,10 +67,10 @@ def tell(line: str) -> None:
 
 
 @contextlib.contextmanager
-def progress(n_steps: int, wanted: bool) -> Iterator[Advance]:
-    """Yields a function to call after every step with the agent."""
+def progress(n_steps: int, wanted: bool) -> Iterator[Advance | None]:
+    """Yields a function to call after every step with the agent; None if it is not wanted."""
     if not wanted:
-        yield lambda agent: None
+        yield None
     elif QuietStderr().isatty():
         with _bar(n_steps) as advance:
             yield advance

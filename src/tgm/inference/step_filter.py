@@ -102,7 +102,7 @@ class StepFilter:
             action: None at the start of an episode.
             departure: (n_features,) the observation before; None at the start of an episode.
         """
-        if not self._world.states.n_alive:
+        if not len(self._world.states.alive):
             return StepPosterior([], [], 1.0, [], 0.0)
         log_likelihood = self._world.states.log_densities(point, departure, action)
         if self._filtering:

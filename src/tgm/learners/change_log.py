@@ -28,11 +28,6 @@ class ChangeLog:
         self.moves: list[Move] = []
         self.is_everything = False
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no state and no row has changed."""
-        return not (self.states or self.rows or self.is_everything)
-
     def state(self, slot: int) -> None:
         """A state has changed."""
         self.states.add(self._id(slot))

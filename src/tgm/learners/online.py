@@ -126,9 +126,9 @@ class OnlineLearner(OnlineKnowledge):
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try in the current belief: planning."""
-        strategy, alive = self.exploration, self.world.states.alive
-        values = strategy.values(self.planner, self.world.belief, alive, n_steps, rng)
-        return strategy.choose(values, n_steps, rng)
+        world = self.world
+        belief = [] if world.newest is None else world.newest.after
+        return self.exploration.act(self.planner, belief, world.states.alive, n_steps, rng)
 
     def end_episode(self) -> None:
         """Nothing to do: the next `begin` says so."""
@@ -260,7 +260,8 @@ class OnlineLearner(OnlineKnowledge):
         moves: tuple[Move, ...] = ()
         if log.moves:
             moves, log.moves = tuple(log.moves), []
-        if log.is_empty and len(after) == 1 and len(entries) <= 1:
+        is_more = log.states or log.rows or log.is_everything
+        if not is_more and len(after) == 1 and len(entries) <= 1:
             slot, share = after[0]
             source, reached, weight = entries[0] if entries else (before, slot, 0.0)
             if source == before and reached == slot:

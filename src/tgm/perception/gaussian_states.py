@@ -16,7 +16,7 @@ from tgm.distributions.small import (
     log_det,
     mahalanobis_coefficients,
     second_order,
-    shift_moments,
+    shifted_features,
     well_conditioned,
 )
 from tgm.errors import DataError
@@ -181,9 +181,9 @@ class GaussianStates(StateSlots):
         self.refresh(slot)
 
     def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
-        mean = self.mean[slot]
-        shift_moments(mean, self.scatter[slot], point, share, spread)
-        self._mean_features[slot] = second_order(mean)
+        self._mean_features[slot] = shifted_features(
+            self.mean[slot], self.scatter[slot], point, share, spread
+        )
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a state knows."""

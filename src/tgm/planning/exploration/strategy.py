@@ -32,7 +32,7 @@ class Settings(Protocol):
 class ExplorationStrategy(ABC):
     """Values of actions for an agent that wants to learn, and how an action is chosen from them.
 
-    A learner with a model calls `values`, then `choose`, at every step. A learner without a model
+    A learner with a model calls `act` at every step, which is `choose` of `values`. A learner without a model
     (the paper preset) has values of its own, and calls `choose` only. Each learned model has its
     own strategy object, so a strategy may keep what it has computed for that model.
 
@@ -65,6 +65,17 @@ class ExplorationStrategy(ABC):
             rng: the only source of random numbers.
         """
         return expected_values(planner.greedy_values(alive), belief)
+
+    def act(
+        self,
+        planner: ModelPlanner,
+        belief: Belief,
+        alive: IntArray,
+        n_steps: int,
+        rng: np.random.Generator,
+    ) -> int:
+        """The index of the action to try in a belief: chosen from its values."""
+        return self.choose(self.values(planner, belief, alive, n_steps, rng), n_steps, rng)
 
     @abstractmethod
     def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
