@@ -42,7 +42,7 @@ def parts_of(node: ast.ClassDef) -> set[str]:
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [each for each in references()],
+    list(references()),
 )
 def test_each_reference_exists(path, name):
     folder = ROOT / ("tests" if "/test_" in path else "src/tgm")

@@ -12,7 +12,8 @@ from tgm.files.arrays import ArrayReader
 from tgm.perception.component_map import ComponentMap
 from tgm.transition import sparse_file
 from tgm.transition.rows import CHANGED, row_log_evidence
-from tgm.transition.sparse import START, START_ACTION, SparseTransitions, dense
+from tgm.transition.sparse import START, START_ACTION, SparseTransitions
+from tgm.transition.views import dense, excerpt
 
 GAMMA = 0.9
 
@@ -412,7 +413,7 @@ def test_an_excerpt_weighs_what_the_whole_weighs(seed):
     rng = np.random.default_rng(seed)
     model = random_model(rng, 5)
     state = int(rng.integers(5))
-    copy = model.excerpt(state, 6)
+    copy = excerpt(model, state, 6)
     concerned = {key for key in model.rows if key[0] == state or state in model.rows[key]}
     assert {key for key, row in copy.rows.items() if row} == {k for k in concerned if model.rows[k]}
     for key in concerned - {(START, START_ACTION)}:

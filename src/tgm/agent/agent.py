@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
@@ -11,6 +10,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 
+from tgm.agent.advice import warn_of_features, warn_of_limit
 from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.metadata import AgentMetadata
 from tgm.agent.model_file import read_model, write_model
@@ -26,10 +26,9 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
-from tgm.errors import ConfigError, NumericsError, RunError, TGMError, TGMWarning
+from tgm.errors import ConfigError, NumericsError, RunError, TGMError
 from tgm.files.arrays import ArrayReader
 from tgm.learners.learner import LearnInfo
-from tgm.learners.limits import KNOWN_TO_WORK
 from tgm.learners.make import make_learner
 from tgm.perception.component_map import Move
 
@@ -61,14 +60,7 @@ class TGMAgent(AgentQueries):
             seed: everything random follows from it; drawn from the system if not given.
         """
         interface = Interface.of(env)
-        if interface.n_features > KNOWN_TO_WORK:
-            warnings.warn(
-                f"an observation has {interface.n_features} features; up to {KNOWN_TO_WORK} are "
-                "known to work. With more of them one place may become several states, and a step "
-                "takes longer: leave out or combine features that do not tell places apart",
-                TGMWarning,
-                stacklevel=2,
-            )
+        warn_of_features(interface.n_features, stacklevel=3)
         self._set_up(env, interface, TGMConfig() if config is None else config, seed)
 
     def _set_up(
@@ -165,14 +157,7 @@ class TGMAgent(AgentQueries):
         if not self._learner.is_full:
             return
         self._has_warned = True
-        warnings.warn(
-            f"step {self.n_steps}: there are {self.n_states} states, which is the default limit; "
-            "no more are made. Probably similar observations are not recognised as one place: "
-            "raise bandwidth, use bandwidth='auto', or leave out features that are noise. If the "
-            "world really has more states, set max_states",
-            TGMWarning,
-            stacklevel=4,
-        )
+        warn_of_limit(self.n_steps, self.n_states, stacklevel=5)
 
     def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
         """A learning step; returns whether everybody wants to go on."""
@@ -236,7 +221,8 @@ class TGMAgent(AgentQueries):
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
             self._recorder.observed(observation, action, reward, end, info)
         if terminated or truncated:
-            self._end_episode(terminated=bool(terminated))
+            self._finished.append(self.episode(terminated=bool(terminated)))
+            self._abandon_episode()
 
     def _begin_episode(self) -> None:
         assert self.env is not None
@@ -252,10 +238,6 @@ class TGMAgent(AgentQueries):
         self.n_episodes += 1
         if self._recorder is not None:
             self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON, info)
-
-    def _end_episode(self, *, terminated: bool) -> None:
-        self._finished.append(self.episode(terminated=terminated))
-        self._abandon_episode()
 
     def episode(self, *, terminated: bool = False) -> EpisodeInfo:
         """The newest episode, as far as it is."""

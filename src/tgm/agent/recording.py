@@ -25,15 +25,16 @@ class Recorder(Protocol):
     """Is told what happens in the order of time; it changes nothing in the agent.
 
     Attributes:
-        due_at: the step from which the next learning step is to be told, whatever it brings; 0 to
-            be told of every one.
         look_at: the step from which `within_episode` is called; 0 to be called after every step.
         episodes: the agent adds those that ended, with the learning step that follows.
     """
 
-    due_at: int
     look_at: int
     episodes: list[EpisodeInfo]
+
+    @property
+    def due_at(self) -> int:
+        """The step from which the next learning step is to be told; 0 to be told of every one."""
 
     def observed(
         self, point: FloatArray, action: int, reward: float, end: int, info: StepInfo

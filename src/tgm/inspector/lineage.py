@@ -27,11 +27,7 @@ def lanes_of(log: Log, final_ids: list[int], tail: list[Chunk]) -> list[dict[str
 
     def lane(id_: int, birth: int | None = None, parent: int | None = None) -> dict[str, Any]:
         if id_ not in lanes:
-            lanes[id_] = {
-                "id": id_,
-                "birth": birth,
-                "end": None,
-                "fixed": None,
+            lanes[id_] = {"id": id_, "birth": birth, "end": None, "fixed": None} | {
                 "parent": parent,
                 "into": None,
             }

@@ -17,7 +17,8 @@ from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
 from tgm.perception.observation_model import StateId
 from tgm.planning.model_planner import ModelPlanner
-from tgm.transition.sparse import NO_COUNT, dense
+from tgm.transition.sparse import NO_COUNT
+from tgm.transition.views import dense
 from tgm.world_model import WorldModel
 
 CONFIRMED = 1.5  # points that make a state more than an outlier

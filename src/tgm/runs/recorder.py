@@ -11,13 +11,10 @@ from typing import Any, Self
 
 from tgm.agent import EpisodeInfo, TGMAgent
 from tgm.agent.recording import Ending
-from tgm.distributions import FloatArray
 from tgm.envs import EnvSpec
 from tgm.errors import RunError
 from tgm.files.atomic import link_or_copy
 from tgm.learners.learner import Learner, LearnInfo
-from tgm.learners.step_info import StepInfo
-from tgm.perception.observation_model import NO_STATE
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
 from tgm.runs.folder import (
@@ -29,6 +26,7 @@ from tgm.runs.folder import (
     numbered,
 )
 from tgm.runs.history import HistoryWriter
+from tgm.runs.model_record import ModelRecord
 from tgm.runs.timing import CHECKPOINT_SECONDS, CheckpointClock, next_line
 from tgm.runs.unrecorded import UnrecordedChanges
 
@@ -61,9 +59,8 @@ class RunRecorder:
             agent.interface.n_actions,
             agent.n_episodes,
         )
-        self._pack, self._add = self._history.pack, self._history.observations.append
-        self._state_before = NO_STATE  # of the newest observation
-        self._is_new_chunk = False  # whether the next observation is the first of a chunk
+        self._model = ModelRecord(self._history)
+        self.observed = self._model.observed  # without a call in between: it runs at every step
         self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
         self.look_at = 0  # the step from which the clock is looked at within an episode
         self._began, self._began_at = time.monotonic(), agent.n_steps
@@ -73,13 +70,11 @@ class RunRecorder:
         self.episodes: list[EpisodeInfo] = []  # since the last line of metrics
         self._broken_off: list[dict[str, Any]] = []  # episodes, since the last line of metrics
         self._recorded_at = 0
-        self.due_at = 0  # the step at which the model or a line of metrics is to be kept
+        self._due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
         self._stops, self._stop_at = False, 0.0
         self._told: LearnInfo | None = None  # the one that is in the last line of metrics
         self._resumed: LearnInfo | None = None  # the one before all that the agent remembers
-        self._changes = UnrecordedChanges()
-        self._is_followed = False  # whether the history can be followed to this moment
         self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
 
     @classmethod
@@ -116,6 +111,11 @@ class RunRecorder:
         return cls(folder, agent, checkpoint_seconds)
 
     @property
+    def due_at(self) -> int:
+        """The step from which the next learning step is to be recorded."""
+        return self._due_at if self._model.is_followed else 0
+
+    @property
     def stops(self) -> bool:
         """Whether the agent was asked to stop."""
         return self._stops
@@ -132,50 +132,25 @@ class RunRecorder:
 
     # --- what the agent tells -------------------------------------------------------------------
 
-    def observed(
-        self, point: FloatArray, action: int, reward: float, end: int, info: StepInfo
-    ) -> None:
-        """Keep an observation, and note what it has changed if a reader cannot follow it."""
-        state, log_density, share, weight = info[:4]
-        if self._is_new_chunk:  # a reader of this chunk does not know the state before
-            self._is_new_chunk, share, weight = False, 0.0, 0.0
-        self._add(
-            self._pack(action, reward, end, state, log_density, share, weight, point.tobytes())
-        )
-        belief = info.belief
-        if len(belief) != 1 or belief[0][1] != 1.0:
-            self._history.note_belief(belief)
-        if share <= 0.0 or not self._is_followed:
-            self._is_followed, self.due_at = False, 0
-            self._changes.add(info, self._state_before, action)
-        self._state_before = state
-
     def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
         step = agent.n_steps
-        if not self._is_followed or step >= self._history.full_at:
+        if not self._model.is_followed or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
         if lesson.moves:
             self._moves += ({"step": step} | move.to_dict() for move in lesson.moves)
         if step >= next_line(self._recorded_at) or lesson.free_energy_path:
             self._record(lesson)
-        self.due_at = min(
+        self._due_at = min(
             next_line(self._recorded_at), self._history.full_at, self._show_what_is_there(step)
         )
 
     def _keep_model(self, step: int, learner: Learner) -> None:
-        if self._changes.is_everything or step >= self._history.full_at:
-            snapshot = learner.snapshot()
+        if self._model.needs_snapshot(step):
             self._folder.check_place()
-            self._history.begin_chunk(step, self._agent.n_episodes)
-            self._history.add_full(step, snapshot)
-            self._is_new_chunk = self._history.n_observations == 0
+        snapshot = self._model.keep(step, learner, self._agent.n_episodes)
+        if snapshot is not None:
             self._terms = snapshot.free_energy_terms
-        else:
-            changed = learner.excerpt(self._changes.states, self._changes.rows)
-            self._history.add_changes(step, changed)
-        self._changes.clear()
-        self._is_followed = True
 
     def _record(self, lesson: LearnInfo) -> None:
         self._history.gather()
@@ -319,7 +294,7 @@ class RunRecorder:
             "recorded_at": self._recorded_at,
             "terms": self._terms,
             "returns": list(self._returns),
-            "unrecorded": self._changes.to_dict(),
+            "unrecorded": self._model.changes.to_dict(),
             "untold": None if untold is None else untold._replace(moves=())._asdict(),
         }
         within = [] if self._agent.is_between_episodes else [self._agent.episode().to_dict()]
@@ -361,9 +336,7 @@ class RunRecorder:
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
         if notes is not None and chunk is not None:
             recorder._history.resume(chunk, agent.n_episodes)
-            recorder._changes = UnrecordedChanges.from_dict(notes["unrecorded"])
-            recorder._is_followed = not recorder._changes
-            recorder._is_new_chunk = recorder._history.n_observations == 0
+            recorder._model.resume(UnrecordedChanges.from_dict(notes["unrecorded"]))
             if notes["untold"] is None:
                 recorder._told = agent.lesson  # if it has lived on since the checkpoint
             else:

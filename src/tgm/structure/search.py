@@ -18,6 +18,7 @@ from tgm.perception.gaussian_states import LEAST_WEIGHT
 from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
 from tgm.structure.revision import Refusal, Relabelling, Revision
 from tgm.transition.sparse import SparseTransitions
+from tgm.transition.views import excerpt
 from tgm.world_model import WorldModel, count_step
 
 LEAST_POINTS = 3.0  # of a state that is split, and kept steps that show where
@@ -203,7 +204,7 @@ class StructureSearch:
         The transitions count too: a copy of the rows from and to the state follows the split.
         """
         (state, child), world = split.states, self._world
-        transitions = world.transitions.excerpt(state, split.change.n_new)
+        transitions = excerpt(world.transitions, state, split.change.n_new)
         for relabelling in split.relabellings:
             count_step(transitions, relabelling.step, -1.0)
         transitions.apply(split.change)

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tgm.distributions import FloatArray, IntArray
 from tgm.perception.component_map import ComponentMap
 from tgm.transition.rows import CHANGED, Outcomes, Row, certainty, differ, outcomes
 
@@ -216,7 +215,7 @@ class SparseTransitions:
         """
         self.make_room(change.n_new)
         changed = change.changed
-        concerned = self._rows_concerning(changed)
+        concerned = self.rows_concerning(changed)
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
         for key, row in rows.items():
             self.surprises.pop(key, None)
@@ -236,7 +235,7 @@ class SparseTransitions:
             self._refresh(key)
         return touched
 
-    def _rows_concerning(self, states: Iterable[int]) -> set[Key]:
+    def rows_concerning(self, states: Iterable[int]) -> set[Key]:
         """The rows from or to some states."""
         return {
             key
@@ -272,20 +271,6 @@ class SparseTransitions:
             for old, links in changed.items():
                 for new, share in links:
                     values[new] += share * taken[old]
-
-    def excerpt(self, state: int, n_slots: int) -> SparseTransitions:
-        """A copy of the rows from and to one state, for so many slots: to try a change on it."""
-        copy = SparseTransitions(self.n_actions, self.gamma)
-        copy.make_room(max(n_slots, len(self.visits)))
-        copy.log_fade = self.log_fade
-        for key in self._rows_concerning([state]) & self.rows.keys():
-            copy.rows[key] = dict(self.rows[key])
-            for after in self.rows[key]:
-                copy.predecessors[after].add(key)
-            if key[0] != START:
-                for name in SUMS:
-                    getattr(copy, name)[key] = getattr(self, name)[key]
-        return copy
 
     # --- the planner's arrays ---------------------------------------------------------------------
 
@@ -347,14 +332,3 @@ class SparseTransitions:
         self.successor = np.pad(self.successor, extra)
         self.probability = np.pad(self.probability, extra)
         self.discounted = np.pad(self.discounted, extra)
-
-
-def dense(transitions: SparseTransitions, slots: IntArray) -> FloatArray:
-    """(n_actions, n_states, n_states) counts between the states in `slots`."""
-    index = {int(slot): position for position, slot in enumerate(slots)}
-    counts = np.zeros((transitions.n_actions, len(slots), len(slots)))
-    for (state, action), row in transitions.rows.items():
-        if state in index:
-            for after, count in row.items():
-                counts[action, index[state], index[after]] = count
-    return counts

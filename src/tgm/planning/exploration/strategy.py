@@ -32,9 +32,9 @@ class Settings(Protocol):
 class ExplorationStrategy(ABC):
     """Values of actions for an agent that wants to learn, and how an action is chosen from them.
 
-    A learner with a model calls `act` at every step, which is `choose` of `values`. A learner without a model
-    (the paper preset) has values of its own, and calls `choose` only. Each learned model has its
-    own strategy object, so a strategy may keep what it has computed for that model.
+    A learner with a model calls `act` at every step, which is `choose` of `values`. A learner
+    without a model (the paper preset) has values of its own, and calls `choose` only. Each learned
+    model has its own strategy object, so a strategy may keep what it has computed for that model.
 
     Attributes:
         needs_model: whether the strategy works only with values of its own; then it is refused for
