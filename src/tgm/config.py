@@ -44,7 +44,7 @@ class TGMConfig:
     """Merge and split states when the evidence asks for it."""
 
     reassign_steps: bool = True
-    """Explain a kept step anew when it lies far from its state."""
+    """Assign a kept step again when it lies far from its state."""
 
     displacement_prior: bool = True
     """Expect of an action that was not tried here what it did to the observation elsewhere."""

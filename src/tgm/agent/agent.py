@@ -116,13 +116,12 @@ class TGMAgent(AgentQueries):
             raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
         if self.env is None:
             raise ConfigError("the agent was loaded without an environment; load(..., env=env)")
-        callbacks = _as_callbacks(callback)
         if isinstance(run_dir, str | Path):
             run_dir = open_recorder(self, Path(run_dir), self.n_steps + int(n_steps))
         self._recorder = run_dir
         try:
             with progress(int(n_steps), progress_bar) as advance:
-                self._live(int(n_steps), callbacks, advance)
+                self._live(int(n_steps), _as_callbacks(callback), advance)
         except BaseException as error:
             self._close_recorder(error)
             raise
@@ -179,7 +178,7 @@ class TGMAgent(AgentQueries):
         if not callbacks:
             return True
         info = self.info(lesson, episodes)
-        answers = [callback(info) for callback in callbacks]  # all are told, whoever says stop
+        answers = [callback(info) for callback in callbacks]  # all of them, whichever says stop
         return not any(answer is False for answer in answers)
 
     def _close_recorder(self, error: BaseException | None = None) -> None:

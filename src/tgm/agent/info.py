@@ -10,7 +10,7 @@ from typing import Any
 from tgm.errors import DataError
 from tgm.perception.component_map import Move
 
-MOST = 1e300  # a number of a file may be large, but can be reckoned with
+MOST = 1e300  # of a number in a file: its arithmetic must not overflow
 
 
 @dataclass(frozen=True)

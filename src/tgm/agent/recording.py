@@ -1,4 +1,4 @@
-"""What a recorder is told while an agent learns. `tgm.runs` gives the one for run directories."""
+"""The interface of a recorder; `tgm.runs` has the one for run directories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_ACTION = NO_STATE = -1
 
 
 class Recorder(Protocol):
-    """Is told what happens in the order of time; it changes nothing in the agent.
+    """Gets what happens, in the order of time; it changes nothing in the agent.
 
     Attributes:
         look_at: the step from which `within_episode` is called; 0 to be called after every step.
@@ -34,7 +34,7 @@ class Recorder(Protocol):
 
     @property
     def due_at(self) -> int:
-        """The step from which the next learning step is to be told; 0 to be told of every one."""
+        """The step from which the next learning step is to be recorded; 0: every one."""
 
     def observed(
         self, point: FloatArray, action: int, reward: float, end: int, info: StepInfo
@@ -52,8 +52,8 @@ class Recorder(Protocol):
     def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
         """A learning step was done; `agent.info` makes its record.
 
-        Before the step `due_at` only those are told that have moves: nearly all others bring no
-        news. `agent.lesson` is always the newest one.
+        Before the step `due_at` it is called only for learning steps with moves. `agent.lesson` is
+        always the newest one.
         """
 
     def episode_ended(self, agent: TGMAgent) -> bool:

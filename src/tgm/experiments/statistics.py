@@ -1,6 +1,6 @@
 """Statistics for few runs of many tasks: robust means, intervals, profiles, comparisons.
 
-Scores come as strata: one array of runs for each task. What the measures are for is told in
+Scores come as strata: one array of runs for each task. What the measures are for stands in
 "Deep reinforcement learning at the edge of the statistical precipice" (Agarwal and others, 2021).
 """
 

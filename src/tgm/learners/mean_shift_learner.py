@@ -241,7 +241,7 @@ class MeanShiftLearner:
         raise NotImplementedError("the paper's learner is recorded whole")
 
     def _row_tables(self) -> tuple[Table, Table]:
-        """The published agent has no model of rewards and ends: they are told as zero."""
+        """The published agent has no model of rewards and ends: they are recorded as zero."""
         counts, ids = self.transition_counts, self.state_ids
         actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_RECORDED)
         chosen = counts[actions, states]
@@ -311,7 +311,7 @@ def _among_fixed(found: Discovery) -> FloatArray:
     """(n_points, n_components) responsibilities shared among the fixed components only.
 
     Departs from the print: what is forgotten goes to components that stay. A flexible one is
-    proposed anew at the next search, and its share of the forgotten data would be lost with it.
+    proposed again at the next search, and its share of the forgotten data would be lost with it.
     """
     resp = found.responsibilities * found.components.is_fixed
     total = resp.sum(axis=1, keepdims=True)

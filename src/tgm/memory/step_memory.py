@@ -24,7 +24,7 @@ class StepMemory:
         self._steps: dict[int, deque[Step]] = {}
         # Which kept steps name a state. Dictionaries, because they keep their order.
         self._steps_by_state: dict[int, dict[Step, None]] = {}
-        # How many kept steps tell of one action between two states.
+        # How many kept steps are witnesses of one action between two states.
         self._witnesses: dict[tuple[int, int, int | None], int] = {}
         self._n_steps = 0
         self.n_evicted = 0  # steps that newer ones have replaced, since the counter was read

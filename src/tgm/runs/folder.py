@@ -152,7 +152,7 @@ class RunFolder:
         """Add a line to the metrics; it reaches the file within half a second or at `flush`.
 
         Args:
-            record: what is told; it is kept until then, and must not be changed.
+            record: the line; it is kept until then, and must not be changed.
             episodes: those that ended, to be told with it under that name.
         """
         self._lines.new.append((record, episodes))

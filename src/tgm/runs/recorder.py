@@ -166,7 +166,7 @@ class RunRecorder:
         self._moves, self._terms, self.episodes, self._broken_off = [], {}, [], []
         self._forgotten_before = self._agent.n_forgotten
         self._recorded_at, self._told = self._agent.n_steps, lesson
-        # Last, because it may write and fail: then it is told already, and is not told again.
+        # Last, because it may write and fail: then the record is complete and not repeated.
         self._folder.append(record, episodes)
 
     def _show_what_is_there(self, step: int) -> int:

@@ -237,7 +237,7 @@ class StructureSearch:
 def _moments_into(state: int, arrivals: list[tuple[FloatArray, Belief]], whole: Moments) -> Moments:
     """The moments of the points that steps have added to a state.
 
-    arrivals: the point of each step and the belief with which it was added; `whole` tells the
+    arrivals: the point of each step and the belief with which it was added; `whole` has the
     number of features where there is none.
     """
     shares = [(point, p) for point, after in arrivals for into, p in after if into == state]

@@ -26,7 +26,7 @@ FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exa
 SETTLED = 300.0  # displacements after which an action's law is learned no further
 FARTHEST = 10.0  # times as far as a typical step
 LARGEST_LOG = 600.0  # of a density and of its inverse that are used as they are
-REFRESH_GROWTH = 1.1  # a law is made anew when it has this much more data
+REFRESH_GROWTH = 1.1  # times its data, from which a law is computed again
 
 SCHEMA: Schema = {
     "weight": floats("n_actions", low=0.0),
@@ -169,7 +169,7 @@ class Displacements:
         return np.asarray(OWN_SHARE * own + (1.0 - OWN_SHARE) * broad)
 
     def to_arrays(self) -> Arrays:
-        """The moments, and the laws, which are made anew only now and then."""
+        """The moments, and the laws, which are computed only now and then."""
         return {
             "weight": self.weight,
             "mean": self.mean,
@@ -194,7 +194,7 @@ class Displacements:
         self._refresh_at = arrays["refresh_at"]
 
     def refresh(self) -> None:
-        """Make all laws anew from the moments."""
+        """Compute all laws from the moments."""
         self._refresh_broad()
         for action in range(len(self.weight)):
             self._refresh_own(action)

@@ -19,7 +19,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "softmax": {"exploration": "softmax"},
     "greedy": {"exploration": "greedy"},
     "no filtering": {"filtering": False},
-    "no second thoughts": {"reassign_steps": False},
+    "no reassigned steps": {"reassign_steps": False},
     "no merges and splits": {"moves": False},
     "no displacement prior": {"displacement_prior": False},
     "no forgetting": {"kept_per_state": 1_000_000},
