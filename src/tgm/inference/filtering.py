@@ -10,6 +10,8 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 
+NOTHING = 1e-300  # a probability that is as good as zero, and has a logarithm
+
 
 def predict(belief: FloatArray, rows: FloatArray) -> FloatArray:
     """What is expected after an action.
@@ -39,8 +41,7 @@ def condition(expected: FloatArray, log_likelihood: FloatArray) -> tuple[FloatAr
     Returns:
         (..., n_states) the probability of each state given the observation, and (...,) ln p(x).
     """
-    with np.errstate(divide="ignore"):  # the logarithm of what is not expected at all
-        log_joint = np.log(expected) + log_likelihood
+    log_joint = np.log(np.maximum(expected, NOTHING)) + log_likelihood
     top = log_joint.max(axis=-1, keepdims=True)
     joint = np.exp(log_joint - top)
     total = joint.sum(axis=-1, keepdims=True)

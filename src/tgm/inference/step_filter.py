@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.inference.filtering import condition, predict
+from tgm.inference.filtering import NOTHING, condition, predict
 from tgm.memory.step import Belief
 from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION
@@ -169,26 +169,25 @@ class StepFilter:
     ) -> StepPosterior:
         """Predict and condition, over the states near the point and "a new state"."""
         states, sources = self._world.states, self._sources(before, action)
-        peaks = states.peak[: len(log_likelihood)]
-        log_likelihood = np.minimum(log_likelihood, peaks + ABOVE_PEAK)
+        log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
         nearest = int(log_likelihood.argmax())
-        is_near = log_likelihood > float(log_likelihood[nearest]) - NEGLIGIBLE
-        near = (is_near & (log_likelihood > peaks - IMPOSSIBLE)).nonzero()[0].tolist()
+        least = float(log_likelihood[nearest]) - NEGLIGIBLE
+        near = (log_likelihood > least).nonzero()[0].tolist()
+        if float(log_likelihood[nearest]) < float(states.peak[nearest]) - IMPOSSIBLE:
+            near = []
         origin = states.mean[before[0][0]] if before else departure
-        targets = np.empty(len(near) + 1)
-        targets[:-1] = log_likelihood[near]
-        targets[-1] = self._log_new(point, nearest, origin, action)
+        log_new = self._log_new(point, nearest, origin, action)
         rows = self._rows(sources, near, self._elsewhere(near, origin, action))
         belief = np.array([source.probability for source in sources])
         expected = predict(belief, rows)
-        if targets[-1] == -math.inf and not expected[:-1].any():
+        if log_new == -math.inf and not expected[:-1].any():
             return StepPosterior([], [], 0.0, [], -IMPOSSIBLE)  # no state explains it
+        targets = np.array([*log_likelihood[near].tolist(), log_new])
         after, log_density = condition(expected, targets)
-        # P(i, j | x) = P(j | x) P(i | j), where P(i | j) = b_i P(j | i, a) / P(j).
-        share = belief[:, None] * rows
-        np.divide(share, expected, out=share, where=expected > 0)
-        joint = (share * after).tolist()
-        return self._report(sources, near, joint, after.tolist(), float(log_density))
+        joint = after[None]
+        if len(sources) > 1:  # P(i, j | x) = P(j | x) P(i | j), P(i | j) = b_i P(j | i, a) / P(j)
+            joint = belief[:, None] * rows / np.maximum(expected, NOTHING) * after
+        return self._report(sources, near, joint.tolist(), after.tolist(), float(log_density))
 
     def _report(
         self,
@@ -202,24 +201,21 @@ class StepFilter:
 
         joint[i][j] is the probability of leaving source i for target j, after[j] its sum over i.
         """
-        belief = [(state, p) for state, p in zip(near, after, strict=False) if p > DROPPED]
-        belief.sort(key=lambda item: -item[1])
-        place = {state: index for index, state in enumerate(near)}
-        known = [
-            (source, row) for source, row in zip(sources, joint, strict=True)
-            if source.state != START
-        ]  # fmt: skip
+        found = [(p, index) for index, p in enumerate(after[:-1]) if p > DROPPED]
+        found.sort(reverse=True)
+        belief = [(near[index], p) for p, index in found]
+        known = [pair for pair in zip(sources, joint, strict=True) if pair[0].state != START]
         entries = [
-            (source.state, state, weight)
+            (source.state, near[index], row[index])
             for source, row in known
-            for state, _ in belief
-            if (weight := row[place[state]]) > DROPPED
+            for _, index in found
+            if row[index] > DROPPED
         ]
         # Probability that was dropped before stays dropped: no more is counted than was believed.
         believed = sum(source.probability for source, _ in known)
-        found = sum(weight for _, _, weight in entries)
-        if found > believed:
-            entries = [(s, t, weight * believed / found) for s, t, weight in entries]
+        counted = sum(weight for _, _, weight in entries)
+        if counted > believed:
+            entries = [(s, t, weight * believed / counted) for s, t, weight in entries]
         new_from = [(source.state, row[-1]) for source, row in known]
         return StepPosterior(entries, belief, after[-1], new_from, log_density)
 
