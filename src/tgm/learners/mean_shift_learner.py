@@ -27,7 +27,7 @@ from tgm.planning.exploration import STRATEGIES
 from tgm.transition import TransitionModel, transition_counts
 
 LEAST_RECORDED = 1e-4  # smaller expected counts are not recorded
-LEAST_BELIEF = 1e-3  # smaller probabilities are not reported
+LEAST_REPORTED = 1e-3  # smaller probabilities are not reported
 
 
 class MeanShiftLearner:
@@ -138,7 +138,7 @@ class MeanShiftLearner:
     def _info(self) -> StepInfo:
         """The belief in the newest observation; a search for structure will change everything."""
         belief = self._current_belief()
-        chosen = np.flatnonzero(belief > LEAST_BELIEF)
+        chosen = np.flatnonzero(belief > LEAST_REPORTED)
         order = chosen[np.argsort(-belief[chosen], kind="stable")].tolist()
         ids = self.state_ids.tolist()
         pairs = tuple((StateId(ids[index]), float(belief[index])) for index in order)

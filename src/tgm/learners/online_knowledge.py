@@ -8,7 +8,7 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
-from tgm.inference.filtering import condition
+from tgm.inference.filtering import NOTHING, condition
 from tgm.inference.step_filter import StepFilter
 from tgm.learners import world_tables
 from tgm.learners.learner import Context
@@ -22,7 +22,6 @@ from tgm.transition.views import dense
 from tgm.world_model import WorldModel
 
 CONFIRMED = 1.5  # points that make a state more than an outlier
-LEAST_BELIEF = 1e-300  # probability; keeps a belief in unconfirmed states only from being nothing
 
 
 class OnlineKnowledge:
@@ -169,7 +168,7 @@ class OnlineKnowledge:
         # A state that was seen only once may be an outlier, and must not decide.
         weight = states.weight[states.alive]
         confirmed = weight >= min(CONFIRMED, float(weight.max()))
-        shares = np.where(confirmed, np.maximum(belief, LEAST_BELIEF), 0.0)
+        shares = np.where(confirmed, np.maximum(belief, NOTHING), 0.0)
         shares /= shares.sum(axis=-1, keepdims=True)
         return np.asarray(shares @ self.greedy_values())
 

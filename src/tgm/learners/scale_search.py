@@ -26,7 +26,7 @@ LEAST_UNIT = 1e-6  # of the largest: the change of a feature that never changes
 GIVE_UP_FROM = 8  # steps before which no candidate is given up
 BEHIND = 12.0  # nats behind the best at which a candidate is given up
 LAST_STEP = 200  # the best of those that are left goes on alone
-NO_ACTION = -1  # in files
+EPISODE_START = -1  # in files, the action of an event that begins an episode
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         if self.origin is None:
             return {}
         points, events = [event.point for event in self._events], self._events
-        actions = [NO_ACTION if event.action is None else event.action for event in events]
+        actions = [EPISODE_START if event.action is None else event.action for event in events]
         arrays = {
             "origin": self.origin,
             "event.point": np.array(points).reshape(len(points), self._n_features),
@@ -211,10 +211,10 @@ class ScaleSearchLearner(OnlineKnowledge):
         n_actions = self._n_actions
         points = saved.floats("event.point", ANY, self._n_features, size=LARGEST_POINT)
         n = len(points)
-        actions = saved.whole("event.action", n, low=NO_ACTION, high=n_actions - 1).tolist()
+        actions = saved.whole("event.action", n, low=EPISODE_START, high=n_actions - 1).tolist()
         rewards = saved.floats("event.reward", n).tolist()
         ended = saved.flags("event.terminated", n).tolist()
         return [
-            Event(point, None if action == NO_ACTION else action, reward, end)
+            Event(point, None if action == EPISODE_START else action, reward, end)
             for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
         ]

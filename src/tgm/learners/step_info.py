@@ -14,7 +14,7 @@ RowId = tuple[StateId, int]
 class StepInfo(NamedTuple):
     """What happened in one step. A tuple, because a frozen dataclass takes three times as long.
 
-    If nothing changed but that the observation was added to the model (`changes_little`), the
+    If nothing changed but that the observation was added to the model, `share` is above 0 and the
     model after follows from the one before: `share` of a point more in `state`, and `weight` more
     in the row from the state before.
 
@@ -42,8 +42,3 @@ class StepInfo(NamedTuple):
     changed_rows: frozenset[RowId] = frozenset()
     changed_all: bool = False
     n_evicted: int = 0
-
-    @property
-    def changes_little(self) -> bool:
-        """Whether nothing changed but that the observation was added."""
-        return self.share > 0.0

@@ -33,7 +33,7 @@ from tgm.perception.state_slots import StateSlots
 NO_DENSITY = -1e300  # the log density of a slot without a state
 LOG_2PI = math.log(2 * math.pi)
 LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
-ROUNDING = 1e-6  # points; a weight below this is rounding
+NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
 NEAR = 22.0  # squared distance within which two states are worth comparing
 WIDE = 2.0  # times the believed variance, from which a split is worth a look
@@ -172,7 +172,7 @@ class GaussianStates(StateSlots):
         """The inverse of `add`; a state that is left with nothing keeps its place."""
         before = float(self.weight[slot])
         after = before - weight
-        if after < ROUNDING:
+        if after < NO_WEIGHT:
             self.weight[slot] = LEAST_WEIGHT
             self.scatter[slot] = 0.0
         else:
