@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3 || command -v pyth
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
-CORE_TESTS := $(addprefix tests/,envs agent runs memory transition planning)
+CORE_TESTS := $(addprefix tests/,envs agent runs memory transition planning inference structure learners files)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 # The matrices here are small: one thread is faster than two that wait for each other.
