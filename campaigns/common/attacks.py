@@ -150,15 +150,15 @@ def _say(*path: str, value: Any) -> Callable[[Arrays, dict[str, Any]], None]:
 
 
 def _endless_steps(arrays: Arrays, facts: dict[str, Any]) -> None:
-    arrays["model.memory.step.next"][:] = 0  # every step is followed by the first
+    arrays["world.memory.step.next"][:] = 0  # every step is followed by the first
 
 
 def _not_definite(arrays: Arrays, facts: dict[str, Any]) -> None:
-    arrays["model.prior.covariance"] = np.array([[1.0, 2.0], [2.0, 1.0]])
+    arrays["prior.covariance"] = np.array([[1.0, 2.0], [2.0, 1.0]])
 
 
 def _not_symmetric(arrays: Arrays, facts: dict[str, Any]) -> None:
-    arrays["model.prior.covariance"] = np.array([[1.0, 9.0], [0.0, 1.0]])
+    arrays["prior.covariance"] = np.array([[1.0, 9.0], [0.0, 1.0]])
 
 
 _lie("means that are not numbers", _fill("component.mean", np.nan))
