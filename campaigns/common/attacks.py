@@ -136,7 +136,7 @@ def _lie(name: str, change: Callable[[Arrays, dict[str, Any]], object]) -> None:
 
 def _fill(name: str, value: Any) -> Callable[[Arrays, dict[str, Any]], None]:
     def change(arrays: Arrays, facts: dict[str, Any]) -> None:
-        arrays[f"model.{name}"] = np.full_like(arrays[f"model.{name}"], value)
+        arrays[name] = np.full_like(arrays[name], value)
 
     return change
 
@@ -161,13 +161,13 @@ def _not_symmetric(arrays: Arrays, facts: dict[str, Any]) -> None:
     arrays["prior.covariance"] = np.array([[1.0, 9.0], [0.0, 1.0]])
 
 
-_lie("means that are not numbers", _fill("component.mean", np.nan))
-_lie("weights without bound", _fill("component.weight", np.inf))
-_lie("counts below zero", _fill("transition.next.count", -1.0))
-_lie("the same name for every state", _fill("component.ids", 0))
+_lie("means that are not numbers", _fill("world.component.mean", np.nan))
+_lie("weights without bound", _fill("world.component.weight", np.inf))
+_lie("counts below zero", _fill("world.transition.next.count", -1.0))
+_lie("the same name for every state", _fill("world.component.ids", 0))
 _lie("a covariance that is not positive definite", _not_definite)
 _lie("a covariance that is not symmetric", _not_symmetric)
-_lie("successors that are not there", _fill("transition.successor", 2**40))
+_lie("successors that are not there", _fill("world.transition.successor", 2**40))
 _lie("kept steps in a circle", _endless_steps)
 _lie("values without a number", _fill("planner.sweep.value", 1e308))
 _lie("steps below zero", _say("n_steps", value=-5))
@@ -188,6 +188,9 @@ _lie("notes of half a chunk", _say("notes", "n_frames", value=-3))
 _lie("episodes that are no episodes", _say("notes", "episodes", value=[{"__class__": "x"}]))
 _lie("returns that are text", _say("notes", "returns", value=["a", {}]))
 _lie("a lesson of its own", _say("notes", "untold", value={"n_forgotten": []}))
+_lie(
+    "changes that are no changes", _say("notes", "unrecorded", value={"states": "x", "rows": [[1]]})
+)
 _lie("moves that are no moves", _say("pending_moves", value=[{"kind": "x"}, 3]))
 
 

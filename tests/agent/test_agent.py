@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.envs import load_maze
 from tgm.errors import ConfigError, DataError, RunError, SpaceError
 
 
@@ -346,3 +347,74 @@ def test_impossible_facts_are_refused(trained, tmp_path, key, value):
     write_model(path, arrays, facts | {key: value})
     with pytest.raises(RunError):
         tgm.TGMAgent.load(path)
+
+
+def test_predict_refuses_a_state_that_is_not_its_own(trained):
+    points = [[1.0, 1.0], [2.0, 1.0]]
+    _, two = trained.predict(points)
+    for state in (two, 5, [5], "x"):
+        with pytest.raises(DataError, match="it must be what predict returned"):
+            trained.predict(points[0], state)
+    for wrong in ([True, False, True], "x"):
+        with pytest.raises(DataError, match="episode_start"):
+            trained.predict(points, two, wrong)
+
+
+def test_where_an_episode_starts_is_known_row_by_row():
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0).learn(400)
+    maze = load_maze("8")
+    start = np.array(maze.start, dtype=float)
+    other = np.array(next(c for c in maze.moves[maze.start] if c != maze.start), dtype=float)
+    between = 0.48 * start + 0.52 * other
+    _, both = agent.predict([between, between], None, [True, False])
+    _, first = agent.predict(between, None, [True])
+    _, second = agent.predict(between)
+    for one, alone in zip(both, [*first, *second], strict=True):
+        assert one.action == alone.action
+        assert dict(one.belief) == pytest.approx(dict(alone.belief))
+    assert dict(first[0].belief) != pytest.approx(dict(second[0].belief))
+    # The most likely state comes first: what an action does is measured from there.
+    for one in both:
+        shares = [share for _, share in one.belief]
+        assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("answer", [False, np.bool_(False)])
+def test_a_callback_stops_with_false_of_either_kind(answer):
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
+    agent.learn(50, callback=lambda info: answer if info.step == 7 else None)
+    assert agent.n_steps == 7
+
+
+def test_callbacks_that_are_no_functions_are_refused_before_the_first_step():
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
+    for wrong in (5, [5], [print, "x"]):
+        with pytest.raises(ConfigError, match="it must be a function"):
+            agent.learn(10, callback=wrong)
+    assert agent.n_steps == 0
+
+
+def test_an_episode_that_ended_is_over_even_if_the_recorder_raises():
+    class Failing:
+        due_at, look_at, episodes = 0, 0, []
+
+        def observed(self, point, action, reward, end, info):
+            if end:
+                raise OSError("disk full")
+
+        def learned(self, lesson, agent):
+            pass
+
+        def within_episode(self, agent):
+            return True
+
+        def episode_ended(self, agent):
+            return True
+
+        def close(self, ending, reason=""):
+            pass
+
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0)
+    with pytest.raises(OSError, match="disk full"):
+        agent.learn(200, run_dir=Failing())
+    assert agent.is_between_episodes

@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.advice import warn_of_features, warn_of_limit
+from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
 from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.metadata import AgentMetadata
 from tgm.agent.model_file import read_model, write_model
@@ -32,7 +33,6 @@ from tgm.learners.learner import LearnInfo
 from tgm.learners.make import make_learner
 from tgm.perception.component_map import Move
 
-Callback = Callable[[LearningInfo], object]
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -116,12 +116,13 @@ class TGMAgent(AgentQueries):
             raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
         if self.env is None:
             raise ConfigError("the agent was loaded without an environment; load(..., env=env)")
+        callbacks = as_callbacks(callback)
         if isinstance(run_dir, str | Path):
             run_dir = open_recorder(self, Path(run_dir), self.n_steps + int(n_steps))
         self._recorder = run_dir
         try:
             with progress(int(n_steps), progress_bar) as advance:
-                self._live(int(n_steps), _as_callbacks(callback), advance)
+                self._live(int(n_steps), callbacks, advance)
         except BaseException as error:
             self._close_recorder(error)
             raise
@@ -179,7 +180,7 @@ class TGMAgent(AgentQueries):
             return True
         info = self.info(lesson, episodes)
         answers = [callback(info) for callback in callbacks]  # all of them, whichever says stop
-        return not any(answer is False for answer in answers)
+        return not any(wants_to_stop(answer) for answer in answers)
 
     def _close_recorder(self, error: BaseException | None = None) -> None:
         recorder, self._recorder = self._recorder, None
@@ -200,6 +201,11 @@ class TGMAgent(AgentQueries):
         where = f"step {self.n_steps + 1}"
         try:
             action = _computed(where, self._learner.choose, self.n_steps, self._rng)
+            if action not in range(self.interface.n_actions):
+                raise ConfigError(
+                    f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
+                    f"be from 0 to {self.interface.n_actions - 1}"
+                )
             raw, raw_reward, terminated, truncated, _ = self.env.step(
                 action + self.interface.first_action
             )
@@ -216,12 +222,12 @@ class TGMAgent(AgentQueries):
         self._n_evicted += info.n_evicted
         if info.moves:
             self._moves += info.moves
+        if terminated or truncated:  # before the recorder, which may raise
+            self._finished.append(self.episode(terminated=bool(terminated)))
+            self._abandon_episode()
         if self._recorder is not None:
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
             self._recorder.observed(observation, action, reward, end, info)
-        if terminated or truncated:
-            self._finished.append(self.episode(terminated=bool(terminated)))
-            self._abandon_episode()
 
     def _begin_episode(self) -> None:
         assert self.env is not None
@@ -342,9 +348,3 @@ def _computed(
             "is a fault of tgm, not of the data: please report it with the seed and the settings, "
             "and go on from the last checkpoint or save"
         ) from error
-
-
-def _as_callbacks(callback: Callback | Iterable[Callback] | None) -> tuple[Callback, ...]:
-    if callback is None:
-        return ()
-    return (callback,) if callable(callback) else tuple(callback)

@@ -58,9 +58,7 @@ class AgentQueries:
         if contexts is None:
             belief = self._learner.belief(points)
         else:
-            filtered = self._learner.filtered_belief
-            pairs = zip(points, contexts, strict=True)
-            belief = np.array([filtered(point, context) for point, context in pairs])
+            belief = self._learner.filtered_beliefs(points, contexts)
         values = self._learner.action_values(belief)
         if deterministic:
             chosen = values.argmax(axis=1)
@@ -75,14 +73,13 @@ class AgentQueries:
     ) -> list[Context]:
         """What the next call of `predict` must know of this one."""
         ids = self._learner.state_ids.tolist()
-        return [
-            Context(
-                tuple((StateId(ids[k]), float(row[k])) for k in np.flatnonzero(row > DROPPED)),
-                int(action),
-                tuple(point.tolist()),
-            )
-            for row, action, point in zip(belief, actions, points, strict=True)
-        ]
+        contexts = []
+        for row, action, point in zip(belief, actions.tolist(), points.tolist(), strict=True):
+            found = [(float(row[k]), k) for k in np.flatnonzero(row > DROPPED).tolist()]
+            found.sort(reverse=True)
+            shares = tuple((StateId(ids[k]), share) for share, k in found)
+            contexts.append(Context(shares, action, tuple(point)))
+        return contexts
 
     def belief(self, observation: Any) -> FloatArray:
         """(n_states,) probability of each state given one observation."""
@@ -172,11 +169,23 @@ class AgentQueries:
         return np.array(points).reshape(len(points), self.interface.n_features), is_batch
 
 
-def _contexts(state: Any, episode_start: Any, n: int) -> list[Context] | None:
-    """What came before each of n observations; None if nothing is known of it."""
+def _contexts(state: Any, episode_start: Any, n: int) -> list[Context | None] | None:
+    """What came before each of n observations; None where nothing is known of it."""
     is_start = np.zeros(n, dtype=bool)
     if episode_start is not None:
-        is_start = np.broadcast_to(np.asarray(episode_start, dtype=bool), (n,))
-    if state is not None and len(state) == n:
-        return [Context() if start else one for start, one in zip(is_start, state, strict=True)]
-    return [Context()] * n if is_start.all() else None
+        given = np.asarray(episode_start)
+        if given.dtype.kind not in "biuf" or given.size not in (1, n):
+            raise DataError(
+                f"predict: episode_start is {episode_start!r:.100} for {n} observations; it must "
+                "be True or False for each of them"
+            )
+        is_start = np.broadcast_to(given.astype(bool).ravel(), (n,))
+    if state is None:
+        return [Context() if start else None for start in is_start] if is_start.any() else None
+    is_ours = isinstance(state, list) and all(isinstance(one, Context) for one in state)
+    if not is_ours or len(state) != n:
+        raise DataError(
+            f"predict: state is {state!r:.100} for {n} observations; it must be what predict "
+            "returned for the observations before, or None"
+        )
+    return [Context() if start else one for start, one in zip(is_start, state, strict=True)]

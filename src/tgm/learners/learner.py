@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -116,8 +116,10 @@ class Learner(Protocol):
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation alone."""
 
-    def filtered_belief(self, observation: FloatArray, context: Context) -> FloatArray:
-        """(n_states,) probability of each state given an observation and what came before it."""
+    def filtered_beliefs(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> FloatArray:
+        """(n, n_states) probability of each state given each observation and what came before."""
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""

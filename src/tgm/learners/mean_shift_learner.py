@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -66,9 +66,11 @@ class MeanShiftLearner:
             return np.empty((0, self._n_features, self._n_features))
         return normal_wishart.expected_covariance(self.components.posterior.components)
 
-    def filtered_belief(self, observation: FloatArray, context: Context) -> FloatArray:
-        """(n_states,) the belief given the observation alone, as published."""
-        return np.asarray(self.belief(observation[None])[0])
+    def filtered_beliefs(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> FloatArray:
+        """(n, n_states) the belief given each observation alone, as published."""
+        return self.belief(observations)
 
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation."""

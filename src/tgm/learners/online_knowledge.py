@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.inference.filtering import NOTHING, condition
-from tgm.inference.step_filter import StepFilter
+from tgm.inference.step_filter import StepFilter, StepPosterior
 from tgm.learners import world_tables
 from tgm.learners.learner import Context
 from tgm.learners.limits import most_states
@@ -133,30 +133,40 @@ class OnlineKnowledge:
         expected = np.full(states.n_alive, 1.0 / states.n_alive)
         return condition(expected, log_likelihood)[0]
 
-    def filtered_belief(self, observation: FloatArray, context: Context) -> FloatArray:
-        """(n_states,) probability of each state given an observation and what came before it.
+    def filtered_beliefs(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> FloatArray:
+        """(n, n_states) probability of each state given each observation and what came before it.
 
-        The belief with which the learner would learn from it, among the known states.
+        The belief with which the learner would learn from it, among the known states; without a
+        context, the belief given the observation alone.
         """
-        states = self.world.states
+        beliefs = self.belief(observations)
         if self.origin is None or not self._config.filtering:
-            return np.asarray(self.belief(observation[None])[0])
-        place = {name: slot for slot, name in zip(states.alive, self.state_ids, strict=True)}
-        before = [(int(place[name]), p) for name, p in context.belief if name in place]
+            return beliefs
+        alive = self.world.states.alive.tolist()
+        slot_of = dict(zip(self.state_ids.tolist(), alive, strict=True))
+        index_of = {slot: index for index, slot in enumerate(alive)}
+        for row, point, context in zip(beliefs, observations, contexts, strict=True):
+            if context is None:
+                continue
+            after = self._posterior(point - self.origin, context, slot_of).after
+            total = sum(probability for _, probability in after)
+            if total > 0:  # otherwise it is none of the known states: the nearest is the best guess
+                row[:] = 0.0
+                for slot, probability in after:
+                    row[index_of[slot]] = probability / total
+        return beliefs
+
+    def _posterior(
+        self, point: FloatArray, context: Context, slot_of: dict[int, int]
+    ) -> StepPosterior:
+        """The posterior of a step to `point`, in coordinates about the origin."""
+        before = [(slot_of[name], p) for name, p in context.belief if name in slot_of]
         departure = None
         if context.observation is not None:
             departure = np.array(context.observation) - self.origin
-        posterior = self.filter.posterior(
-            observation - self.origin, before, context.action, departure
-        )
-        found = np.zeros(states.n_slots)
-        for slot, probability in posterior.after:
-            found[slot] = probability
-        total = found.sum()
-        if total > 0:
-            return np.asarray(found[states.alive] / total)
-        # Certainly none of the known states: the nearest one is still the best guess.
-        return np.asarray(self.belief(observation[None])[0])
+        return self.filter.posterior(point, before, context.action, departure)
 
     # --- values -----------------------------------------------------------------------------------
 

@@ -57,3 +57,10 @@ def test_a_name_is_registered_once():
     with pytest.raises(ConfigError, match="'greedy' is already registered as Greedy"):
         register("greedy", LeastTried)
     assert STRATEGIES["greedy"] is Greedy
+
+
+def test_what_is_no_strategy_cannot_be_registered():
+    for name, strategy in ((7, LeastTried), ("two words", LeastTried), ("fine", 5), ("fine", int)):
+        with pytest.raises(ConfigError, match="it must be"):
+            register(name, strategy)
+    assert 7 not in STRATEGIES

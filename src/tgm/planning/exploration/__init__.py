@@ -26,6 +26,10 @@ STRATEGIES: dict[str, type[ExplorationStrategy]] = {
 
 def register(name: str, strategy: type[ExplorationStrategy]) -> None:
     """Make a strategy known under a name; a name can be registered once."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ConfigError(f"the name is {name!r}; it must be a word of letters, digits and _")
+    if not (isinstance(strategy, type) and issubclass(strategy, ExplorationStrategy)):
+        raise ConfigError(f"'{name}' is {strategy!r}; it must be a class of ExplorationStrategy")
     known = STRATEGIES.setdefault(name, strategy)
     if known is not strategy:
         raise ConfigError(
