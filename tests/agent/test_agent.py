@@ -418,3 +418,9 @@ def test_an_episode_that_ended_is_over_even_if_the_recorder_raises():
     with pytest.raises(OSError, match="disk full"):
         agent.learn(200, run_dir=Failing())
     assert agent.is_between_episodes
+
+
+@pytest.mark.parametrize("env", [None, "tgm/Maze-v0", 5])
+def test_what_is_no_environment_is_refused(env):
+    with pytest.raises(SpaceError, match=r"gymnasium\.make"):
+        tgm.TGMAgent(env)

@@ -11,7 +11,7 @@ from campaigns.common.lives import SETTINGS, Life, files_of
 from campaigns.resuming import check_history, killed_within, refusals, terminated
 
 import tgm
-from tgm.envs import EnvSpec, make_env
+from tgm.envs import EnvSpec, Maze, make_env
 from tgm.envs.registry import registered_env
 from tgm.errors import DataError, RunError
 from tgm.runs import Run, RunRecorder, open_run, resume, timing
@@ -322,3 +322,20 @@ def test_a_checkpoint_under_the_name_of_another_step_is_passed_over(tmp_path):
     assert f"holds an agent at step {step}, not {step + 5}; going on from an earlier" in told
     agent.learn(50, run_dir=run)
     assert Run.open(run).status().result["steps"] == step + 50
+
+
+def test_a_schedule_of_walls_is_part_of_the_world(tmp_path):
+    def walled(gap: int) -> Maze:
+        wall = "".join("." if x == gap else "#" for x in range(1, 4))
+        return Maze(f"gap {gap}", ("#####", "#..G#", f"#{wall}#", "#S..#", "#####"))
+
+    def make(*changes) -> gym.Env:
+        return gym.make("tgm/Maze-v0", maze=walled(1), changes=changes)
+
+    folder = tmp_path / "run"
+    tgm.TGMAgent(make((50, walled(3))), seed=0).learn(200, run_dir=folder)
+    for other in (make(), make((50, walled(2))), make((60, walled(3)))):
+        with pytest.raises(RunError, match="changes is"):
+            resume(folder, other)
+    _, troubles = resume(folder, make((50, walled(3))))
+    assert any("move on schedule" in trouble for trouble in troubles)

@@ -37,6 +37,10 @@ class Interface:
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
         """The interface of an environment, or a SpaceError that names the space."""
+        if not isinstance(env, gym.Env):
+            raise SpaceError(
+                f"the environment is {env!r:.100}; wanted one of Gymnasium: gymnasium.make(id)"
+            )
         observations, actions = env.observation_space, env.action_space
         if not isinstance(observations, gym.spaces.Box) or len(observations.shape) != 1:
             raise SpaceError(

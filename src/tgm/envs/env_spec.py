@@ -86,6 +86,8 @@ class EnvSpec:
             options[LIMIT] = NO_LIMIT if spec.max_episode_steps is None else spec.max_episode_steps
             for known in (options, settings):
                 known.pop("maze", None)
+            if env.unwrapped.schedule:  # as plain values, so that another schedule is noticed
+                settings["changes"] = env.unwrapped.schedule
         is_whole = not wrappers and not options.get("changes") and _is_json(options)
         options.pop("changes", None)
         known = {name: value for name, value in settings.items() if _is_json(value)}

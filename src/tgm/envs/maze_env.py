@@ -105,7 +105,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         self.render_mode = render_mode
         self.maze = _as_maze(maze)
         self._noise = _checked_noise(noise)
-        self._changes = _checked_changes(changes, self.maze)
+        self._changes = self._all_changes = _checked_changes(changes, self.maze)
         margin = _NOISE_LIMIT * self._noise
         corner = np.array([self.maze.width - 1, self.maze.height - 1], dtype=np.float64)
         self.observation_space = gym.spaces.Box(-margin, corner + margin, dtype=np.float64)
@@ -122,6 +122,11 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     def default_limit(self) -> int:
         """The time limit of `gym.make`, in steps, if none is given."""
         return max(default_limit(maze) for maze in (self.maze, *(m for _, m in self._changes)))
+
+    @property
+    def schedule(self) -> list[list[Any]]:
+        """All wall changes, those that have happened included: [step, rows of the maze]."""
+        return [[step, list(maze.grid)] for step, maze in self._all_changes]
 
     @property
     def noise(self) -> float:

@@ -77,6 +77,11 @@ def check_world(run: Run, world: EnvSpec) -> list[str]:
     if then.wrappers != world.wrappers:
         names = [", ".join(each.wrappers) or "none" for each in (world, then)]
         return [f"{run.folder}: the wrappers of the environment are {names[0]}, not {names[1]}"]
+    if then.settings.get("changes"):
+        return [
+            f"{run.folder}: the walls of the maze move on schedule; the schedule counts the steps "
+            "since the environment was made, and begins again with this one"
+        ]
     return []
 
 
