@@ -25,8 +25,9 @@ class TGMConfig:
     structure: Structure = "evidence"
     """How states are found: moves weighed by evidence at every step, or mean shift now and then."""
 
-    bandwidth: float | Literal["auto"] = 0.5
-    """Radius within which observations count as one place (theta_b); "auto" learns it."""
+    bandwidth: float | Literal["auto"] = "auto"
+    """Radius within which observations count as one place (theta_b); "auto" learns it, feature by
+    feature; with mean shift it is 0.5 unless a number is given."""
 
     kept_per_state: int = 20
     """Steps into each state that are remembered word by word; older ones stay in the counts."""
@@ -119,6 +120,7 @@ class TGMConfig:
         """The published procedure with its equations mended, and the published constants."""
         published: dict[str, Any] = {
             "structure": "mean_shift",
+            "bandwidth": 0.5,
             "learn_every": 100,
             "exploration": "epsilon_greedy",
         }

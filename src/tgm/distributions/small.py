@@ -10,6 +10,7 @@ import functools
 import math
 
 import numpy as np
+from scipy.special import gammainccinv
 
 from tgm.distributions.arrays import FloatArray, IntArray
 
@@ -87,6 +88,18 @@ def squared_length(offset: FloatArray, precision: FloatArray) -> float:
         (a, b), (_, d) = precision.tolist()
         return float(a * x * x + 2.0 * b * x * y + d * y * y)
     return float(offset @ precision @ offset)
+
+
+@functools.cache
+def squared_radius(n_features: int, radius: float) -> float:
+    """The squared radius of the ball that holds as much of a standard normal as in the plane.
+
+    Outside the circle of `radius` standard deviations lies exp(-radius^2 / 2) of a normal in two
+    features. With more of them a typical point lies further out: in 64, at a distance of 8.
+    """
+    if n_features == 2:
+        return radius**2
+    return float(2.0 * gammainccinv(n_features / 2, math.exp(-0.5 * radius**2)))
 
 
 def second_order(point: FloatArray) -> FloatArray:

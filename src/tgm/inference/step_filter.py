@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.small import squared_radius
 from tgm.inference.filtering import NOTHING, condition, predict
 from tgm.memory.step import Belief
 from tgm.transition.rows import Row
@@ -19,6 +20,7 @@ from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
 
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
+ANYWHERE = 0.02  # share of known states that an untried action reaches against all displacement laws
 DROPPED = 0.01  # smaller probabilities are not carried along
 NEGLIGIBLE = 30.0  # nats behind the nearest state (1e-13 as likely): left out
 ABOVE_PEAK = 1.0  # nats; a log density further above its peak is rounding
@@ -31,10 +33,10 @@ NO_BELIEF = 1e-6  # probability; less of "somewhere unknown" is rounding
 # possible there.
 FAST_TRIES = 2.0
 FAST_SHARE = 0.9  # of the tries of the row, and of the belief before
-FAST_DEPTH = 4.5  # nats below the peak
+FAST_RADIUS = 3.0  # deviations, in the plane
 FAST_MARGIN = 7.0  # nats
 ONE_TRY = 0.9
-ONE_TRY_DEPTH = 0.75  # nats below the peak
+ONE_TRY_RADIUS = math.sqrt(1.5)  # deviations, in the plane: half of the points lie outside
 
 
 class StepPosterior(NamedTuple):
@@ -127,8 +129,8 @@ class StepFilter:
             return None
         after = int(transitions.successor[state, action, 0])
         share = float(transitions.probability[state, action, 0])
-        depth = FAST_DEPTH if certainty >= FAST_TRIES else ONE_TRY_DEPTH
-        if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
+        radius = FAST_RADIUS if certainty >= FAST_TRIES else ONE_TRY_RADIUS
+        if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, radius):
             return None
         log_density = float(log_likelihood[after]) + math.log(share)
         return StepPosterior([(state, after, probability)], [(after, 1.0)], 0.0, [], log_density)
@@ -142,13 +144,14 @@ class StepFilter:
         starts = sum(row.values())
         if starts < FAST_TRIES or row[first] < FAST_SHARE * starts:
             return None
-        if not self._is_beyond_doubt(log_likelihood, first, FAST_DEPTH):
+        if not self._is_beyond_doubt(log_likelihood, first, FAST_RADIUS):
             return None
         log_density = float(log_likelihood[first]) + math.log(row[first] / starts)
         return StepPosterior([], [(first, 1.0)], 0.0, [], log_density)
 
-    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, depth: float) -> bool:
+    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, radius: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
+        depth = 0.5 * squared_radius(self._world.states.n_features, radius)
         here, peak = float(log_likelihood[state]), float(self._world.states.peak[state])
         if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False
@@ -267,7 +270,8 @@ class StepFilter:
         alive = states.alive
         weights = displacements.densities_from(origin, action, states.mean_features, alive)
         total = float((weights if len(alive) == states.n_slots else weights[alive]).sum())
-        return [float(weights[state]) / total for state in near]
+        law, anywhere = (1.0 - ANYWHERE) / total, ANYWHERE / states.n_alive
+        return [law * float(weights[state]) + anywhere for state in near]
 
     def _log_new(
         self, point: FloatArray, nearest: int, origin: FloatArray | None, action: int | None

@@ -8,6 +8,7 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.step_filter import StepFilter, StepPosterior
 from tgm.inference.trust import trust_in_rows
@@ -22,6 +23,7 @@ from tgm.memory.step import Step
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import Move
 from tgm.perception.component_prior import ComponentPrior
+from tgm.perception.coordinates import Coordinates
 from tgm.perception.gaussian_states import GaussianStates
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.exploration import STRATEGIES
@@ -45,7 +47,7 @@ class OnlineLearner(OnlineKnowledge):
     """Filters, assigns, counts, revises structure and plans, at every step.
 
     Works in coordinates whose origin is the first observation, so that no digits are lost far from
-    zero.
+    zero, and in the features that a search for the scale found relevant, if there was one.
     """
 
     def __init__(
@@ -85,10 +87,10 @@ class OnlineLearner(OnlineKnowledge):
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Learn from the first observation of an episode."""
-        if self.origin is None:
-            self.origin = observation.copy()
+        if self.coordinates is None:
+            self.coordinates = Coordinates.about(observation.copy())
         self.exploration.begin_episode()
-        point, log_fade = observation - self.origin, self.world.transitions.log_fade
+        point, log_fade = self.coordinates.local(observation), self.world.transitions.log_fade
         return self._learn_from(Step(None, [], None, 0.0, 0.0, point, log_fade))
 
     def observe(
@@ -97,11 +99,11 @@ class OnlineLearner(OnlineKnowledge):
         """Learn from one step from the current belief."""
         newest = self.world.newest
         assert newest is not None
-        assert self.origin is not None
+        assert self.coordinates is not None
         self.n_steps += 1
         if not self.planner.worst_reward <= reward <= self.planner.best_reward:
             self.planner.see_reward(reward)
-        point, log_fade = observation - self.origin, self.world.transitions.log_fade
+        point, log_fade = self.coordinates.local(observation), self.world.transitions.log_fade
         end = 1.0 if terminated else 0.0
         step = Step(newest.arrival, newest.after, action, reward, end, point, log_fade)
         if newest.kept_in is not None:  # so that a chain of steps that are not kept can end
@@ -261,7 +263,9 @@ class OnlineLearner(OnlineKnowledge):
         if log.moves:
             moves, log.moves = tuple(log.moves), []
         is_more = log.states or log.rows or log.is_everything
-        if not is_more and len(after) == 1 and len(entries) <= 1:
+        assert self.coordinates is not None
+        follows = self.coordinates.chosen is None  # else means hold more than the point's features
+        if follows and not is_more and len(after) == 1 and len(entries) <= 1:
             slot, share = after[0]
             source, reached, weight = entries[0] if entries else (before, slot, 0.0)
             if source == before and reached == slot:
@@ -289,10 +293,10 @@ class OnlineLearner(OnlineKnowledge):
 
     def to_arrays(self) -> Arrays:
         """Everything that matters between two episodes, as named arrays."""
-        if self.origin is None:
+        if self.coordinates is None:
             return {}
         return {
-            "origin": self.origin,
+            **prefixed("coordinates", self.coordinates.to_arrays()),
             "first_covariance": self.first_covariance,
             "log_evidence": number(self.log_evidence),
             "n_steps": np.array([self.n_steps]),
@@ -311,6 +315,9 @@ class OnlineLearner(OnlineKnowledge):
             return
         states = self.world.states
         n_features = states.n_features
+        coordinates = Coordinates.from_arrays(saved.part("coordinates"))
+        if int(coordinates.relevant.sum()) != n_features:
+            raise DataError(f"array 'relevant' does not name {n_features} features")
         states.prior = ComponentPrior.from_arrays(saved.part("prior"), n_features)
         self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
         self.world.restore(saved.part("world"))
@@ -321,7 +328,7 @@ class OnlineLearner(OnlineKnowledge):
         self.n_steps = saved.count("n_steps")
         self._changed_at = saved.number("changed_at", infinite=-math.inf)
         self._pool_at = saved.number("pool_at", infinite=math.inf)
-        self.origin = saved.floats("origin", n_features)
+        self.coordinates = coordinates
 
 
 def _empty_world(n_features: int, n_actions: int, config: TGMConfig, scale: Scale) -> WorldModel:

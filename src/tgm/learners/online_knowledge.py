@@ -15,6 +15,7 @@ from tgm.learners.learner import Context
 from tgm.learners.limits import most_states
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
+from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.sparse import NO_COUNT
@@ -28,10 +29,10 @@ class OnlineKnowledge:
     """The questions that a `Learner` answers, from a world model and the values planned in it.
 
     Attributes:
-        world: what is known, in coordinates about `origin`.
+        world: what is known, in local coordinates.
         planner: the values.
         filter: finds every belief.
-        origin: (n_features,) the first observation ever; None before it.
+        coordinates: from observations to local ones; None before the first observation.
         most_states: no state is born when there are so many.
     """
 
@@ -42,7 +43,7 @@ class OnlineKnowledge:
         self.world = world
         self.planner = planner
         self.filter = step_filter
-        self.origin: FloatArray | None = None
+        self.coordinates: Coordinates | None = None
         self.most_states = config.max_states or most_states(world.states.n_features)
         self._config = config
 
@@ -55,14 +56,15 @@ class OnlineKnowledge:
     def means(self) -> FloatArray:
         """(n_states, n_features)"""
         states = self.world.states
-        if self.origin is None:
+        if self.coordinates is None:
             return np.empty((0, states.n_features))
-        return np.asarray(states.mean[states.alive] + self.origin)
+        return self.coordinates.observations(states.mean[states.alive])
 
     @property
     def covariances(self) -> FloatArray:
         """(n_states, n_features, n_features)"""
-        return self.world.states.covariances(self.world.states.alive)
+        covariances = self.world.states.covariances(self.world.states.alive)
+        return covariances if self.coordinates is None else self.coordinates.covariances(covariances)
 
     @property
     def transition_counts(self) -> FloatArray:
@@ -127,9 +129,10 @@ class OnlineKnowledge:
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation alone."""
         states = self.world.states
-        if self.origin is None:
+        if self.coordinates is None:
             return np.empty((len(observations), 0))
-        log_likelihood = states.log_densities_of(observations - self.origin)[:, states.alive]
+        points = self.coordinates.local(observations)
+        log_likelihood = states.log_densities_of(points)[:, states.alive]
         expected = np.full(states.n_alive, 1.0 / states.n_alive)
         return condition(expected, log_likelihood)[0]
 
@@ -142,7 +145,7 @@ class OnlineKnowledge:
         context, the belief given the observation alone.
         """
         beliefs = self.belief(observations)
-        if self.origin is None or not self._config.filtering:
+        if self.coordinates is None or not self._config.filtering:
             return beliefs
         alive = self.world.states.alive.tolist()
         slot_of = dict(zip(self.state_ids.tolist(), alive, strict=True))
@@ -150,7 +153,7 @@ class OnlineKnowledge:
         for row, point, context in zip(beliefs, observations, contexts, strict=True):
             if context is None:
                 continue
-            after = self._posterior(point - self.origin, context, slot_of).after
+            after = self._posterior(self.coordinates, point, context, slot_of).after
             total = sum(probability for _, probability in after)
             if total > 0:  # otherwise it is none of the known states: the nearest is the best guess
                 row[:] = 0.0
@@ -159,13 +162,18 @@ class OnlineKnowledge:
         return beliefs
 
     def _posterior(
-        self, point: FloatArray, context: Context, slot_of: dict[int, int]
+        self,
+        coordinates: Coordinates,
+        observation: FloatArray,
+        context: Context,
+        slot_of: dict[int, int],
     ) -> StepPosterior:
-        """The posterior of a step to `point`, in coordinates about the origin."""
+        """The posterior of a step to an observation (n_features,)."""
         before = [(slot_of[name], p) for name, p in context.belief if name in slot_of]
         departure = None
         if context.observation is not None:
-            departure = np.array(context.observation) - self.origin
+            departure = coordinates.local(np.array(context.observation))
+        point = coordinates.local(observation)
         return self.filter.posterior(point, before, context.action, departure)
 
     # --- values -----------------------------------------------------------------------------------
@@ -173,7 +181,7 @@ class OnlineKnowledge:
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
         states = self.world.states
-        if self.origin is None:
+        if self.coordinates is None:
             return np.zeros((*belief.shape[:-1], self.world.transitions.n_actions))
         # A state that was seen only once may be an outlier, and must not decide.
         weight = states.weight[states.alive]
@@ -192,13 +200,15 @@ class OnlineKnowledge:
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""
         n_features, n_actions = self.world.states.n_features, self.world.transitions.n_actions
-        if self.origin is None:
+        if self.coordinates is None:
             return Snapshot.empty(n_features, n_actions, np.empty((0, n_features)))
         values = self.greedy_values() if self.world.states.n_alive else np.empty((0, n_actions))
-        return world_tables.snapshot(self.world, self.origin, values, self._config.row_prior)
+        return world_tables.snapshot(
+            self.world, self.coordinates, values, self._config.row_prior
+        )
 
     def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
         """Some states and rows as they are now; ids that are gone are listed as removed."""
-        if self.origin is None:
+        if self.coordinates is None:
             return Changes([], [], [], sorted(states))
-        return world_tables.excerpt(self.world, self.origin, states, rows)
+        return world_tables.excerpt(self.world, self.coordinates, states, rows)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tgm.config import TGMConfig
+from tgm.distributions.small import squared_radius
 from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
 from tgm.structure.search import StructureSearch
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
-REASSIGN_DISTANCE = 2.0  # standard deviations from its state at which a kept step is
+REASSIGN_DISTANCE = 2.0  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
@@ -75,6 +76,7 @@ class Reviser:
         states = self._world.states
         # Later most of the kept steps are new ones, which were assigned when much was known.
         latest = 2 * self._config.kept_per_state
+        far_away = squared_radius(states.n_features, REASSIGN_DISTANCE)
         for state in due:
             weight = float(states.weight[state])
             if not states.is_alive[state] or not REASSIGN_POINTS <= weight <= latest:
@@ -83,7 +85,7 @@ class Reviser:
                 step
                 for step in self._world.memory.into(state)
                 if weight > REASSIGN_GROWTH * step.weight_then
-                and states.squared_distance(step.arrival, state) > REASSIGN_DISTANCE**2
+                and states.squared_distance(step.arrival, state) > far_away
             ]
             for step in far:
                 if step.kept_in == state and states.weight[state] >= 2:

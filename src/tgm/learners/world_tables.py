@@ -12,6 +12,7 @@ from tgm.distributions import FloatArray
 from tgm.inference.step_filter import STAY
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
+from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
 from tgm.structure.evidence import base_of_rows
 from tgm.transition.sparse import START, Key
@@ -19,13 +20,13 @@ from tgm.world_model import WorldModel
 
 
 def snapshot(
-    world: WorldModel, origin: FloatArray, values: FloatArray, row_prior: float
+    world: WorldModel, coordinates: Coordinates, values: FloatArray, row_prior: float
 ) -> Snapshot:
-    """Everything; slots become ids, and the origin is added.
+    """Everything; slots become ids, and local coordinates observations.
 
     Args:
         world: what is known.
-        origin: (n_features,) of its coordinates.
+        coordinates: in which it is known.
         values: (n_states, n_actions) greedy action values.
         row_prior: tries that the base of a row is worth.
     """
@@ -35,15 +36,16 @@ def snapshot(
     keys = sorted(key for key, row in world.transitions.rows.items() if row and key[0] != START)
     evidence = np.array([states.log_evidence(slot) for slot in slots])
     steps, ids = world.memory.all(), states.ids.tolist()
+    covariance = coordinates.covariances(prior.covariance)
     arrivals = np.array([step.arrival for step in steps]).reshape(-1, states.n_features)
     return Snapshot(
-        _table(world, origin, slots, keys, []),
+        _table(world, coordinates, slots, keys, []),
         values,
-        states.mean[alive] + origin,
-        np.broadcast_to(prior.covariance, (len(slots), *prior.covariance.shape)),
+        coordinates.observations(states.mean[alive]),
+        np.broadcast_to(covariance, (len(slots), *covariance.shape)),
         evidence,
         prior.dof - states.n_features,
-        arrivals + origin,
+        coordinates.observations(arrivals),
         np.array([ids[step.kept_in] for step in steps if step.kept_in is not None], dtype=np.intp),
         {
             "observations": -float(evidence.sum()),
@@ -53,7 +55,7 @@ def snapshot(
 
 
 def excerpt(
-    world: WorldModel, origin: FloatArray, states: Iterable[StateId], rows: Iterable[RowId]
+    world: WorldModel, coordinates: Coordinates, states: Iterable[StateId], rows: Iterable[RowId]
 ) -> Changes:
     """Some states and rows as they are now; ids that are gone are listed as removed."""
     alive = world.states.alive
@@ -61,11 +63,15 @@ def excerpt(
     slots = sorted(slot_of[name] for name in states if name in slot_of)
     keys = sorted((slot_of[name], action) for name, action in rows if name in slot_of)
     removed = sorted(int(name) for name in states if name not in slot_of)
-    return _table(world, origin, slots, keys, removed)
+    return _table(world, coordinates, slots, keys, removed)
 
 
 def _table(
-    world: WorldModel, origin: FloatArray, slots: list[int], keys: list[Key], removed: list[int]
+    world: WorldModel,
+    coordinates: Coordinates,
+    slots: list[int],
+    keys: list[Key],
+    removed: list[int],
 ) -> Changes:
     transitions, ids = world.transitions, world.states.ids.tolist()
     visits_of, reward_of = transitions.visits.item, transitions.reward_sum.item
@@ -80,17 +86,22 @@ def _table(
         rows += (ids[key[0]], key[1], visits, reward, end, len(row))
         for reached, count in row.items():
             next_states += (ids[reached], count)
-    return Changes(_states(world, origin, slots), rows, next_states, removed)
+    return Changes(_states(world, coordinates, slots), rows, next_states, removed)
 
 
-def _states(world: WorldModel, origin: FloatArray, slots: list[int]) -> list[float]:
+def _states(world: WorldModel, coordinates: Coordinates, slots: list[int]) -> list[float]:
     """Plain numbers: for matrices this small that takes a third of the time of arrays."""
-    states, start = world.states, origin.tolist()
+    states, start = world.states, coordinates.origin.tolist()
     values: list[float] = []
     for slot in slots:
         values += (states.ids.item(slot), states.weight.item(slot), 0.0)
-        values += map(add, states.mean[slot].tolist(), start)
-        values += states.covariance(slot)
+        if coordinates.chosen is None:
+            values += map(add, states.mean[slot].tolist(), start)
+            values += states.covariance(slot)
+        else:
+            values += coordinates.observations(states.mean[slot]).tolist()
+            covariances = states.covariances(np.array([slot]))
+            values += coordinates.covariances(covariances).ravel().tolist()
     return values
 
 

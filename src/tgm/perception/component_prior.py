@@ -9,7 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.distributions.small import inverse, log_det, squared_length, well_conditioned
+from tgm.distributions.small import (
+    inverse,
+    log_det,
+    squared_length,
+    squared_radius,
+    well_conditioned,
+)
 from tgm.files.arrays import ArrayReader, Arrays, number
 
 LOG_PI = math.log(math.pi)
@@ -28,7 +34,8 @@ class ComponentPrior:
             predictive Student t when only its mean is known.
         dof: how many points that is worth; above n_features + 1.
         log_state_density: ln of the expected number of states per unit of volume.
-        radius: standard deviations within which observations count as one place.
+        radius: standard deviations within which observations count as one place, in the plane;
+            see `squared_radius` for other numbers of features.
     """
 
     covariance: FloatArray
@@ -117,9 +124,12 @@ class ComponentPrior:
         """ln prior of two states that lie `offset` apart: two in one place are not believed in.
 
         ln (1 - exp(-z^2)) with z the squared distance over the squared radius: next to nothing
-        within the radius, next to one beyond it.
+        within the radius, next to one beyond it. With more than two features both count from where
+        points of one place lie anyhow.
         """
-        z = self.squared_distance(offset) / self.radius**2
+        beside = max(0, self.n_features - 2)
+        edge = squared_radius(self.n_features, self.radius) - beside
+        z = max(0.0, self.squared_distance(offset) - beside) / edge
         return math.log(max(-math.expm1(-(z * z)), 1e-12))
 
 

@@ -17,6 +17,7 @@ from tgm.distributions.small import (
     mahalanobis_coefficients,
     second_order,
     shifted_features,
+    squared_radius,
     well_conditioned,
 )
 from tgm.errors import DataError
@@ -35,8 +36,8 @@ LOG_2PI = math.log(2 * math.pi)
 LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
 NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
-NEAR = 22.0  # squared distance within which two states are worth comparing
-WIDE = 2.0  # times the believed variance, from which a split is worth a look
+NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
+WIDE = 2.0  # times the believed variance, in the plane, from which a split is worth a look
 
 
 class GaussianStates(StateSlots):
@@ -130,10 +131,10 @@ class GaussianStates(StateSlots):
         return np.asarray(self.prior.precision @ offset)
 
     def near(self, slot: int) -> list[int]:
-        """The other states whose mean lies within NEAR, in squared typical deviations."""
+        """The other states whose mean lies within NEAR typical deviations."""
         coefficients = mahalanobis_coefficients(self.prior.precision, self.mean[slot])
         squares = self.mean_features.dot(np.array(coefficients))
-        found = np.flatnonzero(squares < NEAR).tolist()
+        found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
         return [other for other in found if other != slot and self.is_alive[other]]
 
     def birth(self) -> int:
@@ -249,10 +250,13 @@ class GaussianStates(StateSlots):
     def is_wide(self, slot: int) -> bool:
         """Whether a state is so much wider than is believed of one that it may be two."""
         # Not wide in all directions together: then not in one. This costs less to see.
+        n_features, weight = self.n_features, float(self.weight[slot])
         spread = float(np.vdot(self.prior.precision, self.scatter[slot]))
-        if spread <= WIDE * float(self.weight[slot]):
+        if spread <= (WIDE + max(0, n_features - 2)) * weight:
             return False
-        return spread_ratio(self.prior, self.moments(slot)) > WIDE
+        return spread_ratio(self.prior, self.moments(slot)) > WIDE * _chance_width(
+            n_features, weight
+        )
 
     def cut(self, points: FloatArray) -> BoolArray | None:
         """(n,) one side of the best cut of points (n, n_features) in two, or None."""
@@ -323,3 +327,11 @@ class GaussianStates(StateSlots):
         self._theta[:n_slots] = theta
         for slot in range(n_slots):
             self._mean_features[slot] = second_order(self.mean[slot])
+
+
+def _chance_width(n_features: int, weight: float) -> float:
+    """The widest variance of `weight` points by chance, over that of points in the plane.
+
+    The largest eigenvalue of a sample covariance lies at (1 + sqrt(n_features / weight))^2.
+    """
+    return ((1.0 + math.sqrt(n_features / weight)) / (1.0 + math.sqrt(2.0 / weight))) ** 2

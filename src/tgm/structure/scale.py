@@ -33,6 +33,6 @@ class Scale:
         return cls(identity * (bandwidth / RADIUS) ** 2, identity * (2 * bandwidth) ** 2)
 
     @classmethod
-    def of_ratio(cls, unit: FloatArray, ratio: float) -> Scale:
-        """A state is `ratio` as wide as the observation changes in a step, `unit` (n_features,)."""
-        return cls(np.diag((ratio * unit) ** 2), np.diag(unit**2), AUTO_RADIUS)
+    def of_deviations(cls, deviation: FloatArray, typical_step: FloatArray) -> Scale:
+        """A state is as wide as `deviation`, a step `typical_step` long; both (n_features,)."""
+        return cls(np.diag(deviation**2), np.diag(typical_step**2), AUTO_RADIUS)

@@ -21,7 +21,7 @@ from tgm.files.schema import LARGEST_POINT, Schema, floats, positive_definite, s
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
 LOG_OWN_SHARE, LOG_BROAD_SHARE = math.log(OWN_SHARE), math.log1p(-OWN_SHARE)
 BROAD_DOF = 3.0  # the displacement of any action: a Student t with heavy tails
-PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own
+PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own, for each feature but one
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
 SETTLED = 300.0  # displacements after which an action's law is learned no further
 FARTHEST = 10.0  # times as far as a typical step
@@ -223,10 +223,19 @@ class Displacements:
 
     def _refresh_own(self, action: int) -> None:
         """The Gaussian of one action's displacements."""
-        weight = self.weight[action]
-        spread = (PRIOR_WEIGHT * self._broad + self.scatter[action]) / (PRIOR_WEIGHT + weight)
-        covariance = spread * (1.0 + 1.0 / (PRIOR_WEIGHT + weight)) + self._floor
+        weight, prior = self.weight[action], prior_weight(self.mean.shape[1])
+        spread = (prior * self._broad + self.scatter[action]) / (prior + weight)
+        covariance = spread * (1.0 + 1.0 / (prior + weight)) + self._floor
         covariance = well_conditioned(covariance, self._floor)
         self._own_precision[action] = inverse(covariance)
         self._own_log_peak[action] = -0.5 * log_det(2 * math.pi * covariance)
         self._refresh_at[action] = REFRESH_GROWTH * weight
+
+
+def prior_weight(n_features: int) -> float:
+    """Displacements that the broad law is worth in an action's own.
+
+    It grows with the number of features: fewer displacements than features show nothing of most
+    directions, and a law must not be sure of them.
+    """
+    return PRIOR_WEIGHT * max(1, n_features - 1)

@@ -1,0 +1,164 @@
+"""The choice of a scale: candidates are proposed from the first steps, and the evidence decides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.errors import DataError
+from tgm.files.arrays import LARGEST_POINT, ArrayReader, Arrays
+from tgm.structure.scale_evidence import FirstSteps, evidence_of, evidence_of_each
+
+RATIOS = np.geomspace(0.04, 1.0, 8)
+"""Candidate deviations of observations within a state, in typical steps."""
+
+USUAL_RATIO = 0.25  # of the deviation to the typical step, before anything was measured
+RATIO_SPREAD = 1.0  # standard deviation of ln of that ratio
+FINER = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
+NEEDED = 6.0  # nats with which a feature shows that it tells states apart
+DROPPED = 10.0  # nats by which a scale with fewer features must be better than one with all
+LEAST_RATIO = 1e-3  # of a deviation to the typical step
+FEW_POINTS = 8  # observations; with fewer all features are as wide, in typical steps
+ENOUGH_POINTS = 32  # observations; with fewer no feature is left out
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleChoice:
+    """How wide states are, feature by feature, and by which features they are told apart.
+
+    Attributes:
+        deviation: (n_features,) standard deviation of observations within a state.
+        typical_step: (n_features,) root mean square change in a step.
+        relevant: (n_features,)
+        gain: (n_features,) nats by which each feature alone shows that it tells states apart.
+    """
+
+    deviation: FloatArray
+    typical_step: FloatArray
+    relevant: BoolArray
+    gain: FloatArray
+
+    def differs(self, other: ScaleChoice, tolerance: float) -> bool:
+        """Whether a learner with the other scale should begin again with this one.
+
+        `tolerance` is the change of the logarithm of a deviation that makes no difference.
+        """
+        if (self.relevant != other.relevant).any():
+            return True
+        change = np.abs(np.log(self.deviation / other.deviation))[self.relevant]
+        return bool(change.max() > tolerance)
+
+    def to_arrays(self) -> Arrays:
+        """As named arrays."""
+        return {
+            "deviation": self.deviation,
+            "typical_step": self.typical_step,
+            "relevant": self.relevant,
+            "gain": self.gain,
+        }
+
+    @classmethod
+    def from_arrays(cls, saved: ArrayReader, n_features: int) -> ScaleChoice:
+        """What `to_arrays` gave, checked."""
+        deviation, step = (
+            saved.floats(name, n_features, low=0.0, size=LARGEST_POINT)
+            for name in ("deviation", "typical_step")
+        )
+        relevant = saved.flags("relevant", n_features)
+        if not relevant.any() or min(deviation.min(), step.min()) <= 0.0:
+            raise DataError("array 'deviation' is no scale")
+        return cls(deviation, step, relevant, saved.floats("gain", n_features))
+
+
+def choose_scale(steps: FirstSteps) -> ScaleChoice:
+    """The scale with the most evidence, among those that the steps propose.
+
+    One width for all features, in typical steps; each feature as wide as it looks alone; or as wide
+    as it is within the states of the best so far. All features; or those that tell states apart,
+    alone or given the states that others show.
+    """
+    n, n_features = steps.points.shape
+    every = np.ones(n_features, dtype=bool)
+    best = _best(steps, RATIOS[:, None] * steps.typical_step, every, _log_prior(RATIOS))
+    gain = np.zeros(n_features)
+    if n >= FEW_POINTS:
+        if n_features > 1:
+            each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS)
+            gain = each.max(axis=1)
+            own = RATIOS[each.argmax(axis=1)] * steps.typical_step
+            best = max(best, _best(steps, FINER[:, None] * own, every))
+        best = max(best, _best(steps, _within(steps, best.labels)[None], every))
+        shown = gain > NEEDED
+        if n >= ENOUGH_POINTS and shown.any() and not shown.all():
+            fewer = _with_fewer(steps, own, shown)
+            if fewer.log_evidence > best.log_evidence + DROPPED:
+                best = fewer
+    return ScaleChoice(best.deviation, steps.typical_step, best.relevant, gain)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A scale, and what it makes of the steps: see `Fit`."""
+
+    log_evidence: float
+    deviation: FloatArray
+    relevant: BoolArray
+    labels: IntArray
+
+    def __lt__(self, other: _Candidate) -> bool:
+        return self.log_evidence < other.log_evidence
+
+
+def _best(
+    steps: FirstSteps,
+    deviations: FloatArray,
+    relevant: BoolArray,
+    log_prior: FloatArray | float = 0.0,
+) -> _Candidate:
+    """The best of candidates (n_candidates, n_features)."""
+    fit = evidence_of(steps, deviations, relevant)
+    best = int(np.argmax(fit.log_evidence + log_prior))
+    return _Candidate(
+        float(fit.log_evidence[best]), deviations[best], relevant, fit.labels[best]
+    )
+
+
+def _log_prior(ratios: FloatArray) -> FloatArray:
+    """ln prior of deviations in typical steps, up to a constant."""
+    return np.asarray(-0.5 * (np.log(ratios / USUAL_RATIO) / RATIO_SPREAD) ** 2)
+
+
+def _with_fewer(steps: FirstSteps, own: FloatArray, shown: BoolArray) -> _Candidate:
+    """The best scale without the features that tell no states apart."""
+    labels = _best(steps, own[None], shown).labels
+    within = _within(steps, labels)
+    relevant = shown | _tells_apart(steps, within, labels)
+    best = _best(steps, FINER[:, None] * np.where(shown, own, within), relevant)
+    return max(best, _best(steps, _within(steps, best.labels)[None], relevant))
+
+
+def _within(steps: FirstSteps, labels: IntArray) -> FloatArray:
+    """(n_features,) standard deviation of the observations within the states of their labels."""
+    points = steps.points
+    counts = np.bincount(labels).astype(float)
+    means = np.array([np.bincount(labels, column) for column in points.T]).T
+    means /= np.maximum(counts, 1.0)[:, None]
+    freedom = len(points) - float((counts > 0).sum())
+    square = np.square(points - means[labels]).sum(axis=0)
+    # A guess worth a few points, for states that have hardly been seen twice.
+    square += FEW_POINTS * (USUAL_RATIO * steps.typical_step) ** 2
+    return np.asarray(np.sqrt(square / (freedom + FEW_POINTS)))
+
+
+def _tells_apart(steps: FirstSteps, within: FloatArray, labels: IntArray) -> BoolArray:
+    """(n_features,) whether a mean for each state explains a feature better than one for all.
+
+    By the Bayesian information criterion: half the logarithm of the number of points for each mean.
+    """
+    n, n_states = len(steps.points), len(set(labels.tolist()))
+    overall = np.maximum(steps.points.std(axis=0), LEAST_RATIO * steps.typical_step)
+    gain = n * np.log(overall / within) - 0.5 * (n_states - 1) * math.log(n)
+    return np.asarray(gain > NEEDED)

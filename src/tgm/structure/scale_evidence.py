@@ -1,0 +1,263 @@
+"""The evidence of scales: how well states of a given width explain the first steps of a run.
+
+A small version of the model, with sure assignments, learns from the steps once for each candidate,
+all candidates in one array operation. It decides how wide states are and which features tell them
+apart before there is a learner that could be asked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import gammaln
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.inference.filtering import NOTHING
+from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
+from tgm.transition.displacements import (
+    BROAD_DOF,
+    FLOOR,
+    LOG_BROAD_SHARE,
+    LOG_OWN_SHARE,
+    PRIOR_WEIGHT,
+)
+
+ROW_TRIES = 0.5  # tries that the base of a row is worth
+OUTLIER = 0.01  # probability of an observation that belongs to no state
+LEAST_REACH = 1e-6  # of the largest: the typical step of a feature that never changes
+EPISODE_START = -1  # the action of an observation that begins an episode
+
+
+@dataclass(frozen=True, eq=False)
+class FirstSteps:
+    """The observations of the first steps of a run, with the actions between them.
+
+    Attributes:
+        points: (n, n_features) observations, in order.
+        actions: (n,) the action before each; EPISODE_START for the first of an episode.
+    """
+
+    points: FloatArray
+    actions: IntArray
+
+    @cached_property
+    def reach(self) -> FloatArray:
+        """(n_features,) root mean square of the change of each feature in a step."""
+        steps = np.diff(self.points, axis=0)[self.actions[1:] != EPISODE_START]
+        if not len(steps):
+            return np.zeros(self.points.shape[1])
+        return np.asarray(np.sqrt(np.mean(np.square(steps), axis=0)))
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether any feature has ever changed, so that there is something to measure."""
+        return float(self.reach.max(initial=0.0)) > math.sqrt(np.finfo(float).tiny)
+
+    @cached_property
+    def typical_step(self) -> FloatArray:
+        """(n_features,) the reach of each feature, above zero."""
+        return np.maximum(self.reach, LEAST_REACH * self.reach.max())
+
+    @cached_property
+    def common(self) -> FloatArray:
+        """(n, n_features) ln density of each value if a feature looks the same in every state.
+
+        Each is the predictive Student t of a normal-gamma, given the values before; the first has
+        none.
+        """
+        n, step = len(self.points), self.typical_step
+        offset = self.points - self.points[0]
+        seen = np.arange(1.0, n)[:, None]
+        mean = np.cumsum(offset, axis=0)[:-1] / seen
+        scatter = np.cumsum(np.square(offset), axis=0)[:-1] - seen * mean**2
+        dof = seen + 1.0
+        square = (step**2 + np.maximum(scatter, 0.0)) / dof * (1.0 + 1.0 / seen)
+        z = (offset[1:] - mean) ** 2 / (dof * square)
+        density = (
+            gammaln((dof + 1) / 2)
+            - gammaln(dof / 2)
+            - 0.5 * np.log(dof * math.pi * square)
+            - 0.5 * (dof + 1) * np.log1p(z)
+        )
+        return np.concatenate([np.zeros((1, self.points.shape[1])), density])
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What each of `n_candidates` scales makes of the steps.
+
+    Attributes:
+        log_evidence: (n_candidates,) ln density of all observations but the first, each given those
+            before.
+        labels: (n_candidates, n) the state of each observation.
+        n_states: (n_candidates,) number of states.
+    """
+
+    log_evidence: FloatArray
+    labels: IntArray
+    n_states: IntArray
+
+
+def evidence_of(steps: FirstSteps, deviation: FloatArray, relevant: BoolArray) -> Fit:
+    """The evidence of candidates that share their relevant features.
+
+    Args:
+        steps: what was seen.
+        deviation: (n_candidates, n_features) standard deviations of observations within a state.
+        relevant: (n_features,) the features by which states are told apart; the others have one
+            common density.
+    """
+    deviation = deviation[:, relevant]
+    points = steps.points[:, relevant] / deviation[:, None, :]
+    fit = _run(points, deviation, steps.typical_step[relevant] / deviation, steps.actions)
+    common = float(steps.common[:, ~relevant].sum())
+    return Fit(fit.log_evidence + common, fit.labels, fit.n_states)
+
+
+def evidence_of_each(steps: FirstSteps, ratios: FloatArray) -> tuple[FloatArray, Fit]:
+    """The evidence of each feature alone: states told apart by it and by nothing else.
+
+    Args:
+        steps: what was seen.
+        ratios: (n_ratios,) candidate deviations, in typical steps.
+
+    Returns:
+        (n_features, n_ratios) nats above the common density, and the fit, in that order.
+    """
+    deviation = (steps.typical_step[:, None] * ratios).reshape(-1, 1)
+    columns = np.repeat(steps.points.T, len(ratios), axis=0)[:, :, None]
+    reach = np.tile(1.0 / ratios, len(steps.typical_step))[:, None]
+    fit = _run(columns / deviation[:, None, :], deviation, reach, steps.actions)
+    gain = fit.log_evidence.reshape(-1, len(ratios)) - steps.common.sum(axis=0)[:, None]
+    return gain, fit
+
+
+class _Laws:
+    """What each action does to the observation, for each candidate: as in `Displacements`.
+
+    A displacement that changes the state is normal, with mean and variance of those of the action
+    so far, or, with a small share, as far as a typical step leads: a Student t.
+    """
+
+    def __init__(self, reach: FloatArray, log_unit: FloatArray, n_actions: int) -> None:
+        """Nothing has moved; reach (n_candidates, n_dims) in deviations."""
+        n_candidates, n_dims = reach.shape
+        self._reach = reach
+        self._log_unit = log_unit
+        self._weight = np.zeros((n_candidates, n_actions))
+        self._mean = np.zeros((n_candidates, n_actions, n_dims))
+        self._scatter = np.zeros((n_candidates, n_actions, n_dims))
+        self._broad_peak = -np.log(reach).sum(axis=1) + float(
+            gammaln((BROAD_DOF + n_dims) / 2)
+            - gammaln(BROAD_DOF / 2)
+            - 0.5 * n_dims * math.log(BROAD_DOF * math.pi)
+        )
+
+    def log_densities(self, displacements: FloatArray, action: int) -> FloatArray:
+        """(n_candidates, n) ln densities of displacements (n_candidates, n, n_dims)."""
+        n_dims = displacements.shape[2]
+        broad = displacements / self._reach[:, None]
+        log_broad = self._broad_peak[:, None] - 0.5 * (BROAD_DOF + n_dims) * np.log1p(
+            np.einsum("ckd,ckd->ck", broad, broad) / BROAD_DOF
+        )
+        if action == EPISODE_START:
+            return np.asarray(log_broad)
+        weight = self._weight[:, action, None]
+        # The variances are learned one by one: the number of features does not count here.
+        total = PRIOR_WEIGHT + weight
+        spread = (PRIOR_WEIGHT * self._reach**2 + self._scatter[:, action]) / total
+        variance = spread * (1.0 + 1.0 / total) + FLOOR
+        off = displacements - self._mean[:, action, None]
+        log_own = -0.5 * np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
+        log_own -= 0.5 * (n_dims * math.log(2 * math.pi) + np.log(variance).sum(axis=1))[:, None]
+        own = np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE)
+        return np.where(weight > 0, own, log_broad)
+
+    def add(self, displacement: FloatArray, action: int, has_moved: BoolArray) -> None:
+        """Learn from the candidates for which a step (n_candidates, n_dims) changed the state."""
+        before = self._weight[:, action].copy()
+        after = before + has_moved
+        share = has_moved / np.maximum(after, 1.0)
+        off = displacement - self._mean[:, action]
+        self._mean[:, action] += share[:, None] * off
+        self._scatter[:, action] += (share * before)[:, None] * off**2
+        self._weight[:, action] = after
+
+
+def _run(points: FloatArray, deviation: FloatArray, reach: FloatArray, actions: IntArray) -> Fit:
+    """Learn from all steps with every candidate.
+
+    P(x | s, a) = sum_j P(j | s, a) N(x; m_j, 1 + 1/n_j) + [P(new | s, a) + OUTLIER] f_a(x - m_s)
+
+    in units of the deviations. The most likely of the terms explains x, for good.
+
+    Args:
+        points: (n_candidates, n, n_dims) in deviations.
+        deviation, reach: (n_candidates, n_dims) the deviations, and the typical step in them.
+        actions: (n,)
+    """
+    n_candidates, n, n_dims = points.shape
+    each = np.arange(n_candidates)
+    log_unit = -np.log(deviation).sum(axis=1)
+    log_peak = -0.5 * n_dims * math.log(2 * math.pi)
+    laws = _Laws(reach, log_unit, int(actions.max(initial=0)) + 1)
+    mean = np.zeros((n_candidates, n, n_dims))
+    weight = np.zeros((n_candidates, n))
+    mean[:, 0], weight[:, 0] = points[:, 0], 1.0
+    n_states = np.ones(n_candidates, dtype=np.intp)
+    labels = np.zeros((n_candidates, n), dtype=np.intp)
+    state = labels[:, 0]
+    evidence = (n - 1) * log_unit
+    # The row of a step: its action in its state. All starts are one row, that of no state.
+    left = np.full((n_candidates, n), -1, dtype=np.intp)
+    for now in range(1, n):
+        n_now, action, point = int(n_states.max()), int(actions[now]), points[:, now]
+        is_start = action == EPISODE_START
+        source = np.full(n_candidates, -1) if is_start else state
+        same = (left[:, :now] == source[:, None]) & (actions[:now] == action)
+        row = np.zeros((n_candidates, n_now))
+        candidate, step = same.nonzero()
+        np.add.at(row, (candidate, labels[candidate, step]), 1.0)
+        tries = row.sum(axis=1)
+        seen = weight[:, :n_now]
+        is_there = seen > 0
+        here = mean[each, state]
+        if is_start:
+            base = is_there * ((ELSEWHERE + STAY) / n_states)[:, None]
+        else:
+            ways = laws.log_densities(mean[:, :n_now] - here[:, None], action)
+            ways = np.exp(ways - ways.max(axis=1, keepdims=True)) * is_there
+            ways *= (1.0 - ANYWHERE) / ways.sum(axis=1, keepdims=True)
+            base = ELSEWHERE * (ways + is_there * (ANYWHERE / n_states)[:, None])
+            base[each, state] += STAY
+        probability = (row + ROW_TRIES * base) / (tries + ROW_TRIES)[:, None]
+        offset = point[:, None, :] - mean[:, :n_now]
+        square = np.einsum("ckd,ckd->ck", offset, offset)
+        spread = 1.0 + 1.0 / np.where(is_there, seen, 1.0)
+        terms = np.full((n_candidates, n_now + 2), -np.inf)
+        log_density = log_peak - 0.5 * (square / spread + n_dims * np.log(spread))
+        np.copyto(
+            terms[:, :-2], np.log(np.maximum(probability, NOTHING)) + log_density, where=is_there
+        )
+        log_jump = laws.log_densities((point - here)[:, None], action)[:, 0]
+        terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / (tries + ROW_TRIES))
+        terms[:, -1] = log_jump + math.log(OUTLIER)
+        best = terms.argmax(axis=1)
+        top = terms[each, best]
+        evidence += top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
+        is_new, is_outlier = best == n_now, best == n_now + 1
+        expected = np.where(tries > 0, row.argmax(axis=1), state)
+        found = np.where(is_new, n_states, np.where(is_outlier, expected, best))
+        if not is_start:
+            laws.add(point - here, action, (found != state) & ~is_outlier)
+        share = np.where(is_outlier, 0.0, 1.0)
+        weight[each, found] += share
+        pull = share / np.maximum(weight[each, found], 1.0)
+        mean[each, found] += pull[:, None] * (point - mean[each, found])
+        n_states += is_new
+        left[:, now] = source
+        labels[:, now] = state = found
+    return Fit(evidence, labels, n_states)
