@@ -10,6 +10,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
 from tgm.memory.step import Belief, Step, relabel
 from tgm.memory.step_memory import StepMemory
+from tgm.perception.background import Background
 from tgm.perception.component_map import ComponentMap
 from tgm.perception.gaussian_states import GaussianStates
 from tgm.transition import sparse_file
@@ -28,6 +29,7 @@ class WorldModel:
         transitions: what each action does in each state.
         displacements: what each action does to the observation, anywhere.
         memory: the kept steps.
+        background: how many observations belonged to no state.
         born: (n_slots or more,) the step at which each state was born.
         newest: the newest step, kept or not; None before the first.
     """
@@ -44,6 +46,7 @@ class WorldModel:
         self.transitions = transitions
         self.displacements = displacements
         self.memory = memory
+        self.background = Background()
         self.born = np.zeros(0)
         self.newest: Step | None = None
 
@@ -81,6 +84,7 @@ class WorldModel:
             **prefixed("transition", sparse_file.to_arrays(self.transitions)),
             **prefixed("displacement", self.displacements.to_arrays()),
             **prefixed("memory", self.memory.to_arrays(self.states.n_features)),
+            **prefixed("background", self.background.to_arrays()),
         }
 
     def restore(self, saved: ArrayReader) -> None:
@@ -91,6 +95,7 @@ class WorldModel:
         sparse_file.restore(self.transitions, saved.part("transition"), n_slots)
         self.displacements.restore(saved.part("displacement"))
         self.memory.restore(saved.part("memory"), n_features, n_actions, n_slots)
+        self.background.restore(saved.part("background"))
         self.born = saved.floats("born", n_slots)
         self._check_names()
 
@@ -111,7 +116,7 @@ class WorldModel:
 
 def count_step(transitions: SparseTransitions, step: Step, sign: float) -> None:
     """Add a step to transitions, or take it back (sign -1) as far as it has not faded."""
-    if step.retracted:
+    if step.retracted or step.is_outlier:
         return
     if step.log_fade != transitions.log_fade:
         sign *= math.exp(transitions.log_fade - step.log_fade)

@@ -48,6 +48,7 @@ class StepPosterior(NamedTuple):
         newness: probability of none of them, where one more is allowed.
         new_from: (state before, probability) that it was left for a new state.
         log_density: ln predictive density of the observation.
+        outlier: probability that the observation belongs to no state.
     """
 
     entries: list[tuple[int, int, float]]
@@ -55,6 +56,7 @@ class StepPosterior(NamedTuple):
     newness: float
     new_from: list[tuple[int, float]]
     log_density: float
+    outlier: float = 0.0
 
 
 class _Source(NamedTuple):
@@ -170,7 +172,7 @@ class StepFilter:
         action: int | None,
         departure: FloatArray | None,
     ) -> StepPosterior:
-        """Predict and condition, over the states near the point and "a new state"."""
+        """Predict and condition, over the states near the point, "a new state" and "an outlier"."""
         states, sources = self._world.states, self._sources(before, action)
         log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
         nearest = int(log_likelihood.argmax())
@@ -183,14 +185,17 @@ class StepFilter:
         rows = self._rows(sources, near, self._elsewhere(near, origin, action))
         belief = np.array([source.probability for source in sources])
         expected = predict(belief, rows)
-        if log_new == -math.inf and not expected[:-1].any():
-            return StepPosterior([], [], 0.0, [], -IMPOSSIBLE)  # no state explains it
-        targets = np.array([*log_likelihood[near].tolist(), log_new])
+        share = self._world.background.share
+        expected = np.array([*((1.0 - share) * expected).tolist(), share])
+        log_outlier = self._log_outlier(point, origin)
+        targets = np.array([*log_likelihood[near].tolist(), log_new, log_outlier])
         after, log_density = condition(expected, targets)
-        joint = after[None]
+        *known, outlier = after.tolist()
+        joint = np.array([known])
         if len(sources) > 1:  # P(i, j | x) = P(j | x) P(i | j), P(i | j) = b_i P(j | i, a) / P(j)
-            joint = belief[:, None] * rows / np.maximum(expected, NOTHING) * after
-        return self._report(sources, near, joint.tolist(), after.tolist(), float(log_density))
+            joint = belief[:, None] * rows / np.maximum(belief @ rows, NOTHING) * known
+        posterior = self._report(sources, near, joint.tolist(), known, float(log_density))
+        return posterior._replace(outlier=outlier) if outlier > DROPPED else posterior
 
     def _report(
         self,
@@ -286,6 +291,30 @@ class StepFilter:
         else:
             log_density = world.displacements.log_density(point - origin, action)
         return log_density + world.states.log_room(point, nearest) + math.log(room)
+
+    def _log_outlier(self, point: FloatArray, origin: FloatArray | None) -> float:
+        """ln density of an observation that belongs to no state: as far off as a step leads."""
+        world = self._world
+        if origin is None:
+            return world.states.log_anywhere(point)
+        return world.displacements.log_broad_density(point - origin)
+
+    def expected(self, before: Belief, action: int | None) -> Belief:
+        """Where a step leads that was not seen: what its rows say; where they say nothing, it stays.
+
+        Args:
+            before: the belief in which the action was taken; empty at the start of an episode.
+            action: None at the start of an episode.
+        """
+        found: dict[int, float] = {}
+        for state, probability, row, tries in self._sources(before, action):
+            for after, count in row.items():
+                found[after] = found.get(after, 0.0) + probability * count / tries
+            if not row and state != START:
+                found[state] = found.get(state, 0.0) + probability
+        total = sum(found.values())
+        items = [(state, p / total) for state, p in found.items() if p > DROPPED * total]
+        return sorted(items, key=lambda item: (-item[1], item[0]))
 
     @property
     def share_of_new(self) -> float:

@@ -39,6 +39,7 @@ FIRST_POOL = 20.0  # step at which the common covariance is learned for the firs
 POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is learned again
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
 BIRTH = 0.9  # probability of "none of the known states" that makes a state
+OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
 
@@ -116,7 +117,9 @@ class OnlineLearner(OnlineKnowledge):
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self.log_evidence += posterior.log_density
         self._assign(step, posterior, born=self.n_steps)
-        if step.action is None:
+        self.world.background.n_points += 1.0
+        self.world.background.n_outliers += step.is_outlier
+        if step.action is None or step.is_outlier:
             self.world.count(step, +1.0)
         else:
             self._count(step, step.action)
@@ -149,6 +152,10 @@ class OnlineLearner(OnlineKnowledge):
         would be undone as often as it is made.
         """
         states = self.world.states
+        step.is_outlier = posterior.outlier > OUTLIER
+        if step.is_outlier:  # it says nothing: nothing is added, and the belief is what was expected
+            step.entries, step.after = [], self.filter.expected(step.before, step.action)
+            return
         step.entries, step.after = posterior.entries, posterior.after
         if posterior.newness > BIRTH:
             if step.end and states.n_alive > 0:
@@ -179,7 +186,7 @@ class OnlineLearner(OnlineKnowledge):
 
     def _keep(self, step: Step) -> None:
         """Keep a step that belongs to a state, so that it can be taken back."""
-        if step.after:
+        if step.after and not step.is_outlier:
             state = step.after[0][0]
             step.weight_then = float(self.world.states.weight[state])
             self.world.memory.keep(step, state)
@@ -229,6 +236,7 @@ class OnlineLearner(OnlineKnowledge):
         step.before = [(s, p) for s, p in step.before if self.world.states.is_alive[s]]
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self._assign(step, posterior, born)
+        self.world.background.n_outliers += step.is_outlier
         self.world.count(step, +1.0)
         self._keep(step)
         self._log.step(step)
@@ -264,7 +272,8 @@ class OnlineLearner(OnlineKnowledge):
             moves, log.moves = tuple(log.moves), []
         is_more = log.states or log.rows or log.is_everything
         assert self.coordinates is not None
-        follows = self.coordinates.chosen is None  # else means hold more than the point's features
+        # Means hold more than the relevant features; an outlier adds nothing.
+        follows = self.coordinates.chosen is None and not step.is_outlier
         if follows and not is_more and len(after) == 1 and len(entries) <= 1:
             slot, share = after[0]
             source, reached, weight = entries[0] if entries else (before, slot, 0.0)
@@ -274,7 +283,8 @@ class OnlineLearner(OnlineKnowledge):
                     state, log_density, share, weight, ((state, share),), moves,
                     n_evicted=n_evicted,
                 )  # fmt: skip
-        log.step(step)
+        if not step.is_outlier:
+            log.step(step)
         belief = tuple((StateId(ids.item(slot)), p) for slot, p in after)
         info = StepInfo(
             belief[0][0] if belief else NO_STATE,

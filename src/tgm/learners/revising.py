@@ -10,10 +10,12 @@ from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
 from tgm.structure.search import StructureSearch
+from tgm.world_model import WorldModel
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
 REASSIGN_DISTANCE = 2.0  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
+SINGLE = 1.5  # points of a state that was seen once; times the tries of its row, until the next look
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
 
@@ -43,10 +45,13 @@ class Reviser:
         self._assign_again = assign_again
         self._config = config
         self._most_states = most_states
+        self._single: dict[int, float] = {}  # states seen once: tries of their row at the last look
 
     def revise(self, n_steps: int) -> None:
         """Do what the evidence asks for, after so many steps."""
         states, search = self._world.states, self._search
+        if self._config.reassign_steps:
+            self._reassign_single_steps()
         due = search.due()
         if due and self._config.reassign_steps:
             self._reassign_far_steps(due)
@@ -91,14 +96,35 @@ class Reviser:
                 if step.kept_in == state and states.weight[state] >= 2:
                     self._reassign(step)
 
+    def _reassign_single_steps(self) -> None:
+        """The only step into a state is assigned again when its row has done something else since.
+
+        A state that was seen once may have been an outlier: the more often its row leads elsewhere,
+        the less likely is a new state, and the more an outlier.
+        """
+        world = self._world
+        for state in [s for s in self._single if not _is_single(world, s)]:
+            del self._single[state]
+        for state in world.states.alive[world.states.weight[world.states.alive] < SINGLE].tolist():
+            steps = world.memory.into(state)
+            if len(steps) != 1 or steps[0].action is None or not steps[0].before:
+                continue
+            visits = float(world.transitions.visits[steps[0].before[0][0], steps[0].action])
+            if visits > SINGLE and visits > SINGLE * self._single.get(state, 1.0):
+                self._single[state] = visits
+                self._reassign(steps[0])
+
     def _reassign(self, step: Step) -> None:
         """Take a kept step back and assign it again, without itself, and those that followed.
 
         The next one always; then on, as long as the belief about where a step led has changed.
         """
+        home = step.kept_in
         born = self._edit.withdraw(step)
         follower = step.kept_next  # only now: its state may be gone
         born_next = 0.0 if follower is None else self._edit.withdraw(follower)
+        if home is not None:
+            self._edit.remove_if_empty(home)
         self._assign_again(step, born)
         while follower is not None:
             follower.before = step.after
@@ -108,3 +134,7 @@ class Reviser:
                 if difference(step.after, follower.before) < REASSIGN:
                     break
                 born_next = self._edit.withdraw(follower)
+
+
+def _is_single(world: WorldModel, state: int) -> bool:
+    return bool(world.states.is_alive[state]) and float(world.states.weight[state]) < SINGLE

@@ -48,10 +48,17 @@ class WorldEditor:
         world.memory.take_out(step)
         for state, weight in step.after:
             states.take_back(state, step.arrival, weight)
-            if states.weight[state] <= LEAST_WEIGHT and not world.transitions.has_rows(state):
-                self._log.move("removal", (state,), "nothing is left of it")
-                self._remove(state, ComponentMap.of_removal(states.n_slots, state))
+            self.remove_if_empty(state)
         return born
+
+    def remove_if_empty(self, state: int) -> None:
+        """Remove a state that has no points and no rows."""
+        states = self.world.states
+        if not states.is_alive[state] or states.weight[state] > LEAST_WEIGHT:
+            return
+        if not self.world.transitions.has_rows(state):
+            self._log.move("removal", (state,), "nothing is left of it")
+            self._remove(state, ComponentMap.of_removal(states.n_slots, state))
 
     def merge(self, revision: Revision) -> None:
         """Make the second state of a revision part of the first."""

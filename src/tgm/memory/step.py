@@ -31,6 +31,7 @@ class Step:
         row: what it is a witness of while it is kept: that state, the state before, the action.
         names: the states that it names while it is kept.
         retracted: its row was forgotten; it is evidence of its state, but of no transition.
+        is_outlier: the observation belongs to no state; `after` is what was expected.
     """
 
     departure: FloatArray | None
@@ -48,6 +49,7 @@ class Step:
     row: tuple[int, int, int | None] = (0, 0, None)
     names: set[int] = field(default_factory=set)
     retracted: bool = False
+    is_outlier: bool = False
 
     @property
     def kept_next(self) -> Step | None:

@@ -25,6 +25,7 @@ LEAST_POINTS = 3.0  # of a state that is split, and kept steps that show where
 LEAST_SHARE_OF_HALF = 0.01  # probability of one half of a state; less is nothing
 GROWN = 1.15  # times its points at the last check, from which a state is checked again
 YOUNG = 4.0  # points below which a state is checked again with every point
+MERGE_NEEDS = 3.0  # nats; a wrong merge hides actions that were not tried, a double state costs tries
 MOST_LOG_ODDS = 700.0  # beyond them one half is certain
 
 
@@ -85,7 +86,7 @@ class StructureSearch:
             + math.log1p(missed_chances(weights, ages))
             + transition_gain(transitions, one, other, states.n_alive, self._row_prior)
         )
-        if gain <= 0:
+        if gain <= MERGE_NEEDS:
             return Refusal((one, other), "one state explains both", gain)
         rarer = one if weights[0] < weights[1] else other
         # A state that was hardly seen may have been a place after all: a way to it is retried.

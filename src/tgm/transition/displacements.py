@@ -107,10 +107,7 @@ class Displacements:
 
     def log_density(self, displacement: FloatArray, action: int) -> float:
         """ln density of a displacement (n_features,) under `action`, if it changes the state."""
-        n_features = len(displacement)
-        square = squared_length(displacement, self._broad_precision)
-        exponent = -0.5 * (BROAD_DOF + n_features)
-        log_broad = self._broad_log_peak + exponent * math.log1p(square / BROAD_DOF)
+        log_broad = self.log_broad_density(displacement)
         if not self.knows(action):
             return log_broad
         off = displacement - self.mean[action]
@@ -120,6 +117,12 @@ class Displacements:
         # Far from both, the broad law with its heavy tails is what is left.
         ratio = math.exp(min(log_own - log_broad, 700.0))
         return log_broad + math.log(OWN_SHARE * ratio + (1.0 - OWN_SHARE))
+
+    def log_broad_density(self, displacement: FloatArray) -> float:
+        """The same whatever the action is: a Student t as wide as a typical step."""
+        square = squared_length(displacement, self._broad_precision)
+        exponent = -0.5 * (BROAD_DOF + len(displacement))
+        return self._broad_log_peak + exponent * math.log1p(square / BROAD_DOF)
 
     def densities_from(
         self, origin: FloatArray, action: int, features: FloatArray, among: IntArray
