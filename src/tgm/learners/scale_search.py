@@ -28,6 +28,9 @@ from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
+WATCHED = 512  # steps in which a feature that was left out may still turn out to be relevant
+SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
+RECENT = 128  # events that decide whether it is relevant
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +115,18 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._n_steps += 1
         if self._n_steps in MEASURE_AT:
             is_other = self._measure()
-            self.is_over = self._n_steps == MEASURE_AT[-1]
-            if self.is_over:
-                self._events, self._names = [], []
-            if is_other:
-                return self._everything(info)
-        return info
+        else:
+            is_other = self._n_steps > MEASURE_AT[-1] and self._watch(event)
+        self._end_if_over()
+        return self._everything(info) if is_other else info
+
+    def _end_if_over(self) -> None:
+        """Let the events go when nothing can be decided by them any more."""
+        assert self.coordinates is not None
+        all_count = self.coordinates.chosen is None and self._n_steps >= MEASURE_AT[-1]
+        if all_count or self._n_steps >= WATCHED:
+            self.is_over = True
+            self._events, self._names = [], []
 
     def _everything(self, info: StepInfo) -> StepInfo:
         """What a step did that made another learner take over."""
@@ -128,27 +137,36 @@ class ScaleSearchLearner(OnlineKnowledge):
 
     def _measure(self) -> bool:
         """Choose the scale by the evidence of all events; whether another learner took over."""
-        steps = FirstSteps(
-            np.array([event.observation for event in self._events]),
-            np.array([EPISODE_START if e.action is None else e.action for e in self._events]),
-        )
+        steps = _first_steps(self._events)
         if not steps.has_moved:
             return False
         choice = choose_scale(steps)
         if self.choice is not None and not choice.differs(self.choice, SAME_SCALE):
             return False
-        self.choice = choice
-        self._take_over(self._make(choice), steps)
+        self._take_over(choice)
         return True
 
-    def _take_over(self, learner: OnlineLearner, steps: FirstSteps) -> None:
-        """Let a new learner learn from all events, and answer from now on."""
-        assert self.choice is not None
+    def _watch(self, event: Event) -> bool:
+        """Look again at features that were left out, where an event does not fit their density."""
+        if self.choice is None or self.coordinates is None:
+            return False
+        off = np.square(event.observation - self.coordinates.common_mean)
+        is_far = off > SURPRISING**2 * self.coordinates.common_variance
+        features = np.flatnonzero(is_far & ~self.choice.relevant)
+        if not len(features):
+            return False
+        choice = self.choice.with_features(_first_steps(self._events[-RECENT:]), features)
+        if not choice.differs(self.choice, SAME_SCALE):
+            return False
+        self._take_over(choice)
+        return True
+
+    def _take_over(self, choice: ScaleChoice) -> None:
+        """Let a new learner with this scale learn from all events, and answer from now on."""
+        self.choice, learner = choice, self._make(choice)
+        points = np.array([event.observation for event in self._events])
         learner.coordinates = Coordinates(
-            self._events[0].observation,
-            self.choice.relevant,
-            steps.points.mean(axis=0),
-            steps.points.var(axis=0),
+            self._events[0].observation, choice.relevant, points.mean(axis=0), points.var(axis=0)
         )
         names = [event.show(learner).state for event in self._events]
         self._names = _rename(learner, names, self._names, self.learner.world.states.next_id)
@@ -207,6 +225,13 @@ class ScaleSearchLearner(OnlineKnowledge):
             Event(point, None if action == EPISODE_START else action, reward, end)
             for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
         ]
+
+
+def _first_steps(events: list[Event]) -> FirstSteps:
+    return FirstSteps(
+        np.array([event.observation for event in events]),
+        np.array([EPISODE_START if event.action is None else event.action for event in events]),
+    )
 
 
 def _rename(

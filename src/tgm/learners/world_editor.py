@@ -12,6 +12,9 @@ from tgm.structure.search import StructureSearch
 from tgm.world_model import WorldModel
 
 
+LEAST_SHIFT = 1e-6  # tries; fewer are rounding
+
+
 class WorldEditor:
     """Applies what the learner decides to the world model, the values and the search's list.
 
@@ -84,6 +87,7 @@ class WorldEditor:
             world.count(relabelling.step, -1.0)
         self._log.row_keys(world.transitions.apply(revision.change))
         self._planner.apply(revision.change)
+        self._attribute(revision)
         for relabelling in revision.relabellings:
             step = relabelling.step
             world.memory.relabel(step, relabelling.before, relabelling.after)
@@ -96,6 +100,35 @@ class WorldEditor:
             world.states.set_moments(half, revision.moments[half])
             self._log.state(half)
         self._log.move("split", revision.states, "two states explain it", revision.gain)
+
+    def _attribute(self, revision: Revision) -> None:
+        """Give counts that have no kept steps to the half that the kept steps of their row show."""
+        transitions, (state, child) = self.world.transitions, revision.states
+        for (before, action), part in revision.part_into.items():
+            row = transitions.row(before, action)
+            missing = part * (row.get(state, 0.0) + row.get(child, 0.0)) - row.get(child, 0.0)
+            self._shift((before, action, state), (before, action, child), missing)
+        for (action, after), part in revision.part_from.items():
+            first = transitions.row(state, action).get(after, 0.0)
+            second = transitions.row(child, action).get(after, 0.0)
+            missing = part * (first + second) - second
+            self._shift((state, action, after), (child, action, after), missing)
+
+    def _shift(
+        self, one: tuple[int, int, int], other: tuple[int, int, int], weight: float
+    ) -> None:
+        """Take counts from one transition and give them to another, with what they brought."""
+        if weight < 0.0:
+            one, other, weight = other, one, -weight
+        transitions, key = self.world.transitions, one[:2]
+        visits = float(transitions.visits[key])
+        if weight <= LEAST_SHIFT or visits <= LEAST_SHIFT:
+            return
+        reward = float(transitions.reward_sum[key]) / visits
+        end = min(1.0, max(0.0, float(transitions.end_sum[key]) / visits))
+        transitions.add(*one, -weight, reward, end)
+        transitions.add(*other, weight, reward, end)
+        self._log.row_keys([key, other[:2]])
 
     def refuse(self, kind: MoveKind, refusal: Refusal) -> None:
         """A change of structure was weighed and refused: that is logged too."""

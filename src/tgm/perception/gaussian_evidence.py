@@ -11,6 +11,7 @@ from tgm.perception.component_prior import ComponentPrior
 
 TWO_MEANS_ROUNDS = 10
 FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
+WIDEST = 1.25  # deviations of the first guess: what is learned is at most so wide
 
 
 def merge_gain(prior: ComponentPrior, first: Moments, second: Moments) -> float:
@@ -68,6 +69,9 @@ def pooled_covariance(
     chosen = order[:half]
     total = FIRST_WEIGHT + float(freedom[chosen].sum())
     pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / total
+    # States that hold several places widen what is learned, and more of them are merged then.
+    limit = np.minimum(1.0, WIDEST * np.sqrt(np.diag(first) / np.diag(pooled)))
+    pooled = pooled * np.outer(limit, limit)
     return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / total)
 
 

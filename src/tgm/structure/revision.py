@@ -32,6 +32,9 @@ class Revision:
         moments: what these states know afterwards.
         relabellings: in a split, how kept steps follow; in a merge they follow the map.
         halves: in a split, the shares of a point of the first state.
+        part_into: in a split, the part of the second state in rows (state before, action) that
+            lead to either, as the kept steps show it.
+        part_from: the same for what leaves either, by (action, state after).
         retries: rows that deserve one more try afterwards.
     """
 
@@ -41,6 +44,8 @@ class Revision:
     moments: dict[int, Moments]
     relabellings: list[Relabelling] = field(default_factory=list)
     halves: Callable[[FloatArray], Belief] | None = None
+    part_into: dict[Key, float] = field(default_factory=dict)
+    part_from: dict[Key, float] = field(default_factory=dict)
     retries: list[Key] = field(default_factory=list)
 
 

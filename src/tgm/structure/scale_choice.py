@@ -51,6 +51,19 @@ class ScaleChoice:
         change = np.abs(np.log(self.deviation / other.deviation))[self.relevant]
         return bool(change.max() > tolerance)
 
+    def with_features(self, steps: FirstSteps, features: IntArray) -> ScaleChoice:
+        """The same scale, with those of some features (n,) that tell states apart in the steps."""
+        chosen = FirstSteps(steps.points[:, features], steps.actions)
+        if not chosen.has_moved:
+            return self
+        each = evidence_of_each(chosen, RATIOS)[0] + _log_prior(RATIOS)
+        gain, deviation, relevant = self.gain.copy(), self.deviation.copy(), self.relevant.copy()
+        gain[features] = each.max(axis=1)
+        relevant[features] = gain[features] > NEEDED
+        own = RATIOS[each.argmax(axis=1)] * chosen.typical_step
+        deviation[features] = np.where(relevant[features], own, deviation[features])
+        return ScaleChoice(deviation, self.typical_step, relevant, gain)
+
     def to_arrays(self) -> Arrays:
         """As named arrays."""
         return {

@@ -65,8 +65,8 @@ class FirstSteps:
     def common(self) -> FloatArray:
         """(n, n_features) ln density of each value if a feature looks the same in every state.
 
-        Each is the predictive Student t of a normal-gamma, given the values before; the first has
-        none.
+        Each is the predictive Student t of a normal-gamma, given the values before, or, with the
+        probability of an outlier, a broad one; the first has none.
         """
         n, step = len(self.points), self.typical_step
         offset = self.points - self.points[0]
@@ -82,7 +82,16 @@ class FirstSteps:
             - 0.5 * np.log(dof * math.pi * square)
             - 0.5 * (dof + 1) * np.log1p(z)
         )
+        outlier = math.log(OUTLIER) + _log_student((offset[1:] - mean) / step) - np.log(step)
+        density = np.logaddexp(math.log1p(-OUTLIER) + density, outlier)
         return np.concatenate([np.zeros((1, self.points.shape[1])), density])
+
+
+def _log_student(z: FloatArray) -> FloatArray:
+    """ln density of the Student t of displacements, in one feature."""
+    peak = math.lgamma((BROAD_DOF + 1) / 2) - math.lgamma(BROAD_DOF / 2)
+    peak -= 0.5 * math.log(BROAD_DOF * math.pi)
+    return np.asarray(peak - 0.5 * (BROAD_DOF + 1) * np.log1p(z**2 / BROAD_DOF))
 
 
 @dataclass(frozen=True, eq=False)

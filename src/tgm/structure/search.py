@@ -17,8 +17,7 @@ from tgm.perception.component_map import ComponentMap
 from tgm.perception.gaussian_states import LEAST_WEIGHT
 from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
 from tgm.structure.revision import Refusal, Relabelling, Revision
-from tgm.transition.sparse import SparseTransitions
-from tgm.transition.views import excerpt
+from tgm.transition.sparse import Key, SparseTransitions
 from tgm.world_model import WorldModel, count_step
 
 LEAST_POINTS = 3.0  # of a state that is split, and kept steps that show where
@@ -165,7 +164,17 @@ class StructureSearch:
         )
         n_slots = max(states.n_slots, child + 1)
         change = ComponentMap.of_split(n_slots, state, child, share)
-        return Revision(change, 0.0, (state, child), moments, relabellings, halves)
+        into, leaving = _parts(relabellings, state, child)
+        return Revision(
+            change,
+            0.0,
+            (state, child),
+            moments,
+            relabellings,
+            halves,
+            part_into=into,
+            part_from=leaving,
+        )
 
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
         """The part of what is only in the counts that goes to the second half."""
@@ -202,13 +211,14 @@ class StructureSearch:
     def _loss(self, split: Revision, n_steps: int) -> float:
         """Nats that making the halves of a split one again would win.
 
-        The transitions count too: a copy of the rows from and to the state follows the split.
+        The transitions count too: those of the kept steps, of which it is known which half they left
+        or reached. Counts without kept steps are shared out in one proportion; they would say that
+        both halves do the same, whatever they do.
         """
         (state, child), world = split.states, self._world
-        transitions = excerpt(world.transitions, state, split.change.n_new)
-        for relabelling in split.relabellings:
-            count_step(transitions, relabelling.step, -1.0)
-        transitions.apply(split.change)
+        transitions = SparseTransitions(world.transitions.n_actions, world.transitions.gamma)
+        transitions.make_room(max(split.change.n_new, len(world.transitions.visits)))
+        transitions.log_fade = world.transitions.log_fade
         for relabelling in split.relabellings:
             _count_relabelled(transitions, relabelling)
         first, second = split.moments[state], split.moments[child]
@@ -262,3 +272,27 @@ def _count_relabelled(transitions: SparseTransitions, relabelling: Relabelling) 
         entries, after, retracted=step.retracted,
     )  # fmt: skip
     count_step(transitions, copy, +1.0)
+
+
+def _parts(
+    relabellings: list[Relabelling], state: int, child: int
+) -> tuple[dict[Key, float], dict[Key, float]]:
+    """What part of each row into a split state, and of what leaves it, belongs to the second half.
+
+    Kept steps show it: at least one of each row into a state is kept.
+    """
+    into: dict[Key, list[float]] = {}
+    leaving: dict[Key, list[float]] = {}
+    for relabelling in relabellings:
+        step = relabelling.step
+        if step.action is None:
+            continue
+        for before, after, weight in step.relabelled(relabelling.before, relabelling.after)[0]:
+            if after in (state, child) and before not in (state, child):
+                into.setdefault((before, step.action), [0.0, 0.0])[after == child] += weight
+            if before in (state, child) and after not in (state, child):
+                leaving.setdefault((step.action, after), [0.0, 0.0])[before == child] += weight
+    return (
+        {key: second / (first + second) for key, (first, second) in into.items()},
+        {key: second / (first + second) for key, (first, second) in leaving.items()},
+    )
