@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import FloatArray
+from tgm.distributions import FloatArray, IntArray
 from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays, prefixed
 from tgm.learners.learner import LearnInfo
 from tgm.learners.online import OnlineLearner
@@ -83,12 +83,16 @@ class ScaleSearchLearner(OnlineKnowledge):
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Learn from the first observation of an episode."""
+        if self.is_over:
+            return self.learner.begin(observation)
         return self._show(Event(observation.copy()))
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
     ) -> StepInfo:
         """Learn from one step."""
+        if self.is_over:
+            return self.learner.observe(action, reward, observation, terminated=terminated)
         return self._show(Event(observation.copy(), action, reward, terminated))
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
@@ -105,8 +109,6 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _show(self, event: Event) -> StepInfo:
         """Learn from an event, and choose the scale again when it is time."""
         info = event.show(self.learner)
-        if self.is_over:
-            return info
         self.coordinates = self.learner.coordinates
         self._events.append(event)
         self._names.append(info.state)
@@ -140,7 +142,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         steps = _first_steps(self._events)
         if not steps.has_moved:
             return False
-        choice = choose_scale(steps)
+        choice = choose_scale(steps, self.choice, _labels(self._names))
         if self.choice is not None and not choice.differs(self.choice, SAME_SCALE):
             return False
         self._take_over(choice)
@@ -232,6 +234,11 @@ def _first_steps(events: list[Event]) -> FirstSteps:
         np.array([event.observation for event in events]),
         np.array([EPISODE_START if event.action is None else event.action for event in events]),
     )
+
+
+def _labels(names: list[StateId]) -> IntArray:
+    """(n,) states as whole numbers from 0; observations without a state share one."""
+    return np.unique(np.array(names), return_inverse=True)[1].astype(np.intp)
 
 
 def _rename(

@@ -121,16 +121,20 @@ class ComponentPrior:
         return squared_length(offset, self.precision)
 
     def log_repulsion(self, offset: FloatArray) -> float:
-        """ln prior of two states that lie `offset` apart: two in one place are not believed in.
+        """ln prior of two states that lie `offset` apart: two in one place are not believed in."""
+        return log_repulsion(self.squared_distance(offset), self.n_features, self.radius)
 
-        ln (1 - exp(-z^2)) with z the squared distance over the squared radius: next to nothing
-        within the radius, next to one beyond it. With more than two features both count from where
-        points of one place lie anyhow.
-        """
-        beside = max(0, self.n_features - 2)
-        edge = squared_radius(self.n_features, self.radius) - beside
-        z = max(0.0, self.squared_distance(offset) - beside) / edge
-        return math.log(max(-math.expm1(-(z * z)), 1e-12))
+
+def log_repulsion(square: float, n_features: int, radius: float) -> float:
+    """ln prior of two states at a squared distance, in deviations.
+
+    ln (1 - exp(-z^2)) with z the squared distance over the squared radius: next to nothing
+    within the radius, next to one beyond it. With more than two features both count from where
+    points of one place lie anyhow.
+    """
+    beside = max(0, n_features - 2)
+    z = max(0.0, square - beside) / (squared_radius(n_features, radius) - beside)
+    return math.log(max(-math.expm1(-(z * z)), 1e-12))
 
 
 def _log_multigamma(a: float, dimension: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
 from tgm.distributions.small import well_conditioned
 from tgm.perception.component_prior import ComponentPrior
@@ -64,15 +64,25 @@ def pooled_covariance(
         first: (n_features, n_features) the first guess.
     """
     freedom = weight - 1
-    order = np.argsort(np.einsum("ij,kji->k", prior.precision, scatter) / freedom)
-    half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
-    chosen = order[:half]
+    chosen = narrower_half(np.einsum("ij,kji->k", prior.precision, scatter), freedom)
     total = FIRST_WEIGHT + float(freedom[chosen].sum())
     pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / total
     # States that hold several places widen what is learned, and more of them are merged then.
     limit = np.minimum(1.0, WIDEST * np.sqrt(np.diag(first) / np.diag(pooled)))
     pooled = pooled * np.outer(limit, limit)
     return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / total)
+
+
+def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:
+    """The states with the narrower half of the data.
+
+    Args:
+        squares: (n,) sums of squared distances from the mean of each state.
+        freedom: (n,) points of each, less one.
+    """
+    order = np.argsort(squares / freedom)
+    half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
+    return np.asarray(order[:half])
 
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:

@@ -86,29 +86,41 @@ class ScaleChoice:
         return cls(deviation, step, relevant, saved.floats("gain", n_features))
 
 
-def choose_scale(steps: FirstSteps) -> ScaleChoice:
+def choose_scale(
+    steps: FirstSteps, before: ScaleChoice | None = None, labels: IntArray | None = None
+) -> ScaleChoice:
     """The scale with the most evidence, among those that the steps propose.
 
-    One width for all features, in typical steps; each feature as wide as it looks alone; or as wide
-    as it is within the states of the best so far. All features; or those that tell states apart,
-    alone or given the states that others show.
+    One width for all features, in typical steps; each feature as wide as it looks alone; as wide as
+    it is within known states; or as it was chosen before. All features; or those that tell states
+    apart, alone or given the states that others show.
+
+    Args:
+        steps: what was seen.
+        before: the scale that was chosen when less was seen.
+        labels: (n,) the state of each observation, as the learner with that scale sees it.
     """
     n, n_features = steps.points.shape
     every = np.ones(n_features, dtype=bool)
-    best = _best(steps, RATIOS[:, None] * steps.typical_step, every, _log_prior(RATIOS))
-    gain = np.zeros(n_features)
-    if n >= FEW_POINTS:
-        if n_features > 1:
-            each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS)
-            gain = each.max(axis=1)
-            own = RATIOS[each.argmax(axis=1)] * steps.typical_step
-            best = max(best, _best(steps, FINER[:, None] * own, every))
-        best = max(best, _best(steps, _within(steps, best.labels)[None], every))
-        shown = gain > NEEDED
-        if n >= ENOUGH_POINTS and shown.any() and not shown.all():
-            fewer = _with_fewer(steps, own, shown)
-            if fewer.log_evidence > best.log_evidence + DROPPED:
-                best = fewer
+    alike = RATIOS[:, None] * steps.typical_step
+    if n < FEW_POINTS or before is None or labels is None:
+        best = _best(steps, alike, every, _log_prior(RATIOS))
+        return ScaleChoice(best.deviation, steps.typical_step, every, np.zeros(n_features))
+    within = _within(steps, labels)
+    proposed = [*FINER[:, None] * before.deviation, *FINER[:, None] * within]
+    own, gain = within, np.zeros(n_features)
+    if n_features > 1:
+        each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS)
+        own, gain = RATIOS[each.argmax(axis=1)] * steps.typical_step, each.max(axis=1)
+        proposed += [*FINER[:, None] * own]
+    if n < ENOUGH_POINTS:
+        proposed += [*alike]
+    best = _best(steps, np.array(proposed), every)
+    shown = gain > NEEDED
+    if n >= ENOUGH_POINTS and shown.any() and not shown.all():
+        fewer = _with_fewer(steps, own, shown)
+        if fewer.log_evidence > best.log_evidence + DROPPED:
+            best = fewer
     return ScaleChoice(best.deviation, steps.typical_step, best.relevant, gain)
 
 

@@ -1,0 +1,395 @@
+"""Gaussian states of many features: a mean for each, and one covariance for all.
+
+A state of 64 features would have a covariance of 2,080 numbers, for which no state is ever seen
+often enough. The covariance that all states share has a variance for each feature, and a few
+directions in which the noise of features goes together: diagonal plus low rank.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import gammaincc
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.moments import Moments
+from tgm.distributions.small import squared_radius
+from tgm.errors import DataError
+from tgm.files.arrays import LARGEST_POINT, LARGEST_SQUARE, ArrayReader, Arrays, number
+from tgm.perception.gaussian_evidence import (
+    FIRST_WEIGHT,
+    WIDEST,
+    narrower_half,
+    two_sides,
+)
+from tgm.perception.gaussian_states import (
+    LEAST_WEIGHT,
+    LOG_2PI,
+    NEAR,
+    NO_DENSITY,
+    NO_WEIGHT,
+    REFRESH_SHARE,
+)
+from tgm.perception.component_prior import log_repulsion
+from tgm.perception.state_slots import StateSlots
+
+WIDE_DEVIATIONS = 4.0  # of the mean squared distance of a state's points, above what is usual
+MOST_DIRECTIONS = 8  # in which features go together, beyond their own variances
+
+
+class SharedGaussianStates(StateSlots):
+    """Owner of the means of states that share one covariance, in slots: an `ObservationModel`.
+
+    The log density of x in a state of n points with mean m is that of N(m, (1 + 1/n) S), with the
+    precision P of the common covariance S. With f = 1 / (1 + 1/n),
+
+        ln p = -f/2 x'Px + f m'P x - f/2 m'Pm + peak:
+
+    one product of the features (x'Px, Px, 1) with `theta` for all states.
+    """
+
+    PER_SLOT = ("weight", "mean", "spread", "peak", "_refresh_at", "_theta")
+    surely_seen = 1.5  # points that make a state more than an outlier
+
+    def __init__(self, covariance: FloatArray, log_state_density: float, radius: float) -> None:
+        """No states yet.
+
+        Args:
+            covariance: (n_features, n_features) first guess of the common covariance.
+            log_state_density: ln of the expected number of states per unit of volume.
+            radius: deviations within which observations count as one place, in the plane.
+        """
+        super().__init__()
+        n_features, n_slots = len(covariance), len(self.ids)
+        self.log_state_density = log_state_density
+        self.radius = radius
+        self.weight = np.zeros(n_slots)
+        self.mean = np.zeros((n_slots, n_features))
+        self.spread = np.zeros((n_slots, n_features))  # sums of squared offsets from the mean
+        self.peak = np.zeros(n_slots)
+        self._theta = np.zeros((n_slots, n_features + 2))
+        self._refresh_at = np.zeros(n_slots)
+        self._together = np.zeros((n_features, n_features))  # sums of products of offsets
+        self._set_covariance(covariance)
+
+    def _set_covariance(self, covariance: FloatArray) -> None:
+        self.prior_covariance = covariance
+        self._precision = np.linalg.inv(covariance)
+        self._log_det = float(np.linalg.slogdet(covariance)[1])
+
+    @property
+    def n_features(self) -> int:
+        """Length of an observation."""
+        return self.mean.shape[1]
+
+    @property
+    def prior_dof(self) -> float:
+        """No state has a covariance of its own: the common one is worth any number of points."""
+        return 1e9
+
+    @property
+    def mean_features(self) -> FloatArray:
+        """(n_slots, n_features) the means: `DiagonalDisplacements` asks for no products."""
+        return self.mean[: self.n_slots]
+
+    # --- densities --------------------------------------------------------------------------------
+
+    def log_densities(
+        self, point: FloatArray, departure: FloatArray | None = None, action: int | None = None
+    ) -> FloatArray:
+        """(n_slots,) log predictive density of one point (n_features,) under each state."""
+        scaled = self._precision @ point
+        features = np.concatenate([[scaled @ point], scaled, [1.0]])
+        return np.asarray(self._theta[: self.n_slots] @ features)
+
+    def log_densities_of(self, points: FloatArray) -> FloatArray:
+        """(n_points, n_slots) the same for points (n_points, n_features)."""
+        scaled = points @ self._precision
+        squares = np.einsum("ni,ni->n", scaled, points)[:, None]
+        features = np.concatenate([squares, scaled, np.ones((len(points), 1))], axis=1)
+        return np.asarray(features @ self._theta[: self.n_slots].T)
+
+    def log_room(self, point: FloatArray, slot: int) -> float:
+        """ln prior of a further state at `point`, beside the state in `slot`."""
+        return self._log_repulsion(point - self.mean[slot])
+
+    def _log_repulsion(self, offset: FloatArray) -> float:
+        return log_repulsion(self._square(offset), self.n_features, self.radius)
+
+    def _square(self, offset: FloatArray) -> float:
+        return float(offset @ self._precision @ offset)
+
+    def log_anywhere(self, point: FloatArray) -> float:
+        """ln density of a state of which nothing is known but that there are others."""
+        means = self.mean[self.alive]
+        low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
+        spread = np.maximum((high - low) ** 2, 9.0 * np.diag(self.prior_covariance))
+        square = (point - (low + high) / 2) ** 2 / spread
+        return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))
+
+    def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
+        """(n,) the chance that an observation of a state lies as far off as the point given."""
+        offset = points - self.mean[slots]
+        square = np.einsum("ni,ij,nj->n", offset, self._precision, offset)
+        square /= 1.0 + 1.0 / self.weight[slots]
+        return np.asarray(gammaincc(self.n_features / 2, square / 2))
+
+    def squared_distance(self, point: FloatArray, slot: int) -> float:
+        """Squared distance of a point from a state, in typical standard deviations."""
+        return self._square(point - self.mean[slot])
+
+    def in_deviations(self, offset: FloatArray) -> FloatArray:
+        """(n_features,) an offset times the precision: a product with it is a distance."""
+        return np.asarray(self._precision @ offset)
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def birth(self) -> int:
+        """The slot of a new state without points."""
+        slot = super().birth()
+        self._hide(slot)
+        return slot
+
+    def remove(self, slot: int) -> None:
+        """Empty a slot."""
+        super().remove(slot)
+        self._hide(slot)
+
+    def _hide(self, slot: int) -> None:
+        """A slot without points has no density."""
+        self.weight[slot] = self._refresh_at[slot] = 0.0
+        self._theta[slot] = 0.0
+        self._theta[slot, -1] = NO_DENSITY
+
+    def add(self, slot: int, point: FloatArray, weight: float) -> None:
+        """Add a weighted point (n_features,): knowledge is addition."""
+        before = float(self.weight[slot])
+        after = before + weight
+        if before == 0.0:
+            self.mean[slot] = point
+            self.spread[slot] = 0.0
+        else:
+            self._shift(slot, point, weight / after, weight * before / after)
+        self.weight[slot] = after
+        if after >= self._refresh_at[slot]:
+            self.refresh(slot)
+
+    def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
+        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        before = float(self.weight[slot])
+        after = before - weight
+        if after < NO_WEIGHT:
+            self.weight[slot] = LEAST_WEIGHT
+            self.spread[slot] = 0.0
+        else:
+            self._shift(slot, point, -weight / after, -weight * before / after)
+            self.weight[slot] = after
+        self.refresh(slot)
+
+    def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
+        offset = point - self.mean[slot]
+        self.mean[slot] += share * offset
+        self.spread[slot] = np.maximum(self.spread[slot] + spread * offset**2, 0.0)
+        self._together += spread * np.outer(offset, offset)
+
+    def set_moments(self, slot: int, moments: Moments) -> None:
+        """Replace what a state knows."""
+        self.weight[slot] = moments.weight
+        self.mean[slot] = moments.mean
+        self.spread[slot] = np.maximum(np.diag(moments.scatter), 0.0)
+        self.refresh(slot)
+
+    def refresh(self, slot: int) -> None:
+        """Bring the density of a state up to date with its statistics."""
+        weight, mean = float(self.weight[slot]), self.mean[slot]
+        wider = 1.0 + 1.0 / weight
+        self.peak[slot] = -0.5 * (self.n_features * (LOG_2PI + math.log(wider)) + self._log_det)
+        scaled = self._precision @ mean
+        self._theta[slot, 0] = -0.5 / wider
+        self._theta[slot, 1:-1] = mean / wider
+        self._theta[slot, -1] = self.peak[slot] - 0.5 * float(scaled @ mean) / wider
+        self._refresh_at[slot] = weight + max(0.5, REFRESH_SHARE * weight)
+
+    # --- scale ------------------------------------------------------------------------------------
+
+    def set_state_density(self, log_density: float) -> None:
+        """Set ln of the expected number of states per unit of volume; no density changes by it."""
+        self.log_state_density = log_density
+
+    def learn_scale(self, first: FloatArray) -> None:
+        """Empirical Bayes: variances within states, and the directions in which they go together.
+
+        `first` (n_features, n_features) is the first guess of the covariance.
+        """
+        slots = self.alive[self.weight[self.alive] > 1]
+        if not len(slots):
+            return
+        freedom, spread = self.weight[slots] - 1, self.spread[slots]
+        guess = np.diag(first)
+        chosen = narrower_half((spread / np.diag(self.prior_covariance)).sum(axis=1), freedom)
+        total = FIRST_WEIGHT + float(freedom[chosen].sum())
+        variance = (FIRST_WEIGHT * guess + spread[chosen].sum(axis=0)) / total
+        variance = np.minimum(variance, WIDEST**2 * guess)
+        self._set_covariance(low_rank(variance, self._together, float(freedom.sum())))
+        for slot in self.alive.tolist():
+            self.refresh(slot)
+
+    def scale_to_arrays(self) -> Arrays:
+        """What is believed of all states."""
+        return {
+            "covariance": self.prior_covariance,
+            "together": self._together,
+            "log_state_density": number(self.log_state_density),
+            "radius": number(self.radius),
+        }
+
+    def restore_scale(self, saved: ArrayReader) -> None:
+        """Take over what `scale_to_arrays` gave, checked; before `restore`."""
+        n_features = self.n_features
+        self._together = saved.floats("together", n_features, n_features, size=LARGEST_SQUARE)
+        self.log_state_density = saved.number("log_state_density")
+        self.radius = saved.number("radius", low=0.1, high=100.0)
+        self._set_covariance(saved.positive_definite("covariance", n_features, n_features))
+
+    # --- structure --------------------------------------------------------------------------------
+
+    def moments(self, slot: int) -> Moments:
+        """Weight, mean and scatter of the points of a state; the scatter as it is expected."""
+        weight = self.weight[slot]
+        scatter = self.expected_scatter(float(weight))
+        return Moments(weight, self.mean[slot].copy(), scatter)
+
+    def near(self, slot: int) -> list[int]:
+        """The other states whose mean lies within NEAR typical deviations."""
+        offset = self.mean[: self.n_slots] - self.mean[slot]
+        squares = np.einsum("ki,ij,kj->k", offset, self._precision, offset)
+        found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
+        return [other for other in found if other != slot and self.is_alive[other]]
+
+    def merge_gain(self, one: int, other: int) -> float:
+        """Nats of evidence of the observations won by making two states one."""
+        weights = float(self.weight[one]), float(self.weight[other])
+        return self._merge_gain(*weights, self.mean[one] - self.mean[other])
+
+    def _merge_gain(self, first: float, second: float, offset: FloatArray) -> float:
+        """Evidence of one mean for n1 + n2 points instead of two, the covariance being known.
+
+        -ln rho - ln |2 pi S| / 2 - d/2 ln(n / (n1 n2)) - n1 n2 / (2n) d'Pd - ln repulsion
+        """
+        n_features, harmonic = self.n_features, first * second / (first + second)
+        return (
+            -self.log_state_density
+            - 0.5 * (n_features * LOG_2PI + self._log_det)
+            + 0.5 * n_features * math.log(harmonic)
+            - 0.5 * harmonic * self._square(offset)
+            - self._log_repulsion(offset)
+        )
+
+    def is_wide(self, slot: int) -> bool:
+        """Whether the points of a state lie further off than chance explains: it may be two."""
+        n_features, weight = self.n_features, float(self.weight[slot])
+        square = float((self.spread[slot] / np.diag(self.prior_covariance)).sum()) / weight
+        return square > n_features + WIDE_DEVIATIONS * math.sqrt(2 * n_features / weight)
+
+    def cut(self, points: FloatArray) -> BoolArray | None:
+        """(n,) one side of the best cut of points (n, n_features) in two, or None."""
+        return two_sides(points / np.sqrt(np.diag(self.prior_covariance)))
+
+    def split_gain(self, first: Moments, second: Moments) -> float:
+        """Nats of evidence of the observations won by seeing two sets of points as two states."""
+        weights = float(first.weight), float(second.weight)
+        return -self._merge_gain(*weights, first.mean - second.mean)
+
+    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
+        """ln of how much more likely a point is in a state of the first moments than the second."""
+
+        def log_density(moments: Moments) -> float:
+            wider = 1.0 + 1.0 / float(moments.weight)
+            square = self._square(point - moments.mean)
+            return -0.5 * (square / wider + self.n_features * math.log(wider))
+
+        return log_density(first) - log_density(second)
+
+    def expected_scatter(self, weight: float) -> FloatArray:
+        """(n_features, n_features) the scatter to be expected of `weight` points of a state."""
+        return np.asarray(self.prior_covariance * weight)
+
+    def log_evidence(self, slot: int) -> float:
+        """Nats that the points of a state add to the evidence."""
+        n_features, weight = self.n_features, float(self.weight[slot])
+        if weight < 1.0:
+            return weight * self.log_state_density
+        square = float((self.spread[slot] / np.diag(self.prior_covariance)).sum())
+        return (
+            self.log_state_density
+            - 0.5 * (weight - 1.0) * (n_features * LOG_2PI + self._log_det)
+            - 0.5 * (n_features * math.log(weight) + square)
+        )
+
+    # --- reports and files ------------------------------------------------------------------------
+
+    def covariances(self, slots: IntArray) -> FloatArray:
+        """(n, n_features, n_features) the common covariance, for each state."""
+        return np.broadcast_to(self.prior_covariance, (len(slots), *self.prior_covariance.shape))
+
+    def covariance(self, slot: int) -> list[float]:
+        """The covariance of one state, row by row, in plain numbers."""
+        return self.prior_covariance.ravel().tolist()
+
+    def to_arrays(self) -> Arrays:
+        """Everything, slot by slot; theta too, which is computed only now and then."""
+        n_slots = self.n_slots
+        return self.slots_to_arrays() | {
+            "weight": self.weight[:n_slots],
+            "mean": self.mean[:n_slots],
+            "spread": self.spread[:n_slots],
+            "peak": self.peak[:n_slots],
+            "refresh_at": self._refresh_at[:n_slots],
+            "theta": self._theta[:n_slots],
+        }
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave; the scale is given already."""
+        self.restore_slots(saved)
+        n_slots, n_features = self.n_slots, self.n_features
+        self.weight[:n_slots] = saved.floats("weight", n_slots, low=0.0)
+        if (self.weight[self.alive] <= 0).any():
+            raise DataError("array 'weight' holds 0 for a state that is there")
+        self.mean[:n_slots] = saved.floats("mean", n_slots, n_features, size=LARGEST_POINT)
+        self.spread[:n_slots] = saved.floats(
+            "spread", n_slots, n_features, low=0.0, size=LARGEST_SQUARE
+        )
+        self.peak[:n_slots] = saved.floats("peak", n_slots)
+        self._refresh_at[:n_slots] = saved.floats("refresh_at", n_slots, low=0.0)
+        theta = saved.floats("theta", n_slots, n_features + 2, low=NO_DENSITY, size=LARGEST_SQUARE)
+        if (theta[self.alive, -1] <= NO_DENSITY).any():
+            raise DataError("array 'theta' has no density for a state that is there")
+        self._theta[:n_slots] = theta
+
+
+def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> FloatArray:
+    """(n, n) a covariance with these variances (n,), and the correlations that are no chance.
+
+    Correlations of `weight` points whose features are independent have eigenvalues up to
+    (1 + sqrt(n / weight))^2. Directions above that are kept, at most MOST_DIRECTIONS; the others
+    are noise.
+
+    Args:
+        variance: (n,)
+        products: (n, n) sums of products of offsets.
+        weight: of how many points.
+    """
+    n = len(variance)
+    deviation = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(products / np.outer(deviation, deviation))
+    edge = (1.0 + math.sqrt(n / max(weight, 1.0))) ** 2
+    chosen = np.flatnonzero(values > edge)[-MOST_DIRECTIONS:]
+    if not len(chosen):
+        return np.diag(variance)
+    factor = vectors[:, chosen] * np.sqrt(values[chosen] - 1.0)
+    shared = np.minimum(np.square(factor).sum(axis=1), 1.0 - 1.0 / n)
+    factor *= np.sqrt(shared / np.maximum(np.square(factor).sum(axis=1), 1e-300))[:, None]
+    correlation = factor @ factor.T
+    np.fill_diagonal(correlation, 1.0)
+    return np.asarray(correlation * np.sqrt(np.outer(variance, variance)))
