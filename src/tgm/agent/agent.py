@@ -79,7 +79,9 @@ class TGMAgent(AgentQueries):
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
-        self._learner = make_learner(interface.n_features, interface.n_actions, config)
+        self._learner = make_learner(
+            interface.n_features, interface.n_actions, config, interface.is_categorical
+        )
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
         self.is_between_episodes = True
@@ -207,7 +209,7 @@ class TGMAgent(AgentQueries):
                     f"be from 0 to {self.interface.n_actions - 1}"
                 )
             raw, raw_reward, terminated, truncated, _ = self.env.step(
-                action + self.interface.first_action
+                self.interface.actions.action(action)
             )
             observation, reward = self.interface.outcome(raw, raw_reward, where)
             learn = self._learner.observe
@@ -315,7 +317,7 @@ class TGMAgent(AgentQueries):
         """The same, and the notes that `save` was given."""
         arrays, told = read_model(Path(path))
         try:
-            facts = AgentMetadata.from_dict(told, arrays)
+            facts = AgentMetadata.from_dict(told)
             if env is not None and not Interface.of(env).fits(facts.interface):
                 raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)

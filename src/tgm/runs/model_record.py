@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tgm.distributions import FloatArray
 from tgm.learners.learner import Learner
 from tgm.learners.snapshot import Snapshot
@@ -19,10 +21,11 @@ class ModelRecord:
         is_followed: whether a reader of the history knows the model as it is now.
     """
 
-    def __init__(self, history: HistoryWriter) -> None:
-        """Write to `history`; nothing is in it yet."""
+    def __init__(self, history: HistoryWriter, *, is_wide: bool = False) -> None:
+        """Write to `history`; of a wide observation the id of its state is written."""
         self._history = history
         self._pack, self._add = history.pack, history.observations.append
+        self._is_wide = is_wide
         self.changes = UnrecordedChanges()
         self.is_followed = False
         self._state_before = NO_STATE  # of the newest observation
@@ -41,6 +44,8 @@ class ModelRecord:
         state, log_density, share, weight, belief = info[:5]
         if self._is_new_chunk:  # a reader of this chunk does not know the state before
             self._is_new_chunk, share, weight = False, 0.0, 0.0
+        if self._is_wide:
+            point = np.array([float(state)])
         self._add(
             self._pack(action, reward, end, state, log_density, share, weight, point.tobytes())
         )

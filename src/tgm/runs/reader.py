@@ -11,6 +11,7 @@ from typing import Any, Literal
 from tgm.agent import TGMAgent
 from tgm.agent.model_file import read_model
 from tgm.agent.spaces import Interface
+from tgm.learners.snapshot import recorded_features
 from tgm.envs import EnvSpec
 from tgm.errors import RunError, TGMError
 from tgm.files import opened, parse_json, read_arrays, read_bytes
@@ -219,7 +220,8 @@ class Run:
         arrays, _ = read_arrays(path, FORMAT)
         try:
             interface = Interface.from_dict(self.facts["interface"])
-            return Chunk.of(first_step, arrays, interface.n_features, interface.n_actions)
+            n_features = recorded_features(interface.n_features)
+            return Chunk.of(first_step, arrays, n_features, interface.n_actions)
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except TGMError as error:
