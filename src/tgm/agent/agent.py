@@ -43,9 +43,10 @@ EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
 class TGMAgent(AgentQueries):
-    """An agent that discovers the states of its world from continuous observations.
+    """An agent that discovers the states of its world from its observations.
 
-    Works in any Gymnasium environment with a flat Box of observations and Discrete actions.
+    Works in any Gymnasium environment whose observations are Box, Discrete, MultiDiscrete,
+    MultiBinary, or a Dict or Tuple of them, and whose actions are Discrete or MultiDiscrete.
     The attribute names follow the paper; docs/equations.md leads from one to the other.
     """
 
@@ -60,7 +61,7 @@ class TGMAgent(AgentQueries):
             seed: everything random follows from it; drawn from the system if not given.
         """
         interface = Interface.of(env)
-        warn_of_features(interface.n_features, stacklevel=3)
+        warn_of_features(env.observation_space, stacklevel=3)
         self._set_up(env, interface, TGMConfig() if config is None else config, seed)
 
     def _set_up(

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from tgm.agent.action_table import ActionTable
+from tgm.agent.action_table import MOST_ACTION, ActionTable
 from tgm.agent.layout import MOST_NUMBERS, MOST_PARTS, NUMERIC, Part, as_floats, parts_of
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
@@ -79,6 +79,8 @@ class Interface:
         names = tuple(str(name) for name in values["action_names"])
         if n_features < 1 or n_actions < 1 or len(names) != n_actions:
             raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
+        if not -MOST_ACTION <= first_action <= MOST_ACTION:
+            raise SpaceError(f"an interface whose first action is {first_action}")
         told = values.get("parts") or [{"path": [], "kind": "box", "shape": [n_features]}]
         parts = tuple(Part.from_dict(part) for part in told[: MOST_PARTS + 1])
         sizes = [part.size for part in parts]

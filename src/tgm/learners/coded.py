@@ -20,6 +20,7 @@ from tgm.learners.world_kinds import KeyedKind, SymbolKind
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import StateId
 from tgm.perception.symbol_book import UNKNOWN, SymbolBook
+from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
 from tgm.world_model import WorldModel
 
@@ -132,6 +133,15 @@ class CodedLearner:
         return self.inner.learn(moves, n_evicted)
 
     # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def planner(self) -> ModelPlanner:
+        """The values."""
+        return self.inner.planner
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the model as it is known."""
+        return self.inner.greedy_values()
 
     @property
     def state_ids(self) -> IntArray:

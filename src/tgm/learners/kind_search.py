@@ -21,6 +21,7 @@ from tgm.perception.component_map import Move
 from tgm.perception.feature_kinds import feature_kinds
 from tgm.perception.observation_model import StateId
 from tgm.perception.symbol_book import is_whole
+from tgm.planning.model_planner import ModelPlanner
 from tgm.world_model import WorldModel
 
 LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
@@ -163,6 +164,15 @@ class KindSearchLearner:
     def world(self) -> WorldModel:
         """What is known, of observations as the learner sees them."""
         return self.learner.world
+
+    @property
+    def planner(self) -> ModelPlanner:
+        """The values."""
+        return self.learner.planner
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the model as it is known."""
+        return self.learner.greedy_values()
 
     @property
     def state_ids(self) -> IntArray:

@@ -31,8 +31,9 @@ def make_learner(
     if config.structure == "mean_shift":
         if is_categorical.any() or n_features > MOST_CONTINUOUS:
             raise SpaceError(
-                f"structure 'mean_shift' wants a Box of at most {MOST_CONTINUOUS} features; "
-                f"{int(is_categorical.sum())} of {n_features} are categorical: use 'evidence'"
+                f"an observation has {n_features} features, of which {int(is_categorical.sum())} "
+                f"are categorical; structure 'mean_shift' wants a Box of at most {MOST_CONTINUOUS}"
+                ": use 'evidence'"
             )
         return MeanShiftLearner(n_features, n_actions, config)
 
