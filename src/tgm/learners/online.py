@@ -10,7 +10,6 @@ from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.step_filter import StepPosterior
-from tgm.inference.trust import trust_in_rows
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import LearnInfo
 from tgm.learners.online_knowledge import OnlineKnowledge
@@ -59,7 +58,7 @@ class OnlineLearner(OnlineKnowledge):
         world = kind.world(n_actions, config, scale)
         most = config.max_states or kind.most_states(n_features)
         planner = ModelPlanner(
-            world.transitions, config.gamma, lambda n_slots: trust_in_rows(world, n_slots)
+            world.transitions, config.gamma, lambda n_slots: kind.trust(world, n_slots)
         )
         super().__init__(world, planner, kind.step_filter(world, config, most), config, most)
         self.exploration = STRATEGIES[config.exploration](config)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from tgm.config import TGMConfig
+from tgm.distributions import FloatArray
 from tgm.inference.step_filter import StepFilter
 from tgm.inference.symbol_filter import SymbolFilter
+from tgm.inference.trust import trust_in_exact_rows, trust_in_rows
 from tgm.learners.limits import most_states
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_prior import ComponentPrior
@@ -34,6 +36,9 @@ class WorldKind(Protocol):
 
     def step_filter(self, world: WorldModel, config: TGMConfig, most: int) -> StepFilter:
         """What finds the beliefs in it."""
+
+    def trust(self, world: WorldModel, n_slots: int) -> FloatArray:
+        """(n_slots, n_actions) how far each row is trusted, in tries."""
 
 
 class GaussianKind:
@@ -64,6 +69,10 @@ class GaussianKind:
             max_states=config.max_states,
             most_states=most,
         )
+
+    def trust(self, world: WorldModel, n_slots: int) -> FloatArray:
+        """(n_slots, n_actions) certainty, in which a kept step counts as much as it fits."""
+        return trust_in_rows(world, n_slots)
 
 
 class KeyedKind(GaussianKind):
@@ -109,6 +118,10 @@ class SymbolKind:
         return SymbolFilter(
             world, world.states, config.row_prior, max_states=config.max_states, most_states=most
         )
+
+    def trust(self, world: WorldModel, n_slots: int) -> FloatArray:
+        """(n_slots, n_actions) no step is misread, so only chance is a reason to try again."""
+        return trust_in_exact_rows(world, n_slots)
 
 
 def _gaussian_states(scale: Scale, displacements: Displacements) -> GaussianStates:
