@@ -46,7 +46,9 @@ class Interface:
         if not self.parts:  # a flat Box
             object.__setattr__(self, "parts", (Part((), "box", (self.n_features,)),))
         if self.actions.n_actions != self.n_actions:
-            object.__setattr__(self, "actions", ActionTable((self.first_action,), (self.n_actions,)))
+            object.__setattr__(
+                self, "actions", ActionTable((self.first_action,), (self.n_actions,))
+            )
 
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
@@ -126,9 +128,7 @@ class Interface:
         if len(self.parts) == 1:
             part = self.parts[0]
             return part.numbers(part.of(values, where) if part.path else values, where)
-        return np.concatenate(
-            [part.numbers(part.of(values, where), where) for part in self.parts]
-        )
+        return np.concatenate([part.numbers(part.of(values, where), where) for part in self.parts])
 
     def observations(self, values: Any, where: str) -> tuple[FloatArray, bool]:
         """(n, n_features) of one observation or a batch, checked; and whether it is a batch.

@@ -29,9 +29,7 @@ class KeyedScaleSearch(ScaleSearchLearner):
     """The search for the scale of the numbers after the key."""
 
     def _make(self, scale: Scale) -> OnlineLearner:
-        learner = OnlineLearner(
-            self._n_features, self._n_actions, self._config, scale, KeyedKind()
-        )
+        learner = OnlineLearner(self._n_features, self._n_actions, self._config, scale, KeyedKind())
         learner.origin = np.zeros(self._n_features)
         return learner
 
@@ -241,7 +239,7 @@ class CodedLearner:
         if is_recorded(self.n_features):
             means = self._decoded(table[:, 3 : 3 + n_inner])
             inner = table[:, 3 + n_inner :].reshape(n, n_inner, n_inner)
-            covariances = self._widened(inner).reshape(n, -1)
+            covariances = self._widened(inner).reshape(n, self.n_features**2)
         else:
             means, covariances = table[:, :1], np.zeros((n, 1))
         components = np.concatenate([table[:, :3], means, covariances], axis=1)

@@ -112,7 +112,7 @@ class KindSearchLearner:
             info = _shown(event, self.learner)
         if self.is_over:
             self._events = []
-            self._is_watching = bool((is_exact & self._was_whole & ~self._is_categorical).any())
+            self._is_watching = bool(self._refutable(is_exact).any())
         return info
 
     def _after(self, point: FloatArray, *, is_first: bool) -> BoolArray:
@@ -130,9 +130,16 @@ class KindSearchLearner:
     def _judged(self) -> BoolArray:
         """The kinds of the features by all events."""
         points = np.array([event.point for event in self._events])
-        kinds = feature_kinds(points, is_last=len(points) == LOOK_AT[-1])
-        self.is_over = kinds.is_sure
-        return kinds.is_exact | self._is_categorical
+        is_last = len(points) == LOOK_AT[-1]
+        kinds = feature_kinds(points, is_last=is_last)
+        is_exact = kinds.is_exact | self._is_categorical
+        # What may still be refuted by the next number is refuted best while the events are kept.
+        self.is_over = is_last or (kinds.is_sure and not self._refutable(is_exact).any())
+        return is_exact
+
+    def _refutable(self, is_exact: BoolArray) -> BoolArray:
+        """(n_features,) those that are exact because all their values were whole numbers."""
+        return is_exact & self._was_whole & ~self._is_categorical
 
     def _learn_again(self, is_exact: BoolArray, event: Event) -> StepInfo:
         """Let a new learner learn from all events; from the last alone if they are not kept."""
@@ -284,8 +291,7 @@ class KindSearchLearner:
             raise DataError(f"{n_numbers} numbers are too few for {n_continuous} features")
         self.learner = self._made(self.is_exact)
         self.learner.restore(saved)
-        refutable = self.is_exact & self._was_whole & ~self._is_categorical
-        self._is_watching = not self.is_over or bool(refutable.any())
+        self._is_watching = not self.is_over or bool(self._refutable(self.is_exact).any())
 
     def _read_events(self, saved: ArrayReader) -> list[Event]:
         points = saved.floats("point", ANY, len(self._is_categorical), size=LARGEST)

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.perception.symbol_book import is_whole
 
 FEW_NEW = 0.1  # share of new values up to which a feature is surely exact
 SOME_NEW = 0.25  # the same, when it must be decided
-HALF_NEW = 0.5  # whole numbers: up to this share they are surely exact
 MOST_NEW = 0.9  # from this share on a feature is surely continuous
+MANY_VALUES = 0.1  # values per observation, from which whole numbers may be rounded amounts
+NEW_STEPS = 0.2  # and share of differences between observations that are new
 
 
 class FeatureKinds(NamedTuple):
@@ -36,8 +37,9 @@ def feature_kinds(points: FloatArray, *, is_last: bool) -> FeatureKinds:
 
     What counts is the share of the newer half of the points whose value was never seen before.
     Some values of a continuous feature may repeat (where it is clipped, or at each start), so most
-    of them must. Whole numbers are symbols unless nearly all of them are new, and so are nearly
-    all observations: then they are measured with noise, and rounded.
+    of them must. Whole numbers are symbols, unless nearly all observations are new and a feature
+    has many values and many differences between one observation and the next: the world has a
+    state per observation then, or its amounts are measured with noise and rounded.
 
     Args:
         points: at least two.
@@ -47,9 +49,12 @@ def feature_kinds(points: FloatArray, *, is_last: bool) -> FeatureKinds:
     whole = np.all(is_whole(points), axis=0)
     varies = np.any(points != points[0], axis=0)
     is_exact = np.where(whole, True, new <= SOME_NEW) | ~varies
-    is_sure = np.where(whole, new <= HALF_NEW, varies & ((new <= FEW_NEW) | (new >= MOST_NEW)))
-    if is_last and _newness_of_rows(points[:, is_exact]) >= MOST_NEW:
-        is_exact &= ~varies | (new < MOST_NEW)
+    is_sure = whole | (varies & ((new <= FEW_NEW) | (new >= MOST_NEW)))
+    if (whole & varies).any() and _newness_of_rows(points[:, is_exact]) >= MOST_NEW:
+        rounded = whole & (_n_values(points) >= MANY_VALUES * len(points))
+        rounded &= newness(np.diff(points, axis=0)) >= NEW_STEPS
+        is_sure &= ~rounded
+        is_exact &= ~(rounded & is_last)
     return FeatureKinds(np.asarray(is_exact), bool(is_last or is_sure.all()))
 
 
@@ -67,6 +72,11 @@ def newness(points: FloatArray) -> FloatArray:
         is_first[1:] = ordered[1:] != ordered[:-1]
         share[varies] = np.sum(is_first & (order >= half), axis=0) / (n - half)
     return share
+
+
+def _n_values(points: FloatArray) -> IntArray:
+    """(n_features,) number of different values of each feature."""
+    return np.asarray(1 + np.sum(np.diff(np.sort(points, axis=0), axis=0) > 0, axis=0))
 
 
 def _newness_of_rows(points: FloatArray) -> float:

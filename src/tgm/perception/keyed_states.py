@@ -209,7 +209,7 @@ class KeyedStates:
 
     def learn_scale(self, first: FloatArray) -> None:
         """Let what is believed of all states follow what was seen of each."""
-        self.inner.learn_scale(first)
+        self.inner.learn_scale(first[1:, 1:])
 
     def scale_to_arrays(self) -> Arrays:
         """What is believed of all states."""
@@ -223,8 +223,10 @@ class KeyedStates:
 
     @property
     def prior_covariance(self) -> FloatArray:
-        """(n_features, n_features) what is believed of the covariance of a state."""
-        return _padded(self.inner.prior_covariance)
+        """(n_features, n_features) what is believed of the covariance; 1 for the key, as a unit."""
+        covariance = _padded(self.inner.prior_covariance)
+        covariance[0, 0] = 1.0
+        return covariance
 
     @property
     def prior_dof(self) -> float:

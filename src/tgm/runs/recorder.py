@@ -59,7 +59,9 @@ class RunRecorder:
             agent.interface.n_actions,
             agent.n_episodes,
         )
-        self._model = ModelRecord(self._history, is_wide=not is_recorded(agent.interface.n_features))
+        self._model = ModelRecord(
+            self._history, is_wide=not is_recorded(agent.interface.n_features)
+        )
         self.observed = self._model.observed  # without a call in between: it runs at every step
         self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
         self.look_at = 0  # the step from which the clock is looked at within an episode
