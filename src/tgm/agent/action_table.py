@@ -80,7 +80,8 @@ class ActionTable:
         """(n,) or (n, n_choices) what `env.step` takes for each of (n,) indices."""
         if not self.is_array:
             return np.asarray(indices + self.starts[0])
-        return np.stack(np.unravel_index(indices, self.counts), axis=-1) + np.array(self.starts)
+        choices = np.stack(np.unravel_index(indices, self.counts), axis=-1)
+        return np.asarray(choices + np.array(self.starts))
 
     def names(self, given: Any) -> tuple[str, ...]:
         """(n_actions,) what a person calls the actions.

@@ -152,7 +152,7 @@ def _leaves(
     spaces = gym.spaces
     if isinstance(space, spaces.Dict):
         for key, part in space.spaces.items():
-            yield from _leaves(part, (*path, key if isinstance(key, int) else str(key)), whole)
+            yield from _leaves(part, (*path, key), whole)
     elif isinstance(space, spaces.Tuple):
         for index, part in enumerate(space.spaces):
             yield from _leaves(part, (*path, index), whole)

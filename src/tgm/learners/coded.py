@@ -87,8 +87,8 @@ class CodedLearner:
         """(n, n_features) of points (n, n_inner)."""
         found = np.zeros((len(points), self.n_features))
         codes = np.rint(points[:, 0]).astype(np.intp).tolist()
-        known = [index for index, code in enumerate(codes) if code != UNKNOWN]
-        found[np.ix_(known, self._exact)] = self.book.symbols([codes[index] for index in known])
+        known = np.array([i for i, code in enumerate(codes) if code != UNKNOWN], dtype=np.intp)
+        found[np.ix_(known, self._exact)] = self.book.symbols([codes[i] for i in known.tolist()])
         found[:, self._rest] = points[:, 1:]
         return found
 

@@ -225,7 +225,7 @@ class MeanShiftLearner:
         known, ids = self.components, self.state_ids
         weight = known.posterior.components.mean_precision
         resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
-        looks: list[FloatArray] = [ids, np.zeros(len(ids))]
+        looks = [ids.astype(np.float64), np.zeros(len(ids))]
         if is_recorded(self._n_features):
             looks = [self.means, self.covariances.reshape(len(ids), -1)]
         columns = np.column_stack([ids, weight, known.is_fixed, *looks])

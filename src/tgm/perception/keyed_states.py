@@ -116,7 +116,7 @@ class KeyedStates:
 
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
-        return self.inner.fit(points[:, 1:], slots) * (self.key[slots] == points[:, 0])
+        return np.asarray(self.inner.fit(points[:, 1:], slots) * (self.key[slots] == points[:, 0]))
 
     def squared_distance(self, point: FloatArray, slot: int) -> float:
         """Squared distance of a point from a state, in typical standard deviations."""
@@ -241,7 +241,7 @@ class KeyedStates:
         """The expected covariance of one state, row by row, in plain numbers."""
         n_inner = self.inner.n_features
         rows = np.array(self.inner.covariance(slot)).reshape(n_inner, n_inner)
-        return _padded(rows).ravel().tolist()  # type: ignore[no-any-return]
+        return _padded(rows).ravel().tolist()
 
     def log_evidence(self, slot: int) -> float:
         """Nats that the points of a state add to the evidence."""

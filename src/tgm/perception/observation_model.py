@@ -19,8 +19,9 @@ class ObservationModel(Protocol):
     """What each state looks like, learned point by point, in slots.
 
     A slot holds one state or none. Nobody else reads how a state is described inside (a precision,
-    a scatter, a table): questions about it are asked here, in points and nats. `gaussian_states`
-    is one implementation, `symbol_states` and `keyed_states` are others; tests/perception/test_observation_model.py holds what each must pass.
+    a scatter, a table): questions about it are asked here, in points and nats. `gaussian_states`,
+    `symbol_states` and `keyed_states` are implementations;
+    tests/perception/test_observation_model.py holds what each must pass.
 
     Attributes:
         ids: (n_slots or more,) the id of the state in each slot, -1 for none.

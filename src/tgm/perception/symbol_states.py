@@ -67,7 +67,7 @@ class SymbolStates(StateSlots):
         self, point: FloatArray, departure: FloatArray | None = None, action: int | None = None
     ) -> FloatArray:
         """(n_slots,) 0 for the state of this point, and as good as -inf for all others."""
-        return self.log_densities_of(point[None])[0]
+        return np.asarray(self.log_densities_of(point[None])[0])
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
@@ -88,7 +88,8 @@ class SymbolStates(StateSlots):
 
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) 1 where the point is that of the state, 0 elsewhere."""
-        return np.all(points == self.mean[slots], axis=1).astype(np.float64)
+        is_same: BoolArray = np.all(points == self.mean[slots], axis=1)
+        return is_same.astype(np.float64)
 
     def squared_distance(self, point: FloatArray, slot: int) -> float:
         """0 for the point of the state, and very much for any other."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.learners.learner import Learner
-from tgm.learners.snapshot import Snapshot
+from tgm.learners.snapshot import Snapshot, is_recorded
 from tgm.learners.step_info import StepInfo
 from tgm.perception.observation_model import NO_STATE
 from tgm.runs.history import HistoryWriter
@@ -21,11 +21,11 @@ class ModelRecord:
         is_followed: whether a reader of the history knows the model as it is now.
     """
 
-    def __init__(self, history: HistoryWriter, *, is_wide: bool = False) -> None:
-        """Write to `history`; of a wide observation the id of its state is written."""
+    def __init__(self, history: HistoryWriter, n_features: int) -> None:
+        """Write to `history`; of `n_features` if that is few, of wide ones the id of the state."""
         self._history = history
         self._pack, self._add = history.pack, history.observations.append
-        self._is_wide = is_wide
+        self._is_wide = not is_recorded(n_features)
         self.changes = UnrecordedChanges()
         self.is_followed = False
         self._state_before = NO_STATE  # of the newest observation

@@ -11,12 +11,12 @@ from typing import Any, Literal
 from tgm.agent import TGMAgent
 from tgm.agent.model_file import read_model
 from tgm.agent.spaces import Interface
-from tgm.learners.snapshot import recorded_features
 from tgm.envs import EnvSpec
 from tgm.errors import RunError, TGMError
 from tgm.files import opened, parse_json, read_arrays, read_bytes
 from tgm.files.format import check_format, format_of
 from tgm.files.reading import ReadOnce, identity
+from tgm.learners.snapshot import recorded_features
 from tgm.runs.chunk import Chunk, Frame
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,

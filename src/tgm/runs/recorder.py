@@ -14,7 +14,7 @@ from tgm.envs import EnvSpec
 from tgm.errors import RunError
 from tgm.files.atomic import link_or_copy
 from tgm.learners.learner import Learner, LearnInfo
-from tgm.learners.snapshot import is_recorded, recorded_features
+from tgm.learners.snapshot import recorded_features
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
 from tgm.runs.folder import (
@@ -59,9 +59,7 @@ class RunRecorder:
             agent.interface.n_actions,
             agent.n_episodes,
         )
-        self._model = ModelRecord(
-            self._history, is_wide=not is_recorded(agent.interface.n_features)
-        )
+        self._model = ModelRecord(self._history, agent.interface.n_features)
         self.observed = self._model.observed  # without a call in between: it runs at every step
         self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
         self.look_at = 0  # the step from which the clock is looked at within an episode
