@@ -44,10 +44,10 @@ class ActionTable:
             starts = tuple(int(one) for one in space.start)
             counts = tuple(int(one) for one in space.nvec)
         else:
-            raise SpaceError(f"the action space is {space!s:.200}; wanted {SUPPORTED}")
+            raise SpaceError(f"the action space is {in_one_line(space)}; wanted {SUPPORTED}")
         if math.prod(counts) > MOST_COMBINATIONS:
             raise SpaceError(
-                f"the action space {space!s:.200} has {math.prod(counts)} combinations; wanted "
+                f"the action space {in_one_line(space)} has {math.prod(counts)} combinations; wanted "
                 f"{SUPPORTED}: leave out choices (gymnasium.wrappers.TransformAction)"
             )
         return cls(starts, counts, is_array=True)
@@ -107,6 +107,11 @@ class ActionTable:
         if all(isinstance(one, str) and one.lstrip("-").isdigit() for one in choices[0]):
             return tuple(f"action {', '.join(names)}" for names in itertools.product(*choices))
         return tuple(" + ".join(names) for names in itertools.product(*choices))
+
+
+def in_one_line(space: gym.Space[Any]) -> str:
+    """A space in words, for messages."""
+    return f"{' '.join(str(space).split()):.200}"
 
 
 def _are_names(given: Any, n: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import gymnasium as gym
 import numpy as np
 
+from tgm.agent.action_table import in_one_line
 from tgm.distributions import FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import LARGEST
@@ -140,7 +141,7 @@ def parts_of(space: gym.Space[Any]) -> tuple[Part, ...]:
     n_numbers = sum(part.size for part in parts)
     if not 1 <= n_numbers <= MOST_NUMBERS or len(parts) > MOST_PARTS:
         raise SpaceError(
-            f"the observation space {space!s:.100} has {n_numbers} numbers in {len(parts)} parts; "
+            f"the observation space {in_one_line(space)} has {n_numbers} numbers in {len(parts)} parts; "
             f"wanted 1 to {MOST_NUMBERS} in at most {MOST_PARTS}"
         )
     return parts
@@ -166,4 +167,4 @@ def _leaves(
         yield Part(path, "box", tuple(int(length) for length in space.shape))
     else:
         what = "observation space" if space is whole else f"part {path} of the observation space"
-        raise SpaceError(f"the {what} is {space!s:.200}; wanted {SUPPORTED}")
+        raise SpaceError(f"the {what} is {in_one_line(space)}; wanted {SUPPORTED}")

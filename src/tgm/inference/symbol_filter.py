@@ -15,7 +15,7 @@ from tgm.inference.step_filter import (
 )
 from tgm.memory.step import Belief
 from tgm.perception.symbol_states import SymbolStates
-from tgm.transition.sparse import START, START_ACTION
+from tgm.transition.sparse import START
 from tgm.world_model import WorldModel
 
 
@@ -63,19 +63,14 @@ class SymbolFilter(StepFilter):
 
         As in `StepFilter._rows`, with the same weight for all states elsewhere.
         """
-        row_of, prior, chance = self._world.transitions.row, self._row_prior, 0.0
-        n_states, known = self._states.n_alive, 0.0
-        sources = [(state, action or 0, p) for state, p in before]
-        if not before:
-            sources = [(START, START_ACTION, 1.0)]
-        for state, done, probability in sources:
-            row = row_of(state, done)
-            total = sum(row.values()) + prior
+        prior, n_states, chance = self._row_prior, self._states.n_alive, 0.0
+        for state, probability, row, tries in self._sources(before, action):
             if after is None:
-                known = prior * NEW / (n_states + 1)
+                count = prior * NEW / (n_states + 1)
             else:
                 elsewhere = ELSEWHERE + STAY if state == START else ELSEWHERE
-                known = row.get(after, 0.0) + prior * elsewhere / n_states
-                known += prior * STAY if after == state else 0.0
-            chance += probability * known / total
+                count = row.get(after, 0.0) + prior * elsewhere / n_states
+                if after == state:
+                    count += prior * STAY
+            chance += probability * count / (tries + prior)
         return chance

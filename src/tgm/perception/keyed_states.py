@@ -191,6 +191,8 @@ class KeyedStates:
 
     def split_gain(self, first: Moments, second: Moments) -> float:
         """Nats of evidence of the observations won by seeing two sets of points as two states."""
+        if np.rint(first.mean[0]) != np.rint(second.mean[0]):
+            return -NO_DENSITY
         return self.inner.split_gain(_without_key(first), _without_key(second))
 
     def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
