@@ -111,7 +111,7 @@ def test_an_observation_never_seen_is_no_reason_to_fail():
     agent = tgm.TGMAgent(gym.make("CliffWalking-v1"), seed=0).learn(300)
     assert agent.belief(47) == pytest.approx(np.full(agent.n_states, 1 / agent.n_states))
     agent.predict(47, deterministic=True)
-    with pytest.raises(DataError, match="predict: observation is 1.5"):
+    with pytest.raises(DataError, match=r"predict: observation is 1\.5"):
         agent.predict(1.5)
 
 

@@ -63,8 +63,16 @@ def test_an_observation_is_flattened_in_the_order_of_the_names():
     assert flat.tolist() == [0.1, 0.2, 2, 1, 2, 3, 4, 1, 3, 0, 1]
 
 
-@pytest.mark.parametrize("space", [spaces.Discrete(4), NESTED, spaces.Box(0, 1, (2, 2)),
-                                   spaces.MultiBinary(3), spaces.MultiDiscrete([2, 3])])  # fmt: skip
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Discrete(4),
+        NESTED,
+        spaces.Box(0, 1, (2, 2)),
+        spaces.MultiBinary(3),
+        spaces.MultiDiscrete([2, 3]),
+    ],
+)
 def test_a_batch_has_one_more_dimension_in_each_part(space):
     space.seed(1)
     interface, rows = interface_of(space), [space.sample() for _ in range(3)]

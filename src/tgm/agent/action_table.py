@@ -47,8 +47,8 @@ class ActionTable:
             raise SpaceError(f"the action space is {in_one_line(space)}; wanted {SUPPORTED}")
         if math.prod(counts) > MOST_COMBINATIONS:
             raise SpaceError(
-                f"the action space {in_one_line(space)} has {math.prod(counts)} combinations; wanted "
-                f"{SUPPORTED}: leave out choices (gymnasium.wrappers.TransformAction)"
+                f"the action space {in_one_line(space)} has {math.prod(counts)} combinations; "
+                f"wanted {SUPPORTED}: leave out choices (gymnasium.wrappers.TransformAction)"
             )
         return cls(starts, counts, is_array=True)
 

@@ -141,8 +141,8 @@ def parts_of(space: gym.Space[Any]) -> tuple[Part, ...]:
     n_numbers = sum(part.size for part in parts)
     if not 1 <= n_numbers <= MOST_NUMBERS or len(parts) > MOST_PARTS:
         raise SpaceError(
-            f"the observation space {in_one_line(space)} has {n_numbers} numbers in {len(parts)} parts; "
-            f"wanted 1 to {MOST_NUMBERS} in at most {MOST_PARTS}"
+            f"the observation space {in_one_line(space)} has {n_numbers} numbers in {len(parts)} "
+            f"parts; wanted 1 to {MOST_NUMBERS} in at most {MOST_PARTS}"
         )
     return parts
 
