@@ -12,9 +12,9 @@ from tgm.memory.step import Belief, Step, relabel
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.background import Background
 from tgm.perception.component_map import ComponentMap
-from tgm.perception.gaussian_states import GaussianStates
+from tgm.perception.observation_model import ObservationModel
 from tgm.transition import sparse_file
-from tgm.transition.displacements import Displacements
+from tgm.transition.displacement_laws import DisplacementLaws
 from tgm.transition.sparse import START, START_ACTION, Key, SparseTransitions
 
 
@@ -36,9 +36,9 @@ class WorldModel:
 
     def __init__(
         self,
-        states: GaussianStates,
+        states: ObservationModel,
         transitions: SparseTransitions,
-        displacements: Displacements,
+        displacements: DisplacementLaws,
         memory: StepMemory,
     ) -> None:
         """Put the parts together; nothing is known yet."""

@@ -131,9 +131,9 @@ def test_every_exploration_learns(exploration):
 @pytest.mark.parametrize(
     ("space", "name"),
     [
-        (gym.spaces.Box(0, 1, (2, 2)), "Box"),
-        (gym.spaces.Discrete(3), "Discrete"),
-        (gym.spaces.Dict({"a": gym.spaces.Discrete(2)}), "Dict"),
+        (gym.spaces.Text(5), "Text"),
+        (gym.spaces.Sequence(gym.spaces.Discrete(3)), "Sequence"),
+        (gym.spaces.Graph(gym.spaces.Discrete(3), None), "Graph"),
     ],
 )
 def test_other_observation_spaces_are_refused_by_name(space, name):

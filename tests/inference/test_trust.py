@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tgm.config import TGMConfig
-from tgm.inference.trust import trust_in_rows
+from tgm.inference.trust import trust_in_exact_rows, trust_in_rows
 from tgm.learners.online import OnlineLearner
 from tgm.memory.step import Step
 
@@ -69,3 +69,13 @@ def test_the_least_trusted_is_tried_again_first():
     # All four have three tries and no more: those of state 1 are the least certain, of equal trust.
     assert values[0].max() < learner.planner.highest
     assert (values[1] == learner.planner.highest).all()
+
+
+def test_exact_rows_are_trusted_without_limit_until_chance_is_seen():
+    learner = world_of_two()
+    go(learner, 0, 0.0)
+    go(learner, 0, 5.0)  # far off: but where states are exact, nothing is misread
+    assert np.isinf(trust_in_exact_rows(learner.world, 2)).all()
+    learner.world.transitions.add(0, 0, 0, 1.0, 0.0, 0.0)
+    found = trust_in_exact_rows(learner.world, 2)
+    np.testing.assert_array_equal(found, learner.world.transitions.certainty[:2])

@@ -7,30 +7,61 @@ from tgm.distributions.moments import Moments
 from tgm.files.arrays import ArrayReader
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
+from tgm.perception.keyed_states import KeyedStates
 from tgm.perception.observation_model import ObservationModel
+from tgm.perception.symbol_states import SymbolStates
 
 PRIOR = ComponentPrior(0.02 * np.eye(2), 22.0, -1.8, 3.0)
 PLACES = [np.array([0.0, 0.0]), np.array([2.0, 0.0]), np.array([0.0, 2.0])]
 
-MODELS = {"gaussian": lambda: GaussianStates(PRIOR)}
-
-every_model = pytest.mark.parametrize("make", MODELS.values(), ids=list(MODELS))
+KEYED_PRIOR = ComponentPrior(0.02 * np.eye(1), 21.0, -0.9, 3.0)
 
 
-def filled(make, n: int = 12) -> ObservationModel:
+def exact(rng, place, n):
+    """A symbol is seen as it is."""
+    return np.tile(place, (n, 1))
+
+
+def noisy(rng, place, n):
+    return rng.normal(place, 0.1, size=(n, 2))
+
+
+def half_noisy(rng, place, n):
+    """A key, and a number with noise."""
+    points = noisy(rng, place, n)
+    points[:, 0] = place[0]
+    return points
+
+
+MODELS = {
+    "gaussian": (lambda: GaussianStates(PRIOR), noisy),
+    "symbols": (lambda: SymbolStates(2), exact),
+    "keyed": (lambda: KeyedStates(GaussianStates(KEYED_PRIOR)), half_noisy),
+}
+
+every_model = pytest.mark.parametrize(("make", "look"), MODELS.values(), ids=list(MODELS))
+# What only makes sense where points of one state differ.
+amounts = [name for name in MODELS if name != "symbols"]
+models_of_amounts = pytest.mark.parametrize(
+    ("make", "look"), [MODELS[name] for name in amounts], ids=amounts
+)
+gaussian_models = pytest.mark.parametrize(("make", "look"), [MODELS["gaussian"]], ids=["gaussian"])
+
+
+def filled(make, look, n: int = 12) -> ObservationModel:
     """A model that has seen some observations of three places, a state each."""
     rng = np.random.default_rng(0)
     model = make()
     for place in PLACES:
         slot = model.birth()
-        for point in rng.normal(place, 0.1, size=(n, 2)):
+        for point in look(rng, place, n):
             model.add(slot, point, 1.0)
     return model
 
 
 @every_model
-def test_a_point_is_most_likely_where_its_like_were_seen(make):
-    model = filled(make)
+def test_a_point_is_most_likely_where_its_like_were_seen(make, look):
+    model = filled(make, look)
     for slot, place in enumerate(PLACES):
         assert model.log_densities(place).argmax() == slot
         assert model.log_densities(place)[slot] <= model.peak[slot] + 1e-9
@@ -40,8 +71,8 @@ def test_a_point_is_most_likely_where_its_like_were_seen(make):
 
 
 @every_model
-def test_slots_are_used_again_and_ids_are_not(make):
-    model = filled(make)
+def test_slots_are_used_again_and_ids_are_not(make, look):
+    model = filled(make, look)
     model.remove(1)
     assert model.alive.tolist() == [0, 2]
     assert model.n_alive == 2
@@ -57,10 +88,10 @@ def test_slots_are_used_again_and_ids_are_not(make):
 
 
 @every_model
-def test_what_was_added_can_be_taken_back(make):
-    model = filled(make)
+def test_what_was_added_can_be_taken_back(make, look):
+    model = filled(make, look)
     before = model.moments(0)
-    point = np.array([0.2, -0.1])
+    point = look(np.random.default_rng(3), PLACES[0], 1)[0]
     model.add(0, point, 0.7)
     model.take_back(0, point, 0.7)
     after = model.moments(0)
@@ -68,10 +99,10 @@ def test_what_was_added_can_be_taken_back(make):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), atol=1e-9)
 
 
-@every_model
-def test_the_evidence_tells_one_place_from_two(make):
+@gaussian_models
+def test_the_evidence_tells_one_place_from_two(make, look):
     rng = np.random.default_rng(1)
-    model = filled(make)
+    model = filled(make, look)
     twin = model.birth()
     for point in rng.normal(PLACES[0], 0.1, size=(12, 2)):
         model.add(twin, point, 1.0)
@@ -88,22 +119,23 @@ def test_the_evidence_tells_one_place_from_two(make):
     assert model.is_wide(0)
 
 
-@every_model
-def test_the_odds_are_those_of_two_states_that_are_there(make):
-    model = filled(make)
-    for point in (np.array([0.9, 0.1]), np.array([1.4, -0.2])):
+@models_of_amounts
+def test_the_odds_are_those_of_two_states_that_are_there(make, look):
+    model = filled(make, look)
+    for point in (np.array([0.0, 0.9]), np.array([0.0, 1.4])):
         log = model.log_densities(point)
         model.set_moments(0, model.moments(0))  # densities may lag behind the moments
-        model.set_moments(1, model.moments(1))
+        model.set_moments(2, model.moments(2))
         log = model.log_densities(point)
-        odds = model.log_odds(model.moments(0), model.moments(1), point)
-        assert odds == pytest.approx(log[0] - log[1], abs=1e-8)
+        odds = model.log_odds(model.moments(0), model.moments(2), point)
+        assert odds == pytest.approx(log[0] - log[2], abs=1e-8)
 
 
-@every_model
-def test_how_well_a_point_fits_is_a_chance(make):
-    model = filled(make)
-    points = np.array([model.mean[0], model.mean[0] + 0.2, model.mean[0] + 5.0])
+@models_of_amounts
+def test_how_well_a_point_fits_is_a_chance(make, look):
+    model = filled(make, look)
+    way = np.array([0.0, 1.0])
+    points = np.array([model.mean[0], model.mean[0] + 0.2 * way, model.mean[0] + 5.0 * way])
     fit = model.fit(points, np.zeros(3, dtype=np.intp))
     assert fit[0] == pytest.approx(1.0)
     assert 1.0 > fit[1] > fit[2] >= 0.0
@@ -115,8 +147,8 @@ def test_how_well_a_point_fits_is_a_chance(make):
 
 
 @every_model
-def test_what_is_restored_is_the_same(make):
-    model = filled(make)
+def test_what_is_restored_is_the_same(make, look):
+    model = filled(make, look)
     model.remove(1)
     copy = make()
     copy.restore(ArrayReader(model.to_arrays()))
@@ -128,3 +160,26 @@ def test_what_is_restored_is_the_same(make):
     covariance = np.array(model.covariance(0)).reshape(2, 2)
     np.testing.assert_allclose(model.covariances(np.array([0]))[0], covariance)
     assert copy.log_evidence(0) == model.log_evidence(0)
+
+
+@every_model
+def test_states_of_different_places_are_never_made_one(make, look):
+    model = filled(make, look)
+    assert model.merge_gain(0, 1) < -5
+    assert 1 not in model.near(0)
+    assert model.split_gain(model.moments(0), model.moments(1)) > 5
+    assert model.fit(model.mean[[0, 1]], np.array([0, 0])) == pytest.approx([1.0, 0.0])
+    assert model.squared_distance(PLACES[1], 0) > 20
+    assert not model.is_wide(0)
+    assert model.log_room(PLACES[0], 0) < -5
+    assert np.isfinite(model.log_anywhere(PLACES[1]))
+
+
+@every_model
+def test_reports_have_the_shape_of_the_observations(make, look):
+    model = filled(make, look)
+    assert model.mean.shape[1] == model.n_features == 2
+    assert model.prior_covariance.shape == model.expected_scatter(2.0).shape == (2, 2)
+    assert model.covariances(model.alive).shape == (3, 2, 2)
+    assert model.prior_dof >= 0
+    assert model.surely_seen <= 2

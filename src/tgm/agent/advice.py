@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
 
 from tgm.errors import TGMWarning
 from tgm.learners.limits import KNOWN_TO_WORK
 
 
-def warn_of_features(n_features: int, *, stacklevel: int) -> None:
-    """Warn of more features than are known to work."""
+def warn_of_features(space: gym.Space[Any], *, stacklevel: int) -> None:
+    """Warn of more features than are known to work.
+
+    Names do not count, nor do numbers from 0 to 1, which are perhaps the bits of a code.
+    """
+    n_features = _n_amounts(space)
     if n_features > KNOWN_TO_WORK:
         warnings.warn(
             f"an observation has {n_features} features; up to {KNOWN_TO_WORK} are known to work. "
@@ -30,3 +38,14 @@ def warn_of_limit(step: int, n_states: int, *, stacklevel: int) -> None:
         TGMWarning,
         stacklevel=stacklevel,
     )
+
+
+def _n_amounts(space: gym.Space[Any]) -> int:
+    """Features of Boxes that are surely no bits."""
+    if isinstance(space, gym.spaces.Dict):
+        return sum(_n_amounts(part) for part in space.spaces.values())
+    if isinstance(space, gym.spaces.Tuple):
+        return sum(_n_amounts(part) for part in space.spaces)
+    if not isinstance(space, gym.spaces.Box) or space.dtype.kind != "f":
+        return 0
+    return int(np.sum((space.low < 0.0) | (space.high > 1.0)))

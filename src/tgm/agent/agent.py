@@ -43,9 +43,10 @@ EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
 class TGMAgent(AgentQueries):
-    """An agent that discovers the states of its world from continuous observations.
+    """An agent that discovers the states of its world from its observations.
 
-    Works in any Gymnasium environment with a flat Box of observations and Discrete actions.
+    Works in any Gymnasium environment whose observations are Box, Discrete, MultiDiscrete,
+    MultiBinary, or a Dict or Tuple of them, and whose actions are Discrete or MultiDiscrete.
     The attribute names follow the paper; docs/equations.md leads from one to the other.
     """
 
@@ -60,7 +61,7 @@ class TGMAgent(AgentQueries):
             seed: everything random follows from it; drawn from the system if not given.
         """
         interface = Interface.of(env)
-        warn_of_features(interface.n_features, stacklevel=3)
+        warn_of_features(env.observation_space, stacklevel=3)
         self._set_up(env, interface, TGMConfig() if config is None else config, seed)
 
     def _set_up(
@@ -79,7 +80,9 @@ class TGMAgent(AgentQueries):
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
-        self._learner = make_learner(interface.n_features, interface.n_actions, config)
+        self._learner = make_learner(
+            interface.n_features, interface.n_actions, config, interface.is_categorical
+        )
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
         self.is_between_episodes = True
@@ -207,7 +210,7 @@ class TGMAgent(AgentQueries):
                     f"be from 0 to {self.interface.n_actions - 1}"
                 )
             raw, raw_reward, terminated, truncated, _ = self.env.step(
-                action + self.interface.first_action
+                self.interface.actions.action(action)
             )
             observation, reward = self.interface.outcome(raw, raw_reward, where)
             learn = self._learner.observe
@@ -315,7 +318,7 @@ class TGMAgent(AgentQueries):
         """The same, and the notes that `save` was given."""
         arrays, told = read_model(Path(path))
         try:
-            facts = AgentMetadata.from_dict(told, arrays)
+            facts = AgentMetadata.from_dict(told)
             if env is not None and not Interface.of(env).fits(facts.interface):
                 raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 from tgm.agent.info import EpisodeInfo
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
 from tgm.errors import RunError
-from tgm.files.arrays import Arrays
 from tgm.perception.component_map import Move
-
-MOST_UNSEEN = 2500  # numbers in a covariance of a model file that has seen nothing yet
 
 
 @dataclass(frozen=True)
@@ -43,22 +40,18 @@ class AgentMetadata:
         """As plain values, for JSON."""
         return vars(self) | {
             "config": self.config.to_dict(),
-            "interface": asdict(self.interface),
+            "interface": self.interface.to_dict(),
             "pending_moves": [move.to_dict() for move in self.pending_moves],
             "pending_episodes": [episode.to_dict() for episode in self.pending_episodes],
         }
 
     @classmethod
-    def from_dict(cls, facts: dict[str, Any], arrays: Arrays) -> Self:
-        """What `to_dict` gave, beside `arrays`; a KeyError or TGMError tells what does not fit."""
+    def from_dict(cls, facts: dict[str, Any]) -> Self:
+        """What `to_dict` gave; a KeyError or TGMError tells what does not fit."""
         interface = Interface.from_dict(facts["interface"])
         config = TGMConfig.from_dict(facts["config"])
         if facts["n_steps"] < 0 or facts["n_episodes"] < 0:
             raise RunError("its counts of steps and episodes are below 0")
-        # A small file may not ask for room for large covariances, of which it would hold one.
-        n_numbers = sum(array.size for array in arrays.values())
-        if config.structure == "evidence" and interface.n_features**2 > max(n_numbers, MOST_UNSEEN):
-            raise RunError(f"{n_numbers} numbers are too few for {interface.n_features} features")
         return cls(
             config,
             facts["seed"],

@@ -39,7 +39,7 @@ class AgentQueries:
         The protocol is that of Stable-Baselines3, so that its `evaluate_policy` works.
 
         Args:
-            observation: (n_features,) or (n_observations, n_features).
+            observation: one of the environment's, or a batch: one more dimension in each part.
             state: what this returned for the observation before. With it, and `filtering`, the
                 belief is the one that the agent learns with: it expects what the action did.
                 Without it each observation is judged by itself.
@@ -51,9 +51,9 @@ class AgentQueries:
         Returns:
             the action or (n_observations,) actions, and the state for the next call.
         """
-        points, is_batch = self._points(observation)
+        points, is_batch = self.interface.observations(observation, "predict")
         if len(points) == 0:
-            return np.empty(0, dtype=np.intp), state
+            return self.interface.actions.actions(np.empty(0, dtype=np.intp)), state
         contexts = _contexts(state, episode_start, len(points))
         if contexts is None:
             belief = self._learner.belief(points)
@@ -64,7 +64,7 @@ class AgentQueries:
             chosen = values.argmax(axis=1)
         else:
             chosen = np.array([draw(greedy(row), self._predict_rng) for row in values], np.intp)
-        actions = chosen + self.interface.first_action
+        actions = self.interface.actions.actions(chosen)
         state = self._contexts_after(belief, chosen, points)
         return (actions if is_batch else actions[0]), state
 
@@ -124,7 +124,7 @@ class AgentQueries:
     @property
     def covariances(self) -> FloatArray:
         """(n_states, n_features, n_features) inverse of each state's expected precision."""
-        return np.array(self._learner.covariances)
+        return np.asarray(self._learner.covariances)  # perhaps of thousands of features: no copy
 
     @property
     def transition_matrix(self) -> FloatArray:
@@ -154,19 +154,6 @@ class AgentQueries:
     def learner(self) -> Learner:
         """What the agent knows and how it learns; recorders read it, and change nothing."""
         return self._learner
-
-    def _points(self, observation: Any) -> tuple[FloatArray, bool]:
-        """(n_observations, n_features) checked, and whether a batch was given."""
-        try:
-            is_batch = np.ndim(observation) == 2
-        except ValueError:
-            raise DataError("predict: the rows of the batch differ in length") from None
-        rows = observation if is_batch else [observation]
-        points = [
-            self.interface.observation(row, f"predict, row {index}" if is_batch else "predict")
-            for index, row in enumerate(rows)
-        ]
-        return np.array(points).reshape(len(points), self.interface.n_features), is_batch
 
 
 def _contexts(state: Any, episode_start: Any, n: int) -> list[Context | None] | None:

@@ -1,21 +1,23 @@
-"""What the agent can see and do: flat boxes and discrete actions, checked at the door."""
+"""What the agent can see and do: spaces of any finite kind as one flat vector, and as numbers."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-from tgm.distributions import FloatArray
+from tgm.agent.action_table import MOST_ACTION, ActionTable
+from tgm.agent.layout import MOST_NUMBERS, MOST_PARTS, NUMERIC, Part, as_floats, parts_of
+from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import LARGEST
 from tgm.learners.limits import MOST_FEATURES
 
-MOST_ACTION = 2**62  # as a number of an action
-NUMERIC = "biuf"  # NumPy's kinds of truth values, whole numbers and floats
+MOST_NAMED = 1000  # features: the environment's own names of more of them are not kept
 
 
 @dataclass(frozen=True)
@@ -23,16 +25,30 @@ class Interface:
     """The shape of an environment's observations and actions.
 
     Attributes:
-        n_features: length of an observation.
+        n_features: length of an observation, as one flat vector.
         n_actions: number of actions.
-        first_action: the environment's number for action 0.
+        first_action: the environment's number for action 0, if it takes one number.
         action_names: what a person calls the actions.
+        parts: of the observation, in the order of the vector.
+        actions: which action of the environment each index stands for.
+        given_names: what the environment calls the features; () if it does not say.
     """
 
     n_features: int
     n_actions: int
     first_action: int
     action_names: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    actions: ActionTable = field(default=ActionTable((0,), (0,)))
+    given_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.parts:  # a flat Box
+            object.__setattr__(self, "parts", (Part((), "box", (self.n_features,)),))
+        if self.actions.n_actions != self.n_actions:
+            object.__setattr__(
+                self, "actions", ActionTable((self.first_action,), (self.n_actions,))
+            )
 
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
@@ -41,69 +57,108 @@ class Interface:
             raise SpaceError(
                 f"the environment is {env!r:.100}; wanted one of Gymnasium: gymnasium.make(id)"
             )
-        observations, actions = env.observation_space, env.action_space
-        if not isinstance(observations, gym.spaces.Box) or len(observations.shape) != 1:
+        parts = parts_of(env.observation_space)
+        n_features = sum(part.size for part in parts)
+        of_boxes = sum(part.size for part in parts if not part.is_categorical)
+        if of_boxes > MOST_FEATURES:
             raise SpaceError(
-                f"the observation space is {observations}; wanted a flat Box, shape (n,): "
-                "gymnasium.wrappers.FlattenObservation makes one"
-            )
-        if observations.shape[0] > MOST_FEATURES:
-            raise SpaceError(
-                f"an observation has {observations.shape[0]} features; at most {MOST_FEATURES} can "
+                f"an observation has {of_boxes} features in a Box; at most {MOST_FEATURES} can "
                 "be used: choose or compute fewer (gymnasium.wrappers.TransformObservation)"
             )
-        if not isinstance(actions, gym.spaces.Discrete):
-            raise SpaceError(f"the action space is {actions}; wanted Discrete(n)")
-        n_actions = int(actions.n)
-        names = getattr(env.unwrapped, "action_names", None)
-        if names is None or len(names) != n_actions:
-            names = [f"action {int(actions.start) + index}" for index in range(n_actions)]
-        return cls(observations.shape[0], n_actions, int(actions.start), tuple(names))
+        actions = ActionTable.of(env.action_space)
+        names = actions.names(getattr(env.unwrapped, "action_names", None))
+        given = getattr(env.unwrapped, "feature_names", None)
+        fits = isinstance(given, Sequence) and len(given) == n_features <= MOST_NAMED
+        given = tuple(str(name) for name in given) if fits and given is not None else ()
+        return cls(n_features, actions.n_actions, actions.starts[0], names, parts, actions, given)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Interface:
-        """What `dataclasses.asdict` wrote, checked."""
+        """What `to_dict` wrote, checked; files of version 0.1 know flat Boxes only."""
         n_features, n_actions, first_action = (
             int(values[key]) for key in ("n_features", "n_actions", "first_action")
         )
         names = tuple(str(name) for name in values["action_names"])
-        if not 1 <= n_features <= MOST_FEATURES or n_actions < 1 or len(names) != n_actions:
+        if n_features < 1 or n_actions < 1 or len(names) != n_actions:
             raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
         if not -MOST_ACTION <= first_action <= MOST_ACTION:
             raise SpaceError(f"an interface whose first action is {first_action}")
-        return cls(n_features, n_actions, first_action, names)
+        told = values.get("parts") or [{"path": [], "kind": "box", "shape": [n_features]}]
+        parts = tuple(Part.from_dict(part) for part in told[: MOST_PARTS + 1])
+        sizes = [part.size for part in parts]
+        in_boxes = sum(part.size for part in parts if not part.is_categorical)
+        fits = sum(sizes) == n_features <= MOST_NUMBERS and len(parts) <= MOST_PARTS
+        if not fits or in_boxes > MOST_FEATURES:
+            raise SpaceError(f"an interface of {n_features} features in {len(parts)} parts")
+        flat = {"starts": [first_action], "counts": [n_actions], "is_array": False}
+        actions = ActionTable.from_dict(values.get("actions") or flat)
+        if actions.n_actions != n_actions or actions.starts[0] != first_action:
+            raise SpaceError(f"an interface of {n_actions} actions and {actions.counts}")
+        given = tuple(str(name) for name in values.get("given_names") or ())
+        if len(given) not in (0, n_features):
+            raise SpaceError(f"an interface of {n_features} features and {len(given)} names")
+        return cls(n_features, n_actions, first_action, names, parts, actions, given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return asdict(self)
 
     def fits(self, other: Interface) -> bool:
         """Whether an agent for one can live in the other; names do not matter."""
-        mine = (self.n_features, self.n_actions, self.first_action)
-        return mine == (other.n_features, other.n_actions, other.first_action)
+        return self.parts == other.parts and self.actions == other.actions
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """(n_features,) what a person calls the features."""
+        return self.given_names or tuple(
+            part.feature_name(index) for part in self.parts for index in range(part.size)
+        )
+
+    @cached_property
+    def is_categorical(self) -> BoolArray:
+        """(n_features,) whether the space says that a feature is a name, not an amount."""
+        return np.repeat(
+            [part.is_categorical for part in self.parts], [part.size for part in self.parts]
+        )
+
+    # --- observations -----------------------------------------------------------------------------
 
     def observation(self, values: object, where: str) -> FloatArray:
         """(n_features,) a checked observation, or a DataError that names place and feature."""
+        if len(self.parts) == 1:
+            part = self.parts[0]
+            return part.numbers(part.of(values, where) if part.path else values, where)
+        return np.concatenate([part.numbers(part.of(values, where), where) for part in self.parts])
+
+    def observations(self, values: Any, where: str) -> tuple[FloatArray, bool]:
+        """(n, n_features) of one observation or a batch, checked; and whether it is a batch.
+
+        A batch has one more dimension in each part, as vectorised environments give them.
+        """
+        first = self.parts[0]
         try:
-            given = np.asarray(values)
-        except (TypeError, ValueError):
-            raise DataError(f"{where}: the observation {values!r:.100} is not numeric") from None
-        if given.dtype.kind == "O":
-            given = _as_floats(given)  # whole numbers that are too large for NumPy's
-        if given.dtype.kind not in NUMERIC:
-            kind = "complex" if given.dtype.kind == "c" else "not numeric"
-            raise DataError(f"{where}: the observation {values!r:.100} is {kind}")
-        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-            feature = int(np.flatnonzero(np.ma.getmaskarray(values))[0])
-            raise DataError(f"{where}: observation[{feature}] is masked; it must be a number")
-        observation = given.astype(np.float64)
-        if observation.shape != (self.n_features,):
-            raise DataError(
-                f"{where}: the observation has shape {observation.shape}, not ({self.n_features},)"
-            )
-        for feature, value in enumerate(observation.tolist()):  # few: quicker than array operations
-            if not -LARGEST <= value <= LARGEST:  # NaN is not
-                raise DataError(
-                    f"{where}: observation[{feature}] is {value}; it must be finite "
-                    f"and at most {LARGEST:g} in size, and nothing was learned from it"
-                )
-        return observation
+            leaf = first.of(values, where)
+            is_batch = np.ndim(leaf) == len(first.shape) + 1
+        except ValueError:
+            raise DataError(f"{where}: the rows of the batch differ in length") from None
+        if not is_batch:
+            return self.observation(values, where)[None], False
+        rows = [
+            self.observation(self._row(values, index, where), f"{where}, row {index}")
+            for index in range(len(leaf))
+        ]
+        return np.array(rows).reshape(len(rows), self.n_features), True
+
+    def _row(self, values: Any, index: int, where: str) -> Any:
+        """One observation of a batch."""
+        if isinstance(values, dict):
+            return {key: self._row(part, index, where) for key, part in values.items()}
+        if isinstance(values, tuple):
+            return tuple(self._row(part, index, where) for part in values)
+        try:
+            return values[index]
+        except (IndexError, TypeError):
+            raise DataError(f"{where}: the parts of the batch differ in length") from None
 
     def outcome(self, values: object, reward: object, where: str) -> tuple[FloatArray, float]:
         """A checked observation and a checked reward."""
@@ -115,7 +170,7 @@ class Interface:
             reward = value
         else:
             try:
-                given = _as_floats(np.asarray(value))
+                given = as_floats(np.asarray(value))
             except ValueError:
                 given = np.empty(0)
             if given.dtype.kind not in NUMERIC or given.size != 1 or np.ma.is_masked(value):
@@ -127,11 +182,3 @@ class Interface:
                 f"and at most {LARGEST:g} in size, and nothing was learned from it"
             )
         return reward
-
-
-def _as_floats(given: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Python's own whole numbers of any size as floats, infinite beyond the largest."""
-    if given.dtype.kind != "O" or not all(type(one) in (int, float) for one in given.flat):
-        return given
-    floats = [one if abs(one) <= LARGEST else math.inf for one in given.flat]
-    return np.array(floats, dtype=np.float64).reshape(given.shape)

@@ -5,6 +5,8 @@ import numpy as np
 from tgm.distributions.arrays import FloatArray
 from tgm.distributions.cholesky import factorise
 
+LEAST_VARIANCE = 1e-12  # of a feature that has none
+
 
 def kl(
     mean_p: FloatArray, covariance_p: FloatArray, mean_q: FloatArray, covariance_q: FloatArray
@@ -54,3 +56,13 @@ def squared_distances(points: FloatArray, means: FloatArray, whitening: FloatArr
         # Subtract before multiplying: far from the origin the expanded square would cancel.
         distances[:, k] = np.sum(((points - mean) @ matrix.T) ** 2, axis=1)
     return distances
+
+
+def with_width(covariances: FloatArray) -> FloatArray:
+    """Covariances (..., n, n) in which exact features, of variance 0, get the least variance.
+
+    So that distances from states can be computed: from an exact one all others are very far.
+    """
+    variances = np.einsum("...ii->...i", covariances)
+    least = np.where(variances == 0.0, LEAST_VARIANCE, 0.0)
+    return covariances + least[..., None] * np.eye(covariances.shape[-1])

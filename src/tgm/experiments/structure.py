@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.gaussian import with_width
 from tgm.envs import Cell, Maze
 from tgm.envs.maze import EAT
 
@@ -125,7 +126,7 @@ def _covered(learned: LearnedMap, maze: Maze) -> list[bool]:
     if learned.n_states == 0:
         return [False] * len(maze.cells)
     difference = np.array(maze.cells, dtype=float)[:, None] - learned.means
-    solved = np.linalg.solve(learned.covariances, np.moveaxis(difference, 0, -1))
+    solved = np.linalg.solve(with_width(learned.covariances), np.moveaxis(difference, 0, -1))
     distance = np.einsum("nko,kon->nk", difference, solved)
     return [bool(row.min() < WITHIN**2) for row in distance]
 

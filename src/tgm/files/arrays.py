@@ -69,6 +69,11 @@ class ArrayReader:
         """Whether no array is there."""
         return not any(name.startswith(self._prefix) for name in self._arrays)
 
+    @property
+    def n_numbers(self) -> int:
+        """Numbers in all arrays."""
+        return sum(array.size for array in self._arrays.values())
+
     def has(self, name: str) -> bool:
         """Whether an array of this name is there."""
         return self._prefix + name in self._arrays

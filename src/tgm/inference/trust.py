@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.transition.sparse import START
 from tgm.world_model import WorldModel
+
+
+def trust_in_exact_rows(world: WorldModel, n_slots: int) -> FloatArray:
+    """(n_slots, n_actions) the same where states are exact, so that no step was misread.
+
+    Without limit as long as no row of the world was seen to lead to two places: where there is no
+    chance, one try says all.
+    """
+    transitions = world.transitions
+    if any(len(row) > 1 for (state, _), row in transitions.rows.items() if state != START):
+        return np.asarray(transitions.certainty[:n_slots].copy())
+    return np.full((n_slots, transitions.n_actions), np.inf)
 
 
 def trust_in_rows(world: WorldModel, n_slots: int) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.gaussian import with_width
 from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
 from tgm.inspector.log import Log
@@ -190,7 +191,7 @@ def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:
     for start in range(0, n_states, rows):
         some = slice(start, start + rows)
         difference = mean[some, None] - mean[None]
-        average = 0.5 * (covariance[some, None] + covariance[None])
+        average = with_width(0.5 * (covariance[some, None] + covariance[None]))
         solved = np.linalg.solve(average, difference[..., None])[..., 0]
         blocks.append(np.sqrt(np.maximum(np.einsum("ijk,ijk->ij", difference, solved), 0.0)))
     return np.concatenate(blocks)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-MOST_FEATURES = 1000  # a covariance has the square of it
+MOST_FEATURES = 5000  # of a Box, with one number in each
+MOST_CONTINUOUS = 1000  # features that are amounts: a covariance has the square of it
 KNOWN_TO_WORK = 16  # features; with more of them one place may become several states
 MOST_STATES = 2000  # unless `max_states` says otherwise
 MOST_NUMBERS = 12_000_000  # in the table of all states' densities, about 100 MB
+MOST_SYMBOLS = 100_000  # exact states, which cost little
+MOST_SYMBOL_NUMBERS = 500_000_000  # in all symbols together
 
 
 def most_states(n_features: int) -> int:
@@ -15,3 +18,13 @@ def most_states(n_features: int) -> int:
     """
     n_products = 1 + n_features + n_features * (n_features + 1) // 2
     return min(MOST_STATES, max(2, MOST_NUMBERS // n_products))
+
+
+def most_symbols(n_features: int) -> int:
+    """The same where states are exact, of so many features."""
+    return min(MOST_SYMBOLS, max(2, MOST_SYMBOL_NUMBERS // n_features))
+
+
+def most_shared_states(n_features: int) -> int:
+    """The same where states share one covariance, and each has a mean of so many features."""
+    return min(MOST_STATES, max(2, MOST_NUMBERS // n_features))

@@ -12,7 +12,7 @@ from tgm.distributions.normal_wishart import NormalWishart
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays
 from tgm.learners.learner import Context, LearnInfo
-from tgm.learners.snapshot import Changes, Snapshot, Table
+from tgm.learners.snapshot import Changes, Snapshot, Table, is_recorded
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.memory import Trajectories, Transitions, forgettable_points
 from tgm.memory.trajectories import NO_ACTION
@@ -225,9 +225,11 @@ class MeanShiftLearner:
         known, ids = self.components, self.state_ids
         weight = known.posterior.components.mean_precision
         resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
-        covariances = self.covariances.reshape(len(ids), -1)
-        columns = np.column_stack([ids, weight, known.is_fixed, self.means, covariances])
-        return Snapshot(
+        looks = [ids.astype(np.float64), np.zeros(len(ids))]
+        if is_recorded(self._n_features):
+            looks = [self.means, self.covariances.reshape(len(ids), -1)]
+        columns = np.column_stack([ids, weight, known.is_fixed, *looks])
+        found = Snapshot(
             Changes(columns.ravel(), *self._row_tables(), []),
             self.planner.q.T.copy(),
             known.prior.components.mean,
@@ -237,6 +239,7 @@ class MeanShiftLearner:
             points,
             ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
         )
+        return found if is_recorded(self._n_features) else found.narrow()
 
     def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
         """Never asked: a search for structure changes everything."""

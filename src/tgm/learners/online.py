@@ -10,31 +10,24 @@ from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
-from tgm.inference.step_filter import StepFilter, StepPosterior
-from tgm.inference.trust import trust_in_rows
+from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import LearnInfo
-from tgm.learners.limits import most_states
 from tgm.learners.online_knowledge import OnlineKnowledge
 from tgm.learners.revising import Reviser
 from tgm.learners.step_info import StepInfo
 from tgm.learners.world_editor import WorldEditor
+from tgm.learners.world_kinds import GaussianKind, WorldKind
 from tgm.memory.step import Step
-from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_map import Move
-from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.coordinates import Coordinates
-from tgm.perception.gaussian_states import GaussianStates
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.exploration import STRATEGIES
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
 from tgm.structure.search import StructureSearch
-from tgm.transition.displacements import SETTLED, Displacements
-from tgm.transition.sparse import SparseTransitions
-from tgm.world_model import WorldModel
+from tgm.transition.displacements import SETTLED
 
-PRIOR_DOF = 20.0  # points that the common covariance of states is worth in each of them
 FIRST_POOL = 20.0  # step at which the common covariance is learned for the first time
 POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is learned again
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
@@ -52,25 +45,25 @@ class OnlineLearner(OnlineKnowledge):
     """
 
     def __init__(
-        self, n_features: int, n_actions: int, config: TGMConfig, scale: Scale | None = None
+        self,
+        n_features: int,
+        n_actions: int,
+        config: TGMConfig,
+        scale: Scale | None = None,
+        kind: WorldKind | None = None,
     ) -> None:
-        """Know nothing; `scale` is that of the bandwidth if it is not given."""
+        """Know nothing; by default states are Gaussian, on the scale of the bandwidth."""
         if scale is None:
             assert config.bandwidth != "auto"
             scale = Scale.of_bandwidth(config.bandwidth, n_features)
+        kind = GaussianKind() if kind is None else kind
         self.first_covariance = scale.covariance
-        world = _empty_world(n_features, n_actions, config, scale)
+        world = kind.world(n_actions, config, scale)
+        most = config.max_states or kind.most_states(n_features)
         planner = ModelPlanner(
-            world.transitions, config.gamma, lambda n_slots: trust_in_rows(world, n_slots)
+            world.transitions, config.gamma, lambda n_slots: kind.trust(world, n_slots)
         )
-        step_filter = StepFilter(
-            world,
-            config.row_prior,
-            filtering=config.filtering,
-            max_states=config.max_states,
-            most_states=config.max_states or most_states(n_features),
-        )
-        super().__init__(world, planner, step_filter, config)
+        super().__init__(world, planner, kind.step_filter(world, config, most), config, most)
         self.exploration = STRATEGIES[config.exploration](config)
         self._search = StructureSearch(world, config.row_prior)
         self._log = ChangeLog(world.states)
@@ -250,7 +243,7 @@ class OnlineLearner(OnlineKnowledge):
 
     def settle_scale(self) -> None:
         """What was learned of the scale so far becomes what later data is added to."""
-        self.first_covariance = self.world.states.prior.covariance
+        self.first_covariance = self.world.states.prior_covariance
         self.learn_scale()
 
     def _fade(self) -> None:
@@ -312,7 +305,7 @@ class OnlineLearner(OnlineKnowledge):
             "n_steps": np.array([self.n_steps]),
             "changed_at": number(self._changed_at),
             "pool_at": number(self._pool_at),
-            **prefixed("prior", self.world.states.prior.to_arrays()),
+            **prefixed("prior", self.world.states.scale_to_arrays()),
             **prefixed("world", self.world.to_arrays()),
             **prefixed("planner", self.planner.to_arrays()),
             **prefixed("exploration", self.exploration.to_arrays()),
@@ -328,7 +321,7 @@ class OnlineLearner(OnlineKnowledge):
         coordinates = Coordinates.from_arrays(saved.part("coordinates"))
         if int(coordinates.relevant.sum()) != n_features:
             raise DataError(f"array 'relevant' does not name {n_features} features")
-        states.prior = ComponentPrior.from_arrays(saved.part("prior"), n_features)
+        states.restore_scale(saved.part("prior"))
         self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
         self.world.restore(saved.part("world"))
         self.planner.restore(saved.part("planner"), states.n_slots)
@@ -339,21 +332,3 @@ class OnlineLearner(OnlineKnowledge):
         self._changed_at = saved.number("changed_at", infinite=-math.inf)
         self._pool_at = saved.number("pool_at", infinite=math.inf)
         self.coordinates = coordinates
-
-
-def _empty_world(n_features: int, n_actions: int, config: TGMConfig, scale: Scale) -> WorldModel:
-    """A world of which nothing is known, on the given scale."""
-    displacements = Displacements(
-        n_actions,
-        scale.step_square,
-        scale.covariance,
-        tells_actions_apart=config.displacement_prior,
-    )
-    density = displacements.log_state_density
-    prior = ComponentPrior(scale.covariance, PRIOR_DOF + n_features, density, scale.radius)
-    return WorldModel(
-        GaussianStates(prior),
-        SparseTransitions(n_actions, config.gamma),
-        displacements,
-        StepMemory(config.kept_per_state),
-    )

@@ -22,8 +22,6 @@ from tgm.transition.sparse import NO_COUNT
 from tgm.transition.views import dense
 from tgm.world_model import WorldModel
 
-CONFIRMED = 1.5  # points that make a state more than an outlier
-
 
 class OnlineKnowledge:
     """The questions that a `Learner` answers, from a world model and the values planned in it.
@@ -37,14 +35,23 @@ class OnlineKnowledge:
     """
 
     def __init__(
-        self, world: WorldModel, planner: ModelPlanner, step_filter: StepFilter, config: TGMConfig
+        self,
+        world: WorldModel,
+        planner: ModelPlanner,
+        step_filter: StepFilter,
+        config: TGMConfig,
+        most: int | None = None,
     ) -> None:
-        """Read from a world, its values and the filter of its learner."""
+        """Read from a world, its values and the filter of its learner.
+
+        `most` states may be there by default; if it is not given, it follows from the features.
+        """
         self.world = world
         self.planner = planner
         self.filter = step_filter
         self.coordinates: Coordinates | None = None
-        self.most_states = config.max_states or most_states(world.states.n_features)
+        most = most or most_states(world.states.n_features)
+        self.most_states = config.max_states or most
         self._config = config
 
     @property
@@ -185,7 +192,7 @@ class OnlineKnowledge:
             return np.zeros((*belief.shape[:-1], self.world.transitions.n_actions))
         # A state that was seen only once may be an outlier, and must not decide.
         weight = states.weight[states.alive]
-        confirmed = weight >= min(CONFIRMED, float(weight.max()))
+        confirmed = weight >= min(states.surely_seen, float(weight.max()))
         shares = np.where(confirmed, np.maximum(belief, NOTHING), 0.0)
         shares /= shares.sum(axis=-1, keepdims=True)
         return np.asarray(shares @ self.greedy_values())

@@ -19,6 +19,7 @@ from tgm.learners.learner import LearnInfo
 from tgm.learners.online import OnlineLearner
 from tgm.learners.online_knowledge import OnlineKnowledge
 from tgm.learners.step_info import StepInfo
+from tgm.learners.world_kinds import KeyedKind, WorldKind, gaussian_kind
 from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import NO_STATE, StateId
@@ -37,7 +38,7 @@ RECENT = 128  # events that decide whether it is relevant
 class Event:
     """One thing that happened: an episode began (action None), or a step was taken."""
 
-    observation: FloatArray
+    point: FloatArray
     action: int | None = None
     reward: float = 0.0
     terminated: bool = False
@@ -45,9 +46,9 @@ class Event:
     def show(self, learner: OnlineLearner) -> StepInfo:
         """Let a learner learn from it."""
         if self.action is None:
-            return learner.begin(self.observation)
+            return learner.begin(self.point)
         return learner.observe(
-            self.action, self.reward, self.observation, terminated=self.terminated
+            self.action, self.reward, self.point, terminated=self.terminated
         )
 
 
@@ -55,10 +56,14 @@ class ScaleSearchLearner(OnlineKnowledge):
     """Owner of the first events until the scale is settled, and of the learner that goes on.
 
     The unit is the observations' own: nothing depends on whether they are metres or millimetres.
+    With `has_key` the first number of a point is a key, which has no scale.
     """
 
-    def __init__(self, n_features: int, n_actions: int, config: TGMConfig) -> None:
+    def __init__(
+        self, n_features: int, n_actions: int, config: TGMConfig, *, has_key: bool = False
+    ) -> None:
         """One learner, on a scale that will be measured at the first step."""
+        self._has_key = has_key
         self._n_features = n_features
         self._n_actions = n_actions
         self._config = config
@@ -71,13 +76,17 @@ class ScaleSearchLearner(OnlineKnowledge):
         super().__init__(self.learner.world, self.learner.planner, self.learner.filter, config)
 
     def _make(self, choice: ScaleChoice | None) -> OnlineLearner:
+        """A learner that knows nothing, in the relevant features of a scale."""
         if choice is None:
-            n_features = self._n_features
-            scale = Scale.of_deviations(np.ones(n_features), np.ones(n_features))
+            deviation = step = np.ones(self._n_features)
         else:
-            n_features, relevant = int(choice.relevant.sum()), choice.relevant
-            scale = Scale.of_deviations(choice.deviation[relevant], choice.typical_step[relevant])
-        return OnlineLearner(n_features, self._n_actions, self._config, scale)
+            relevant = choice.relevant
+            key = np.ones(1 if self._has_key else 0)
+            deviation = np.concatenate([key, choice.deviation[relevant]])
+            step = np.concatenate([key, choice.typical_step[relevant]])
+        kind: WorldKind = KeyedKind() if self._has_key else gaussian_kind(len(deviation))
+        scale = Scale.of_deviations(deviation, step)
+        return OnlineLearner(len(deviation), self._n_actions, self._config, scale, kind)
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -139,7 +148,7 @@ class ScaleSearchLearner(OnlineKnowledge):
 
     def _measure(self) -> bool:
         """Choose the scale by the evidence of all events; whether another learner took over."""
-        steps = _first_steps(self._events)
+        steps = self._first_steps(self._events)
         if not steps.has_moved:
             return False
         choice = choose_scale(steps, self.choice, _labels(self._names))
@@ -152,12 +161,12 @@ class ScaleSearchLearner(OnlineKnowledge):
         """Look again at features that were left out, where an event does not fit their density."""
         if self.choice is None or self.coordinates is None:
             return False
-        off = np.square(event.observation - self.coordinates.common_mean)
+        off = np.square(event.point - self.coordinates.common_mean)
         is_far = off > SURPRISING**2 * self.coordinates.common_variance
-        features = np.flatnonzero(is_far & ~self.choice.relevant)
+        features = np.flatnonzero(is_far[self._has_key :] & ~self.choice.relevant)
         if not len(features):
             return False
-        choice = self.choice.with_features(_first_steps(self._events[-RECENT:]), features)
+        choice = self.choice.with_features(self._first_steps(self._events[-RECENT:]), features)
         if not choice.differs(self.choice, SAME_SCALE):
             return False
         self._take_over(choice)
@@ -166,13 +175,21 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _take_over(self, choice: ScaleChoice) -> None:
         """Let a new learner with this scale learn from all events, and answer from now on."""
         self.choice, learner = choice, self._make(choice)
-        points = np.array([event.observation for event in self._events])
+        points = np.array([event.point for event in self._events])
+        relevant = np.concatenate([np.ones(self._has_key, dtype=bool), choice.relevant])
         learner.coordinates = Coordinates(
-            self._events[0].observation, choice.relevant, points.mean(axis=0), points.var(axis=0)
+            self._events[0].point, relevant, points.mean(axis=0), points.var(axis=0)
         )
         names = [event.show(learner).state for event in self._events]
         self._names = _rename(learner, names, self._names, self.learner.world.states.next_id)
         self._follow(learner)
+
+    def _first_steps(self, events: list[Event]) -> FirstSteps:
+        """Some events, without their keys."""
+        return FirstSteps(
+            np.array([event.point[self._has_key :] for event in events]),
+            np.array([EPISODE_START if event.action is None else event.action for event in events]),
+        )
 
     def _follow(self, learner: OnlineLearner) -> None:
         self.learner, self.coordinates = learner, learner.coordinates
@@ -185,10 +202,10 @@ class ScaleSearchLearner(OnlineKnowledge):
         if self.coordinates is None:
             return {}
         events = self._events
-        points = [event.observation for event in events]
+        points = [event.point for event in events]
         actions = [EPISODE_START if event.action is None else event.action for event in events]
         arrays = {
-            "event.observation": np.array(points).reshape(len(points), self._n_features),
+            "event.point": np.array(points).reshape(len(points), self._n_features),
             "event.action": np.array(actions, np.intp),
             "event.reward": np.array([event.reward for event in events]),
             "event.terminated": np.array([event.terminated for event in events], bool),
@@ -211,14 +228,16 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._n_steps = saved.count("n_steps")
         self.is_over = bool(saved.flags("is_over", 1)[0])
         if not saved.part("choice").is_empty:
-            self.choice = ScaleChoice.from_arrays(saved.part("choice"), self._n_features)
+            self.choice = ScaleChoice.from_arrays(
+                saved.part("choice"), self._n_features - self._has_key
+            )
         learner = self._make(self.choice)
         learner.restore(saved.part("learner"))
         self._follow(learner)
 
     def _read_events(self, saved: ArrayReader) -> list[Event]:
         n_actions = self._n_actions
-        points = saved.floats("event.observation", ANY, self._n_features, size=LARGEST_POINT)
+        points = saved.floats("event.point", ANY, self._n_features, size=LARGEST_POINT)
         n = len(points)
         actions = saved.whole("event.action", n, low=EPISODE_START, high=n_actions - 1).tolist()
         rewards = saved.floats("event.reward", n).tolist()
@@ -227,13 +246,6 @@ class ScaleSearchLearner(OnlineKnowledge):
             Event(point, None if action == EPISODE_START else action, reward, end)
             for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
         ]
-
-
-def _first_steps(events: list[Event]) -> FirstSteps:
-    return FirstSteps(
-        np.array([event.observation for event in events]),
-        np.array([EPISODE_START if event.action is None else event.action for event in events]),
-    )
 
 
 def _labels(names: list[StateId]) -> IntArray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,21 @@ from tgm.distributions import FloatArray, IntArray
 Table = list[float] | FloatArray
 """Entries of the same kind, one after the other in one flat row of numbers: a list if they are
 few, or an array. Flat, because thousands of small tuples would keep the garbage collector busy."""
+
+MOST_RECORDED = 64  # features of an observation that is recorded as it is
+
+
+def is_recorded(n_features: int) -> bool:
+    """Whether observations of so many features are recorded as they are.
+
+    Of a wider one the id of its state is recorded in its place, as one number without variance.
+    """
+    return n_features <= MOST_RECORDED
+
+
+def recorded_features(n_features: int) -> int:
+    """Numbers that are recorded of an observation of so many features."""
+    return n_features if is_recorded(n_features) else 1
 
 
 class Changes(NamedTuple):
@@ -57,9 +73,40 @@ class Snapshot:
     kept_states: IntArray
     free_energy_terms: dict[str, float] = field(default_factory=dict)
 
+    def seen_as(
+        self,
+        known: Changes,
+        points: Callable[[FloatArray], FloatArray],
+        covariances: Callable[[FloatArray], FloatArray],
+        n_features: int,
+    ) -> Snapshot:
+        """The same in other coordinates of `n_features`, given by functions of what is here."""
+        if not is_recorded(n_features):
+            return replace(self, known=known).narrow()
+        return replace(
+            self,
+            known=known,
+            prior_mean=points(self.prior_mean),
+            prior_covariance=covariances(self.prior_covariance),
+            kept_points=points(self.kept_points),
+        )
+
+    def narrow(self) -> Snapshot:
+        """The same where ids are recorded in place of observations; `known` is so already."""
+        width = 5  # id, weight, whether it is fixed, id, 0
+        ids = np.asarray(self.known.components).reshape(-1, width)[:, :1]
+        return replace(
+            self,
+            prior_mean=ids,
+            prior_covariance=np.zeros((len(ids), 1, 1)),
+            kept_points=self.kept_states[:, None].astype(np.float64),
+        )
+
     @classmethod
     def empty(cls, n_features: int, n_actions: int, kept_points: FloatArray) -> Snapshot:
         """Points in memory, but no component yet."""
+        if not is_recorded(n_features):
+            n_features, kept_points = 1, np.full((len(kept_points), 1), -1.0)
         return cls(
             Changes([], [], [], []),
             np.empty((0, n_actions)),

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from tgm.distributions import FloatArray
 from tgm.inference.step_filter import STAY
-from tgm.learners.snapshot import Changes, Snapshot
+from tgm.learners.snapshot import Changes, Snapshot, is_recorded
 from tgm.learners.step_info import RowId
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
@@ -31,20 +31,19 @@ def snapshot(
         row_prior: tries that the base of a row is worth.
     """
     states = world.states
-    alive, prior = states.alive, states.prior
+    alive, prior_covariance = states.alive, coordinates.covariances(states.prior_covariance)
     slots = alive.tolist()
     keys = sorted(key for key, row in world.transitions.rows.items() if row and key[0] != START)
     evidence = np.array([states.log_evidence(slot) for slot in slots])
     steps, ids = world.memory.all(), states.ids.tolist()
-    covariance = coordinates.covariances(prior.covariance)
     arrivals = np.array([step.arrival for step in steps]).reshape(-1, states.n_features)
-    return Snapshot(
+    found = Snapshot(
         _table(world, coordinates, slots, keys, []),
         values,
         coordinates.observations(states.mean[alive]),
-        np.broadcast_to(covariance, (len(slots), *covariance.shape)),
+        np.broadcast_to(prior_covariance, (len(slots), *prior_covariance.shape)),
         evidence,
-        prior.dof - states.n_features,
+        states.prior_dof,
         coordinates.observations(arrivals),
         np.array([ids[step.kept_in] for step in steps if step.kept_in is not None], dtype=np.intp),
         {
@@ -52,6 +51,7 @@ def snapshot(
             "transitions": -_transition_evidence(world, keys, row_prior),
         },
     )
+    return found if is_recorded(coordinates.n_features) else found.narrow()
 
 
 def excerpt(
@@ -93,6 +93,11 @@ def _states(world: WorldModel, coordinates: Coordinates, slots: list[int]) -> li
     """Plain numbers: for matrices this small that takes a third of the time of arrays."""
     states, start = world.states, coordinates.origin.tolist()
     values: list[float] = []
+    if not is_recorded(coordinates.n_features):
+        for slot in slots:
+            name = states.ids.item(slot)
+            values += (name, states.weight.item(slot), 0.0, name, 0.0)
+        return values
     for slot in slots:
         values += (states.ids.item(slot), states.weight.item(slot), 0.0)
         if coordinates.chosen is None:

@@ -37,6 +37,7 @@ LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
 NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
+CONFIRMED = 1.5  # points that make a state more than an outlier
 WIDE = 2.0  # times the believed variance, in the plane, from which a split is worth a look
 
 
@@ -70,6 +71,29 @@ class GaussianStates(StateSlots):
     def n_features(self) -> int:
         """Length of an observation."""
         return self.mean.shape[1]
+
+    @property
+    def surely_seen(self) -> float:
+        """Points below which a state may be an outlier of another, and must not decide."""
+        return CONFIRMED
+
+    @property
+    def prior_covariance(self) -> FloatArray:
+        """(n_features, n_features) what is believed of the covariance of a state."""
+        return self.prior.covariance
+
+    @property
+    def prior_dof(self) -> float:
+        """Points that the prior covariance is worth in a state."""
+        return self.prior.dof - self.n_features
+
+    def scale_to_arrays(self) -> Arrays:
+        """The prior that all states share."""
+        return self.prior.to_arrays()
+
+    def restore_scale(self, saved: ArrayReader) -> None:
+        """Take over what `scale_to_arrays` gave, checked."""
+        self.prior = ComponentPrior.from_arrays(saved, self.n_features)
 
     def moments(self, slot: int) -> Moments:
         """Weight, mean and scatter of the points of a state."""

@@ -19,8 +19,9 @@ class ObservationModel(Protocol):
     """What each state looks like, learned point by point, in slots.
 
     A slot holds one state or none. Nobody else reads how a state is described inside (a precision,
-    a scatter, a table): questions about it are asked here, in points and nats. `gaussian_states`
-    is one implementation; tests/perception/test_observation_model.py holds what each must pass.
+    a scatter, a table): questions about it are asked here, in points and nats. `gaussian_states`,
+    `symbol_states` and `keyed_states` are implementations;
+    tests/perception/test_observation_model.py holds what each must pass.
 
     Attributes:
         ids: (n_slots or more,) the id of the state in each slot, -1 for none.
@@ -33,14 +34,21 @@ class ObservationModel(Protocol):
         next_id: the id of the next state.
     """
 
-    ids: IntArray
-    is_alive: BoolArray
-    alive: IntArray
-    weight: FloatArray
     mean: FloatArray
-    peak: FloatArray
-    n_slots: int
     next_id: int
+
+    @property
+    def ids(self) -> IntArray: ...
+    @property
+    def is_alive(self) -> BoolArray: ...
+    @property
+    def alive(self) -> IntArray: ...
+    @property
+    def weight(self) -> FloatArray: ...
+    @property
+    def peak(self) -> FloatArray: ...
+    @property
+    def n_slots(self) -> int: ...
 
     @property
     def n_features(self) -> int:
@@ -49,6 +57,18 @@ class ObservationModel(Protocol):
     @property
     def n_alive(self) -> int:
         """Number of states."""
+
+    @property
+    def surely_seen(self) -> float:
+        """Points below which a state may be an outlier of another, and must not decide."""
+
+    @property
+    def prior_covariance(self) -> FloatArray:
+        """(n_features, n_features) what is believed of the covariance of a state."""
+
+    @property
+    def prior_dof(self) -> float:
+        """Points that the prior covariance is worth in a state."""
 
     @property
     def mean_features(self) -> FloatArray:
@@ -128,6 +148,23 @@ class ObservationModel(Protocol):
 
     def expected_scatter(self, weight: float) -> FloatArray:
         """(n_features, n_features) the scatter to be expected of `weight` points of a state."""
+
+    # --- scale ------------------------------------------------------------------------------------
+
+    def set_state_density(self, log_density: float) -> None:
+        """Set ln of the expected number of states per unit of volume; no density changes by it."""
+
+    def learn_scale(self, first: FloatArray) -> None:
+        """Let what is believed of all states follow what was seen of each.
+
+        `first` (n, n) is the first guess of their covariance.
+        """
+
+    def scale_to_arrays(self) -> Arrays:
+        """What is believed of all states."""
+
+    def restore_scale(self, saved: ArrayReader) -> None:
+        """Take over what `scale_to_arrays` gave, checked; before `restore`."""
 
     # --- reports and files ------------------------------------------------------------------------
 

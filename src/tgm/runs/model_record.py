@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tgm.distributions import FloatArray
 from tgm.learners.learner import Learner
-from tgm.learners.snapshot import Snapshot
+from tgm.learners.snapshot import Snapshot, is_recorded
 from tgm.learners.step_info import StepInfo
 from tgm.perception.observation_model import NO_STATE
 from tgm.runs.history import HistoryWriter
@@ -19,10 +21,11 @@ class ModelRecord:
         is_followed: whether a reader of the history knows the model as it is now.
     """
 
-    def __init__(self, history: HistoryWriter) -> None:
-        """Write to `history`; nothing is in it yet."""
+    def __init__(self, history: HistoryWriter, n_features: int) -> None:
+        """Write to `history`; of `n_features` if that is few, of wide ones the id of the state."""
         self._history = history
         self._pack, self._add = history.pack, history.observations.append
+        self._is_wide = not is_recorded(n_features)
         self.changes = UnrecordedChanges()
         self.is_followed = False
         self._state_before = NO_STATE  # of the newest observation
@@ -41,6 +44,8 @@ class ModelRecord:
         state, log_density, share, weight, belief = info[:5]
         if self._is_new_chunk:  # a reader of this chunk does not know the state before
             self._is_new_chunk, share, weight = False, 0.0, 0.0
+        if self._is_wide:
+            point = np.array([float(state)])
         self._add(
             self._pack(action, reward, end, state, log_density, share, weight, point.tobytes())
         )

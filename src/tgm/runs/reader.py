@@ -16,6 +16,7 @@ from tgm.errors import RunError, TGMError
 from tgm.files import opened, parse_json, read_arrays, read_bytes
 from tgm.files.format import check_format, format_of
 from tgm.files.reading import ReadOnce, identity
+from tgm.learners.snapshot import recorded_features
 from tgm.runs.chunk import Chunk, Frame
 from tgm.runs.folder import (
     CHECKPOINT_FOLDER,
@@ -219,7 +220,8 @@ class Run:
         arrays, _ = read_arrays(path, FORMAT)
         try:
             interface = Interface.from_dict(self.facts["interface"])
-            return Chunk.of(first_step, arrays, interface.n_features, interface.n_actions)
+            n_features = recorded_features(interface.n_features)
+            return Chunk.of(first_step, arrays, n_features, interface.n_actions)
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except TGMError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ from tgm.envs import EnvSpec
 from tgm.errors import RunError
 from tgm.files.atomic import link_or_copy
 from tgm.learners.learner import Learner, LearnInfo
+from tgm.learners.snapshot import recorded_features
 from tgm.runs.admission import check_is_new, packages_of
 from tgm.runs.chunk import Chunk
 from tgm.runs.folder import (
@@ -55,11 +55,11 @@ class RunRecorder:
         self._agent = agent
         self._history = HistoryWriter(
             self.path / HISTORY_FOLDER,
-            agent.interface.n_features,
+            recorded_features(agent.interface.n_features),
             agent.interface.n_actions,
             agent.n_episodes,
         )
-        self._model = ModelRecord(self._history)
+        self._model = ModelRecord(self._history, agent.interface.n_features)
         self.observed = self._model.observed  # without a call in between: it runs at every step
         self._clock = CheckpointClock(checkpoint_seconds, agent.n_steps)
         self.look_at = 0  # the step from which the clock is looked at within an episode
@@ -105,7 +105,7 @@ class RunRecorder:
             seed=agent.seed,
             steps=n_steps,
             config=agent.config.to_dict(),
-            interface=asdict(agent.interface),
+            interface=agent.interface.to_dict(),
             packages=packages_of(agent.env, world.module),
         )
         return cls(folder, agent, checkpoint_seconds)

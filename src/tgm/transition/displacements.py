@@ -107,7 +107,7 @@ class Displacements:
 
     def log_density(self, displacement: FloatArray, action: int) -> float:
         """ln density of a displacement (n_features,) under `action`, if it changes the state."""
-        log_broad = self.log_broad_density(displacement)
+        log_broad = self._log_broad(displacement)
         if not self.knows(action):
             return log_broad
         off = displacement - self.mean[action]
@@ -120,6 +120,9 @@ class Displacements:
 
     def log_broad_density(self, displacement: FloatArray) -> float:
         """The same whatever the action is: a Student t as wide as a typical step."""
+        return self._log_broad(displacement)
+
+    def _log_broad(self, displacement: FloatArray) -> float:
         square = squared_length(displacement, self._broad_precision)
         exponent = -0.5 * (BROAD_DOF + len(displacement))
         return self._broad_log_peak + exponent * math.log1p(square / BROAD_DOF)

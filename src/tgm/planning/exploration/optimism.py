@@ -137,7 +137,8 @@ class Optimism(ExplorationStrategy):
         may_retry = self._is_stuck or nothing_gained or n_steps >= self._retry_at
         if is_over and may_retry and n_steps > 0:
             is_known = (certainty >= FIRST_TRY) & is_alive
-            _retry_least_trusted(planner.model, is_known, planner.trust(n_slots))
+            trust = planner.trust(n_slots)
+            _retry_least_trusted(planner.model, is_known & np.isfinite(trust), trust)
             self._retry_at = n_steps * RETRY_GROWTH
             self._is_stuck = False
             unknown = (certainty < FIRST_TRY) & is_alive

@@ -1,0 +1,119 @@
+"""The actions of an environment, numbered from 0: Discrete, or all combinations of several."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from tgm.distributions import IntArray
+from tgm.errors import SpaceError
+
+MOST_ACTION = 2**62  # as a number of an action
+MOST_COMBINATIONS = 1000
+SUPPORTED = f"Discrete(n), or MultiDiscrete with at most {MOST_COMBINATIONS} combinations"
+
+
+@dataclass(frozen=True)
+class ActionTable:
+    """Which action of the environment each index stands for.
+
+    Attributes:
+        starts: the environment's lowest number of each choice.
+        counts: how many each choice has.
+        is_array: whether the environment takes an array of choices, and not one number.
+    """
+
+    starts: tuple[int, ...]
+    counts: tuple[int, ...]
+    is_array: bool = False
+
+    @classmethod
+    def of(cls, space: gym.Space[Any]) -> ActionTable:
+        """The table of an action space, or a SpaceError that names the space."""
+        if isinstance(space, gym.spaces.Discrete):
+            return cls((int(space.start),), (int(space.n),))
+        if isinstance(space, gym.spaces.MultiBinary) and len(space.shape) == 1:
+            starts, counts = (0,) * space.shape[0], (2,) * space.shape[0]
+        elif isinstance(space, gym.spaces.MultiDiscrete) and len(space.shape) == 1:
+            starts = tuple(int(one) for one in space.start)
+            counts = tuple(int(one) for one in space.nvec)
+        else:
+            raise SpaceError(f"the action space is {in_one_line(space)}; wanted {SUPPORTED}")
+        if math.prod(counts) > MOST_COMBINATIONS:
+            raise SpaceError(
+                f"the action space {in_one_line(space)} has {math.prod(counts)} combinations; "
+                f"wanted {SUPPORTED}: leave out choices (gymnasium.wrappers.TransformAction)"
+            )
+        return cls(starts, counts, is_array=True)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> ActionTable:
+        """What `dataclasses.asdict` wrote, checked."""
+        starts = tuple(int(one) for one in values["starts"])
+        counts = tuple(int(one) for one in values["counts"])
+        table = cls(starts, counts, bool(values["is_array"]))
+        fits = len(starts) == len(counts) and all(one >= 1 for one in counts)
+        if not fits or (len(counts) != 1 and not table.is_array) or len(counts) > MOST_COMBINATIONS:
+            raise SpaceError(f"actions of the counts {counts!s:.100}")
+        if any(abs(one) > MOST_ACTION for one in starts):
+            raise SpaceError(f"an interface whose first action is {starts!s:.100}")
+        return table
+
+    @property
+    def n_actions(self) -> int:
+        """Number of actions: of all combinations, the last choice changes fastest."""
+        return math.prod(self.counts)
+
+    def action(self, index: int) -> Any:
+        """What `env.step` takes for an index."""
+        if not self.is_array:
+            return index + self.starts[0]
+        return self.actions(np.array([index]))[0]
+
+    def actions(self, indices: IntArray) -> IntArray:
+        """(n,) or (n, n_choices) what `env.step` takes for each of (n,) indices."""
+        if not self.is_array:
+            return np.asarray(indices + self.starts[0])
+        choices = np.stack(np.unravel_index(indices, self.counts), axis=-1)
+        return np.asarray(choices + np.array(self.starts))
+
+    def names(self, given: Any) -> tuple[str, ...]:
+        """(n_actions,) what a person calls the actions.
+
+        `given` are the environment's own names: of all actions, or of the choices one by one.
+        """
+        if _are_names(given, self.n_actions):
+            return tuple(str(name) for name in given)
+        if not self.is_array:
+            return tuple(f"action {self.starts[0] + index}" for index in range(self.n_actions))
+        choices = [
+            [str(name) for name in names]
+            if _are_names(names, count)
+            else [str(start + k) for k in range(count)]
+            for names, start, count in zip(
+                given if isinstance(given, Sequence) and len(given) == len(self.counts)
+                else [None] * len(self.counts),
+                self.starts,
+                self.counts,
+                strict=True,
+            )
+        ]  # fmt: skip
+        if all(isinstance(one, str) and one.lstrip("-").isdigit() for one in choices[0]):
+            return tuple(f"action {', '.join(names)}" for names in itertools.product(*choices))
+        return tuple(" + ".join(names) for names in itertools.product(*choices))
+
+
+def in_one_line(space: gym.Space[Any]) -> str:
+    """A space in words, for messages."""
+    return f"{' '.join(str(space).split()):.200}"
+
+
+def _are_names(given: Any, n: int) -> bool:
+    is_list = isinstance(given, Sequence) and not isinstance(given, str) and len(given) == n
+    return is_list and all(isinstance(name, str) for name in given)

@@ -1,0 +1,312 @@
+"""Which features are exact: found out from the first observations, which are learned from again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from tgm.config import TGMConfig
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.errors import DataError, SpaceError
+from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
+from tgm.learners.coded import CodedLearner
+from tgm.learners.learner import Context, LearnInfo
+from tgm.learners.limits import MOST_CONTINUOUS
+from tgm.learners.online import OnlineLearner
+from tgm.learners.scale_search import Event, ScaleSearchLearner
+from tgm.learners.snapshot import Changes, Snapshot
+from tgm.learners.step_info import RowId, StepInfo
+from tgm.perception.component_map import Move
+from tgm.perception.feature_kinds import feature_kinds
+from tgm.perception.observation_model import StateId
+from tgm.perception.symbol_book import is_whole
+from tgm.planning.model_planner import ModelPlanner
+from tgm.structure.scale_evidence import EPISODE_START
+from tgm.world_model import WorldModel
+
+LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
+MOST_AT_ONCE = 50  # features for which covariances are made before anything was seen
+
+GaussianLearner = OnlineLearner | ScaleSearchLearner
+MakeGaussian = Callable[[], GaussianLearner]
+
+
+class KindSearchLearner:
+    """Owner of the learner, and of the first events until the kinds of the features are sure.
+
+    Features that the space calls categorical are exact. Others are if all of the first observation
+    are whole numbers, until one has a value that is not; and from then on if their values are seen
+    to repeat (`feature_kinds`). When the kinds change, another learner learns from the same
+    events; its states have new ids.
+    """
+
+    def __init__(
+        self,
+        is_categorical: BoolArray,
+        n_actions: int,
+        config: TGMConfig,
+        make_gaussian: MakeGaussian,
+    ) -> None:
+        """Know nothing.
+
+        Args:
+            is_categorical: (n_features,) what the space says.
+            n_actions: number of actions.
+            config: the settings.
+            make_gaussian: makes the learner of worlds without exact features.
+        """
+        self._is_categorical = is_categorical
+        self._n_actions = n_actions
+        self._config = config
+        self._make_gaussian = make_gaussian
+        n_features = len(is_categorical)
+        self.is_over = bool(is_categorical.all())
+        self._is_watching = not self.is_over
+        self._was_whole = np.ones(n_features, dtype=bool)  # features whose values all were
+        self._events: list[Event] = []  # while it is not over
+        # As it is believed now; before the first observation it does not matter.
+        self.is_exact = is_categorical if n_features <= MOST_AT_ONCE else np.ones(n_features, bool)
+        self.learner = self._made(self.is_exact)
+
+    def _made(self, is_exact: BoolArray) -> GaussianLearner | CodedLearner:
+        """A learner that knows nothing, for features of these kinds."""
+        n_continuous = int((~is_exact).sum())
+        if n_continuous > MOST_CONTINUOUS:
+            raise SpaceError(
+                f"{n_continuous} features of an observation vary continuously; at most "
+                f"{MOST_CONTINUOUS} can be used: choose or compute fewer "
+                "(gymnasium.wrappers.TransformObservation)"
+            )
+        if not is_exact.any():
+            return self._make_gaussian()
+        return CodedLearner(is_exact, self._n_actions, self._config)
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def begin(self, observation: FloatArray) -> StepInfo:
+        """Learn from the first observation of an episode."""
+        if self._is_watching:
+            return self._watch(Event(observation))
+        return self.learner.begin(observation)
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> StepInfo:
+        """Learn from one step."""
+        if self._is_watching:
+            return self._watch(Event(observation, action, reward, terminated))
+        return self.learner.observe(action, reward, observation, terminated=terminated)
+
+    def _watch(self, event: Event) -> StepInfo:
+        """Learn from an event, after it was seen what it says of the kinds."""
+        is_first = not self._events and not self.is_over
+        is_exact = self._after(event.point, is_first=is_first)
+        if not self.is_over:
+            self._events.append(Event(event.point.copy(), event.action, event.reward,
+                                      event.terminated))  # fmt: skip
+            if len(self._events) in LOOK_AT:
+                is_exact = self._judged()
+        if is_first or (is_exact != self.is_exact).any():
+            info = self._learn_again(is_exact, event)
+        else:
+            info = _shown(event, self.learner)
+        if self.is_over:
+            self._events = []
+            self._is_watching = bool(self._refutable(is_exact).any())
+        return info
+
+    def _after(self, point: FloatArray, *, is_first: bool) -> BoolArray:
+        """The kinds after one more point: a feature is refuted by a number that is not whole."""
+        whole = is_whole(point)
+        if is_first:
+            self._was_whole = whole
+            return whole if (whole | self._is_categorical).all() else self._is_categorical
+        if whole.all():
+            return self.is_exact
+        refuted = self.is_exact & self._was_whole & ~whole
+        self._was_whole = self._was_whole & whole
+        return self.is_exact & ~refuted if refuted.any() else self.is_exact
+
+    def _judged(self) -> BoolArray:
+        """The kinds of the features by all events."""
+        points = np.array([event.point for event in self._events])
+        is_last = len(points) == LOOK_AT[-1]
+        kinds = feature_kinds(points, is_last=is_last)
+        is_exact = kinds.is_exact | self._is_categorical
+        # What may still be refuted by the next number is refuted best while the events are kept.
+        self.is_over = is_last or (kinds.is_sure and not self._refutable(is_exact).any())
+        return is_exact
+
+    def _refutable(self, is_exact: BoolArray) -> BoolArray:
+        """(n_features,) those that are exact because all their values were whole numbers."""
+        return is_exact & self._was_whole & ~self._is_categorical
+
+    def _learn_again(self, is_exact: BoolArray, event: Event) -> StepInfo:
+        """Let a new learner learn from all events; from the last alone if they are not kept."""
+        learner = self._made(is_exact)
+        learner.world.states.next_id = self.learner.world.states.next_id
+        events = self._events or [Event(event.point)]
+        infos = [_shown(one, learner) for one in events]
+        self.learner, self.is_exact = learner, is_exact
+        if len(infos) == 1 and self._events:
+            return infos[0]
+        return infos[-1]._replace(share=0.0, weight=0.0, changed_all=True)
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try in the current belief."""
+        return self.learner.choose(n_steps, rng)
+
+    def end_episode(self) -> None:
+        """The episode is over, or was broken off."""
+        self.learner.end_episode()
+
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
+        """A report: the learning was done at every step."""
+        return self.learner.learn(moves, n_evicted)
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def world(self) -> WorldModel:
+        """What is known, of observations as the learner sees them."""
+        return self.learner.world
+
+    @property
+    def planner(self) -> ModelPlanner:
+        """The values."""
+        return self.learner.planner
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the model as it is known."""
+        return self.learner.greedy_values()
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names for life."""
+        return self.learner.state_ids
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features)"""
+        return self.learner.means
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features)"""
+        return self.learner.covariances
+
+    @property
+    def transition_matrix(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected probabilities, if the episode goes on."""
+        return self.learner.transition_matrix
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected counts, without the prior."""
+        return self.learner.transition_counts
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that the episode ends."""
+        return self.learner.end_probabilities
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many states as the default allows."""
+        return self.learner.is_full
+
+    @property
+    def n_kept(self) -> int:
+        """Points in memory."""
+        return self.learner.n_kept
+
+    @property
+    def n_fixed(self) -> int:
+        """States that are fixed."""
+        return self.learner.n_fixed
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,): next states, the end, and tries."""
+        return self.learner.outlook(belief)
+
+    def belief(self, observations: FloatArray) -> FloatArray:
+        """(n_observations, n_states) probability of each state given each observation alone."""
+        return self.learner.belief(observations)
+
+    def filtered_beliefs(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> FloatArray:
+        """(n, n_states) probability of each state given each observation and what came before."""
+        return self.learner.filtered_beliefs(observations, contexts)
+
+    def action_values(self, belief: FloatArray) -> FloatArray:
+        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
+        return self.learner.action_values(belief)
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        return self.learner.snapshot()
+
+    def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
+        """Some states and rows as they are now; ids that are gone are listed as removed."""
+        return self.learner.excerpt(states, rows)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """What the learner knows, and the search while it goes on or has found exact features."""
+        arrays = self.learner.to_arrays()
+        if not arrays or (self.is_over and not self.is_exact.any()):
+            return arrays
+        events, n_features = self._events, len(self.is_exact)
+        actions = [EPISODE_START if event.action is None else event.action for event in events]
+        return arrays | {
+            "kind.is_over": np.array([self.is_over]),
+            "kind.is_exact": self.is_exact,
+            "kind.was_whole": self._was_whole,
+            "kind.event.point": np.array([e.point for e in events]).reshape(-1, n_features),
+            "kind.event.action": np.array(actions, np.intp),
+            "kind.event.reward": np.array([event.reward for event in events]),
+            "kind.event.terminated": np.array([event.terminated for event in events], bool),
+        }
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        if saved.is_empty:
+            return
+        n_features = len(self._is_categorical)
+        self.is_exact, self.is_over = np.zeros(n_features, dtype=bool), True
+        if saved.has("kind.is_over"):
+            self.is_over = bool(saved.flags("kind.is_over", 1)[0])
+            self.is_exact = saved.flags("kind.is_exact", n_features)
+            self._was_whole = saved.flags("kind.was_whole", n_features)
+            self._events = self._read_events(saved.part("kind.event"))
+        if (self._is_categorical & ~self.is_exact).any():
+            raise DataError("array 'kind.is_exact' does not name a feature of a categorical space")
+        if self.is_over == bool(self._events) or len(self._events) > LOOK_AT[-1]:
+            raise DataError(f"array 'kind.event.point' has {len(self._events)} events")
+        n_continuous, n_numbers = int((~self.is_exact).sum()), saved.n_numbers
+        if n_continuous**2 > max(n_numbers, MOST_AT_ONCE**2):
+            raise DataError(f"{n_numbers} numbers are too few for {n_continuous} features")
+        self.learner = self._made(self.is_exact)
+        self.learner.restore(saved)
+        self._is_watching = not self.is_over or bool(self._refutable(self.is_exact).any())
+
+    def _read_events(self, saved: ArrayReader) -> list[Event]:
+        points = saved.floats("point", ANY, len(self._is_categorical), size=LARGEST)
+        n, highest = len(points), self._n_actions - 1
+        actions = saved.whole("action", n, low=EPISODE_START, high=highest).tolist()
+        rewards = saved.floats("reward", n).tolist()
+        ended = saved.flags("terminated", n).tolist()
+        return [
+            Event(point, None if action == EPISODE_START else action, reward, end)
+            for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
+        ]
+
+
+def _shown(event: Event, learner: GaussianLearner | CodedLearner) -> StepInfo:
+    """What an event does to a learner."""
+    if event.action is None:
+        return learner.begin(event.point)
+    return learner.observe(event.action, event.reward, event.point, terminated=event.terminated)

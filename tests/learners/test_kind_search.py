@@ -1,0 +1,189 @@
+"""Kinds of features are found out from the first observations, and nothing learned is lost."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from tests.finite_worlds import DeepSea, Grid, Rooms, one_hot
+
+import tgm
+from tgm.agent.model_file import read_model, write_model
+from tgm.errors import RunError, SpaceError
+from tgm.learners.coded import CodedLearner
+from tgm.learners.kind_search import LOOK_AT, KindSearchLearner
+from tgm.learners.online import OnlineLearner
+
+
+def numbers(*values) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+def noise(env, n: int = 2, deviation: float = 0.05) -> np.ndarray:
+    return env.np_random.normal(0.0, deviation, n)
+
+
+EXACT = {
+    "rows and columns": lambda: Grid(5, lambda env: numbers(env.row, env.column), 2),
+    "quarters": lambda: Grid(5, lambda env: numbers(env.row / 4, env.column / 4), 2),
+    "tenths": lambda: Grid(11, lambda env: numbers(env.row / 10, env.column / 10), 2),
+    "a number": lambda: Grid(5, lambda env: numbers(5 * env.row + env.column), 1),
+    "a constant": lambda: Grid(5, lambda env: numbers(0.3), 1),
+    "one bit of many": lambda: Grid(
+        5, lambda env: np.eye(25)[5 * env.row + env.column], gym.spaces.Box(0.0, 1.0, (25,))
+    ),
+    "cliff": lambda: one_hot(gym.make("CliffWalking-v1")),
+    "lake": lambda: one_hot(gym.make("FrozenLake-v1")),
+    "pictures": lambda: DeepSea(8),
+}
+CONTINUOUS = {
+    "maze": lambda: gym.make("tgm/Maze-v0"),
+    "noise": lambda: Grid(5, lambda env: numbers(env.row, env.column) + noise(env), 2),
+    "bits with noise": lambda: Grid(
+        3, lambda env: np.eye(9)[3 * env.row + env.column] + noise(env, 9), 9
+    ),
+    "clipped": lambda: Grid(
+        5, lambda env: np.clip(numbers(env.row, env.column) - 2 + noise(env), -1, 1), 2
+    ),
+    "CartPole": lambda: gym.make("CartPole-v1"),
+    "MountainCar": lambda: gym.make("MountainCar-v0"),
+    "Pendulum": lambda: gym.wrappers.TransformAction(
+        gym.make("Pendulum-v1"), lambda a: [2.0 * a - 2.0], gym.spaces.Discrete(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", EXACT.values(), ids=list(EXACT))
+def test_values_that_repeat_are_symbols(make):
+    agent = tgm.TGMAgent(make(), seed=0).learn(300)
+    assert isinstance(agent.learner, KindSearchLearner)
+    assert agent.learner.is_over
+    assert agent.learner.is_exact.all()
+    assert not agent.covariances.any()
+
+
+@pytest.mark.parametrize("make", CONTINUOUS.values(), ids=list(CONTINUOUS))
+def test_amounts_are_seen_at_the_first_look(make):
+    agent = tgm.TGMAgent(make(), seed=0).learn(LOOK_AT[0])
+    learner = agent.learner
+    if make is not CONTINUOUS["clipped"]:  # whose ends are whole numbers, and often seen
+        assert isinstance(learner.learner, OnlineLearner)
+        assert learner.is_over
+        assert not learner._is_watching  # and nothing is looked at any more
+    agent.learn(260)
+    assert learner.is_over
+    assert not learner.is_exact.any()
+
+
+def test_the_search_changes_nothing_where_all_is_continuous():
+    env, config = gym.make("tgm/Maze-v0", maze="20"), tgm.TGMConfig()
+    agent = tgm.TGMAgent(env, config, seed=3)
+    plain = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="20"), config, seed=3)
+    plain._learner = OnlineLearner(2, 5, config)
+    agent.learn(200)
+    plain.learn(200)
+    ours, theirs = agent.learner.to_arrays(), plain.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+def test_exact_and_continuous_features_of_one_box():
+    env = Grid(4, lambda env: numbers(env.row, *(numbers(env.column) + noise(env, 1))), 2)
+    agent = tgm.TGMAgent(env, seed=0).learn(400)
+    assert agent.learner.is_exact.tolist() == [True, False]
+    assert agent.n_states == 15  # and the goal, where nothing is done
+    assert (
+        sorted(np.rint(agent.means).tolist())
+        == [[row, column] for row in range(4) for column in range(4)][:15]
+    )
+
+
+def test_rounded_noise_becomes_continuous_while_the_events_are_at_hand():
+    def look(env):
+        return np.rint(100 * numbers(env.row, env.column) + noise(env, 2, 10.0))
+
+    agent = tgm.TGMAgent(Grid(5, look, 2), tgm.TGMConfig(bandwidth="auto"), seed=0).learn(600)
+    assert not agent.learner.is_exact.any()
+    assert agent.n_states == 24
+
+
+@pytest.mark.parametrize("refuted_at", [3, 40, 400])
+def test_a_number_that_is_not_whole_refutes_symbols_at_any_time(refuted_at):
+    learner = tgm.TGMAgent(EXACT["rows and columns"](), seed=0).learner
+    rng, place = np.random.default_rng(0), np.zeros(2)
+    learner.begin(place)
+    ids = set()
+    for step in range(refuted_at + 30):
+        place = np.clip(place + rng.integers(-1, 2, 2), 0, 3).astype(float)
+        seen = place + (rng.normal(0, 0.1, 2) if step >= refuted_at else 0.0)
+        info = learner.observe(int(rng.integers(4)), -1.0, seen, terminated=False)
+        if step == refuted_at:
+            assert info.changed_all
+            assert not ids & set(learner.state_ids.tolist())  # no id is given anew
+        ids |= set(learner.state_ids.tolist())
+    assert not learner.is_exact.any()
+    assert len(learner.state_ids) <= 16
+    if refuted_at <= LOOK_AT[-1]:  # all that was seen is learned from again
+        assert learner.learner.n_steps == refuted_at + 30
+
+
+def test_a_categorical_feature_is_exact_whatever_its_values():
+    agent = tgm.TGMAgent(Rooms(), seed=0).learn(300)
+    assert agent.learner.is_exact.tolist() == [False, False, True]
+    assert agent.n_states == 11
+
+
+def test_more_continuous_features_than_can_be_weighed_are_refused_by_number():
+    env = Grid(3, lambda env: noise(env, 1200), 1200)
+    with pytest.warns(tgm.TGMWarning, match="1200"):
+        agent = tgm.TGMAgent(env, seed=0)
+    with pytest.raises(SpaceError, match="1200 features of an observation vary"):
+        agent.learn(1)
+
+
+@pytest.mark.parametrize("steps", [1, 10, 20, 100, 300])
+@pytest.mark.parametrize("kind", ["quarters", "one bit of many", "noise", "clipped"])
+def test_the_search_goes_on_to_the_bit_after_a_file(kind, steps, tmp_path):
+    make = (EXACT | CONTINUOUS)[kind]
+    agent = tgm.TGMAgent(make(), seed=1).learn(steps)
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    agent.save(tmp_path / "agent.tgm")
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", make())
+    agent.learn(150)
+    copy.learn(150)
+    ours, theirs = agent.learner.to_arrays(), copy.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("kind.is_exact", np.zeros(25, dtype=bool)),
+        ("kind.is_exact", np.ones(3, dtype=bool)),
+        ("kind.is_over", np.array([True])),
+        ("kind.event.action", lambda array: array + 9),
+        ("kind.event.point", lambda array: array[:, :2]),
+        ("kind.book.index", lambda array: array + 99),
+        ("kind.was_whole", None),
+    ],
+)
+def test_files_are_checked(name, change, tmp_path):
+    path = tmp_path / "agent.tgm"
+    tgm.TGMAgent(EXACT["one bit of many"](), seed=1).learn(20).save(path)
+    arrays, facts = read_model(path)
+    if change is None:
+        del arrays[name]
+    else:
+        arrays[name] = change(arrays[name]) if callable(change) else change
+    write_model(path, arrays, facts)
+    with pytest.raises(RunError):
+        tgm.TGMAgent.load(path)
+
+
+def test_a_learner_of_codes_answers_through_the_search():
+    agent = tgm.TGMAgent(EXACT["quarters"](), seed=0).learn(300)
+    assert isinstance(agent.learner.learner, CodedLearner)
+    assert agent.learner.greedy_values().shape == (24, 4)
+    assert agent.learner.planner is agent.learner.learner.inner.planner
