@@ -63,7 +63,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self, n_features: int, n_actions: int, config: TGMConfig, *, has_key: bool = False
     ) -> None:
         """One learner, on a scale that will be measured at the first step."""
-        self._has_key = has_key
+        self._n_keys = int(has_key)
         self._n_features = n_features
         self._n_actions = n_actions
         self._config = config
@@ -81,10 +81,10 @@ class ScaleSearchLearner(OnlineKnowledge):
             deviation = step = np.ones(self._n_features)
         else:
             relevant = choice.relevant
-            key = np.ones(1 if self._has_key else 0)
+            key = np.ones(self._n_keys)
             deviation = np.concatenate([key, choice.deviation[relevant]])
             step = np.concatenate([key, choice.typical_step[relevant]])
-        kind: WorldKind = KeyedKind() if self._has_key else gaussian_kind(len(deviation))
+        kind: WorldKind = KeyedKind() if self._n_keys else gaussian_kind(len(deviation))
         scale = Scale.of_deviations(deviation, step)
         return OnlineLearner(len(deviation), self._n_actions, self._config, scale, kind)
 
@@ -163,7 +163,7 @@ class ScaleSearchLearner(OnlineKnowledge):
             return False
         off = np.square(event.point - self.coordinates.common_mean)
         is_far = off > SURPRISING**2 * self.coordinates.common_variance
-        features = np.flatnonzero(is_far[self._has_key :] & ~self.choice.relevant)
+        features = np.flatnonzero(is_far[self._n_keys :] & ~self.choice.relevant)
         if not len(features):
             return False
         choice = self.choice.with_features(self._first_steps(self._events[-RECENT:]), features)
@@ -176,7 +176,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         """Let a new learner with this scale learn from all events, and answer from now on."""
         self.choice, learner = choice, self._make(choice)
         points = np.array([event.point for event in self._events])
-        relevant = np.concatenate([np.ones(self._has_key, dtype=bool), choice.relevant])
+        relevant = np.concatenate([np.ones(self._n_keys, dtype=bool), choice.relevant])
         learner.coordinates = Coordinates(
             self._events[0].point, relevant, points.mean(axis=0), points.var(axis=0)
         )
@@ -187,7 +187,7 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _first_steps(self, events: list[Event]) -> FirstSteps:
         """Some events, without their keys."""
         return FirstSteps(
-            np.array([event.point[self._has_key :] for event in events]),
+            np.array([event.point[self._n_keys :] for event in events]),
             np.array([EPISODE_START if event.action is None else event.action for event in events]),
         )
 
@@ -229,7 +229,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self.is_over = bool(saved.flags("is_over", 1)[0])
         if not saved.part("choice").is_empty:
             self.choice = ScaleChoice.from_arrays(
-                saved.part("choice"), self._n_features - self._has_key
+                saved.part("choice"), self._n_features - self._n_keys
             )
         learner = self._make(self.choice)
         learner.restore(saved.part("learner"))
