@@ -14,7 +14,8 @@ from tgm.perception.component_map import ComponentMap
 from tgm.perception.gaussian_states import GaussianStates
 from tgm.transition import sparse_file
 from tgm.transition.displacements import Displacements
-from tgm.transition.sparse import START, START_ACTION, Key, SparseTransitions
+from tgm.transition.planned_rows import Key
+from tgm.transition.sparse import START, START_ACTION, SparseTransitions
 
 
 class WorldModel:
