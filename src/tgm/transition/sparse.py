@@ -32,7 +32,7 @@ LONGEST_RUN = 50  # unusual outcomes in a row that are remembered
 CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
 NO_COUNT = 1e-9  # tries; what rounding leaves of none
 
-SUMS = ("visits", "reward_sum", "end_sum")
+SUMS = ("visits", "reward_sum", "reward_square", "end_sum")
 ENDED = -2  # the outcome "the episode ended", wherever
 
 
@@ -50,7 +50,7 @@ class SparseTransitions(PlannedRows):
         rows: tries of each (state, action, next state).
         ended: those of them that ended the episode.
         predecessors: the rows that lead to each state.
-        visits, reward_sum, end_sum: (n_slots, n_actions) sums over the tries.
+        visits, reward_sum, reward_square, end_sum: (n_slots, n_actions) sums over the tries.
         log_fade: ln of the factor by which the first step has faded.
         retries: rows that wait for one more try.
         runs: of rows that fail, the unusual outcomes since the usual one was seen last.
@@ -66,6 +66,7 @@ class SparseTransitions(PlannedRows):
         self.predecessors: list[set[Key]] = []
         self.visits = np.zeros((0, n_actions))
         self.reward_sum = np.zeros((0, n_actions))
+        self.reward_square = np.zeros((0, n_actions))
         self.end_sum = np.zeros((0, n_actions))
         self.log_fade = 0.0
         self.retries: set[Key] = set()
@@ -151,6 +152,7 @@ class SparseTransitions(PlannedRows):
                     del self.ended[key]
         self.visits[key] += weight
         self.reward_sum[key] += weight * reward
+        self.reward_square[key] += weight * reward * reward
         self.end_sum[key] += weight * end
         self._refresh(key)
 
@@ -208,8 +210,8 @@ class SparseTransitions(PlannedRows):
         self.ended.pop(key, None)
         for after in self.rows.pop(key, {}):
             self.predecessors[after].discard(key)
-        for values in (self.visits, self.reward_sum, self.end_sum):
-            values[key] = 0.0
+        for name in SUMS:
+            getattr(self, name)[key] = 0.0
         self._refresh(key)
 
     # --- chance -----------------------------------------------------------------------------------
@@ -252,7 +254,8 @@ class SparseTransitions(PlannedRows):
         for row in (*self.rows.values(), *self.ended.values()):
             for after in row:
                 row[after] *= factor
-        for values in (self.visits, self.reward_sum, self.end_sum, self.certainty):
+        for name in (*SUMS, "certainty"):
+            values = getattr(self, name)
             values *= factor
 
     # --- changes of structure ---------------------------------------------------------------------
@@ -303,7 +306,7 @@ class SparseTransitions(PlannedRows):
 
     def _share_sums(self, changed: dict[int, list[tuple[int, float]]]) -> None:
         """Visits, rewards and ends go with their states."""
-        for values in (self.visits, self.reward_sum, self.end_sum):
+        for values in [getattr(self, name) for name in SUMS]:
             taken = {old: values[old].copy() for old in changed}
             for old in changed:
                 values[old] = 0.0

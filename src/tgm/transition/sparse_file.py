@@ -47,7 +47,8 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
     transitions.predecessors = [set() for _ in range(shape[0])]
     for name in SUMS:
         low = None if name == "reward_sum" else -ROUNDING
-        setattr(transitions, name, saved.floats(name, *shape, low=low, size=LARGEST_SUM))
+        size = LARGEST_SUM**2 if name == "reward_square" else LARGEST_SUM
+        setattr(transitions, name, saved.floats(name, *shape, low=low, size=size))
     _restore_planned(transitions, saved, shape)
     _restore_rows(transitions, saved)
     transitions.log_fade = saved.number("log_fade")

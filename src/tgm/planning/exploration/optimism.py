@@ -24,11 +24,14 @@ RETRY_SHARE = 10  # one in so many known rows is tried again: the least trusted
 LOOK_EVERY = 10  # steps between two searches for unknown rows, if nothing asks for one earlier
 SWEEP_TOLERANCE = 0.02  # steps: values are exact to what so many steps more or less are worth
 LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
-CHANCE_BONUS = 0.03  # ranges of reward: bonus of a random row that was tried once
+CHANCE_BONUS = 0.003  # ranges of reward: least bonus of a random row that was tried once
+FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
+CONFIDENCE = 0.5  # standard errors of the value of a random row that are added to it
 UNSEEN = 0.5  # tries that "something never seen" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 WORLD_OF_CHANCE = 0.1  # share of random rows from which optimism is limited
 LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
+SWEEP_EVERY = 5  # steps between two sweeps in such a world: every try moves some numbers
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
 
@@ -113,10 +116,10 @@ class Optimism(ExplorationStrategy):
             model.touched.clear()
         if self._is_due or n_steps >= self._look_at or self._n_revisions != planner.n_revisions:
             self._look_again(planner, n_steps, alive)
-        if sweeper.active:
+        by_chance = planner.best_known is not None
+        if sweeper.active and not (by_chance and n_steps % SWEEP_EVERY):
             # One step more or less changes a value by the share 1 - gamma.
             tolerance = SWEEP_TOLERANCE * (1.0 - planner.gamma)
-            by_chance = planner.best_known is not None
             least = LEAST_CHANGE_BY_CHANCE if by_chance else LEAST_CHANGE
             least *= planner.reward_range
             sweeper.sweep(alive, tolerance, planner.lowest, least, may_restart=not by_chance)
@@ -188,8 +191,8 @@ class Optimism(ExplorationStrategy):
 def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     """Give random rows the bonus of one more try.
 
-    It has two parts: the error of the numbers that were learned, and the probability of something
-    never seen, which may be as good as the unknown.
+    It has three parts: the standard error of the value of the row, a little for any row, and the
+    probability of something never seen, which may be as good as the unknown.
     """
     model, sweeper = planner.model, planner.sweeper
     is_random, now = model.is_random[:n_slots], sweeper.bonus[:n_slots]
@@ -197,13 +200,29 @@ def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
         return
     tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
     lacking = np.maximum(planner.highest - (sweeper.q[:n_slots] - now), 0.0)
-    bonus = CHANCE_BONUS * planner.reward_range / np.sqrt(tries)
+    error = np.sqrt(_variances(planner, n_slots) / tries)
+    nothing_gained = planner.best_reward == planner.worst_reward
+    least = (FIRST_BONUS if nothing_gained else CHANCE_BONUS) * planner.reward_range
+    bonus = CONFIDENCE * error + least / np.sqrt(tries)
     bonus += UNSEEN / (tries + UNSEEN) * lacking
     bonus *= model.chance(n_slots)
     bonus[~is_random] = 0.0
     moved = np.abs(bonus - now) > BONUS_MOVED * np.maximum(bonus, now)
     now[moved] = bonus[moved]
     sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+
+def _variances(planner: ModelPlanner, n_slots: int) -> FloatArray:
+    """(n_slots, n_actions) variance of what a try of each row brings: reward, and value after."""
+    model = planner.model
+    tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
+    mean = model.reward_sum[:n_slots] / tries
+    rewards = np.maximum(model.reward_square[:n_slots] / tries - mean**2, 0.0)
+    share = model.discounted[:n_slots] / planner.gamma
+    after = planner.gamma * planner.sweeper.value[model.successor[:n_slots]]
+    mean = (share * after).sum(axis=-1)
+    values = np.maximum((share * after**2).sum(axis=-1) - mean**2, 0.0)
+    return np.asarray(rewards + values)
 
 
 def _retry_least_trusted(model: SparseTransitions, is_known: BoolArray, trust: FloatArray) -> None:
