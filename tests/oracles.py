@@ -392,6 +392,24 @@ def polya_urn_log_probability(draws: list[int], concentration: Array) -> float:
     return log
 
 
+def misreading_log_probability(draws: list[int], usual: int, places: int, misread: Array) -> float:
+    """ln probability of a sequence of outcomes of a row that always leads to `usual`.
+
+    Each step is read right or wrong, with odds that are an urn of their own; a wrong one is taken
+    for any of the other places. The usual outcome is one of all places.
+    """
+    wrong, right = (float(c) for c in misread)
+    log = -mp.log(places)
+    for outcome in draws:
+        if outcome == usual:
+            log += mp.log(right / (wrong + right))
+            right += 1
+        else:
+            log += mp.log(wrong / (wrong + right) / (places - 1))
+            wrong += 1
+    return float(log)
+
+
 # --- one step explained ------------------------------------------------------------------------
 
 

@@ -15,7 +15,8 @@ from tgm.perception.component_map import ComponentMap
 from tgm.perception.observation_model import ObservationModel
 from tgm.transition import sparse_file
 from tgm.transition.displacement_laws import DisplacementLaws
-from tgm.transition.sparse import START, START_ACTION, Key, SparseTransitions
+from tgm.transition.planned_rows import Key
+from tgm.transition.sparse import START, START_ACTION, SparseTransitions
 
 
 class WorldModel:

@@ -75,7 +75,7 @@ def test_check_says_where_and_how_to_mend(tgm, tmp_path):
     path.write_text("#####\n#SxG#\n#####\n")
     code, out, err = tgm("--check", path)
     assert (code, out) == (2, "")
-    wanted = "unknown glyph 'x' (U+0078); use '#', '.', 'S', 'G' or space"
+    wanted = "unknown glyph 'x' (U+0078); use '#', '.', 'S', 'G', 'L' or space"
     assert err == f"tgm: {path}:2:3: {wanted}\n"
 
 

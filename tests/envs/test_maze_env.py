@@ -11,7 +11,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 import tgm  # noqa: F401  (registers the environment)
-from tgm.envs import Maze, MazeEnv, load_maze, random_maze
+from tgm.envs import EnvSpec, Maze, MazeEnv, load_maze, make_env, random_maze
 from tgm.errors import ConfigError, DataError, MazeError
 
 DOWN, UP, LEFT, RIGHT, EAT = range(5)
@@ -305,3 +305,57 @@ def test_hundred_thousand_steps_per_second():
                 env.reset()
         fastest = min(fastest, time.perf_counter() - began)
     assert len(actions) / fastest > 100_000
+
+
+LAVA_ROOM = Maze("lava", ("#####", "#S.G#", "#.L.#", "#####"))
+
+
+def test_lava_ends_the_episode_with_its_price():
+    env = MazeEnv(LAVA_ROOM, noise=0)
+    env.reset(seed=0)
+    assert env.step(RIGHT)[1:3] == (-1, False)
+    _, reward, terminated, truncated, info = env.step(DOWN)
+    assert (reward, terminated, truncated, info["cell"]) == (-10, True, False, (2, 1))
+    with pytest.raises(ResetNeeded):
+        env.step(UP)
+    assert (2, 1) in LAVA_ROOM.lava
+    assert (2, 1) not in LAVA_ROOM.cells
+    assert LAVA_ROOM.optimal_return == -1.0
+
+
+def test_a_slip_is_a_random_move():
+    env = MazeEnv("27", noise=0, slip=0.4)
+    counts = dict.fromkeys(range(4), 0)
+    for seed in range(2000):
+        env.reset(seed=seed)
+        env._cell = (3, 3) if (3, 3) in env._moves else env._cell
+        moves = env._moves[env._cell]
+        cell = env.step(EAT)[4]["cell"]
+        for action in range(4):
+            counts[action] += moves[action] == cell != env.maze.start
+    total = sum(n > 0 for n in counts.values())
+    assert total >= 1
+    assert max(counts.values()) / 2000 == pytest.approx(0.1, abs=0.03)
+
+
+def test_without_slip_no_random_number_is_drawn():
+    plain, slippery = MazeEnv("27"), MazeEnv("27", slip=0.0)
+    first, _ = plain.reset(seed=3)
+    second, _ = slippery.reset(seed=3)
+    assert first.tolist() == second.tolist()
+    assert plain.step(UP)[0].tolist() == slippery.step(UP)[0].tolist()
+
+
+@pytest.mark.parametrize("slip", [-0.1, 1.1, "0.5", None, float("nan")])
+def test_a_slip_is_a_probability(slip):
+    with pytest.raises(ConfigError, match="slip is"):
+        MazeEnv("27", slip=slip)
+
+
+def test_a_slippery_maze_is_described_and_made_again():
+    env = gym.make("tgm/Maze-v0", maze=LAVA_ROOM, slip=0.25)
+    spec = EnvSpec.of(env)
+    assert spec.slip == 0.25
+    again = make_env(EnvSpec.from_dict(spec.to_dict()))
+    assert again.unwrapped.slip == 0.25
+    assert again.unwrapped.maze.grid == LAVA_ROOM.grid

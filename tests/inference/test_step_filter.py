@@ -257,7 +257,7 @@ def test_the_shortcut_is_not_taken_where_anything_is_odd():
     random.transitions.add(0, 0, 3, 2.0, 0.0, 0.0)
     assert not taken(random, at_one)
     surprised = well_known()
-    surprised.transitions.surprises[0, 0] = 1
+    surprised.transitions.runs[0, 0] = [2]
     surprised.transitions.add(0, 0, 1, 1.0, 0.0, 0.0)
     assert not taken(surprised, at_one)
 

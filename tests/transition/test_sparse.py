@@ -11,8 +11,9 @@ from tests.oracles import polya_urn_log_probability
 from tgm.files.arrays import ArrayReader
 from tgm.perception.component_map import ComponentMap
 from tgm.transition import sparse_file
+from tgm.transition.chance import RANDOM_ROWS, gain_of_change
 from tgm.transition.rows import CHANGED, row_log_evidence
-from tgm.transition.sparse import START, START_ACTION, SparseTransitions
+from tgm.transition.sparse import ENDED, START, START_ACTION, SparseTransitions
 from tgm.transition.views import dense, excerpt
 
 GAMMA = 0.9
@@ -52,9 +53,13 @@ def assert_arrays_agree_with_rows(model: SparseTransitions) -> None:
             if not row:
                 assert sum(seen.values()) == 0
                 continue
-            least = min(max(row.values()), max(0.5, 0.02 * visits))
-            total = sum(count for count in row.values() if count >= least)
-            for after, count in row.items():
+            ended = model.ended.get((state, action), {})
+            onward = {after: count - ended.get(after, 0.0) for after, count in row.items()}
+            onward = {after: count for after, count in onward.items() if count > 1e-9} or row
+            is_random = model.is_random[state, action]
+            least = min(max(onward.values()), 0.5 if is_random else max(0.5, 0.02 * visits))
+            total = sum(count for count in onward.values() if count >= least)
+            for after, count in onward.items():
                 expected = count / total if count >= least else 0.0
                 assert seen[after] == pytest.approx(expected, abs=2 * CHANGED)
             reward = model.reward_sum[state, action] / visits
@@ -76,14 +81,17 @@ def test_counts_rewards_and_ends_by_hand():
     model.add(0, 1, 2, 1.0, 3.0, 0.0)
     model.add(0, 1, 2, 0.5, 6.0, 0.0)
     model.add(0, 1, 3, 0.5, 0.0, 1.0)
-    assert model.row(0, 1) == {2: 1.5, 3: 0.5}
+    model.add(0, 1, 3, 0.5, 0.0, 0.0)
+    assert model.row(0, 1) == {2: 1.5, 3: 1.0}
+    assert model.ended == {(0, 1): {3: 0.5}}
     assert model.row(0, 0) == {}
-    assert model.visits[0, 1] == 2.0
-    assert model.reward[0, 1] == pytest.approx((3 + 3) / 2)
-    assert model.end[0, 1] == pytest.approx(0.25)
+    assert model.visits[0, 1] == 2.5
+    assert model.reward[0, 1] == pytest.approx((3 + 3) / 2.5)
+    assert model.end[0, 1] == pytest.approx(0.2)
     assert model.successor[0, 1].tolist() == [2, 3]
+    # Where the episode ended is no way to go on.
     np.testing.assert_allclose(model.probability[0, 1], [0.75, 0.25])
-    np.testing.assert_allclose(model.discounted[0, 1], GAMMA * 0.75 * np.array([0.75, 0.25]))
+    np.testing.assert_allclose(model.discounted[0, 1], GAMMA * np.array([1.5, 0.5]) / 2.5)
     assert model.predecessors == [set(), set(), {(0, 1)}, {(0, 1)}]
     assert model.changed == {0}
     assert model.touched == {(0, 1)}
@@ -139,7 +147,8 @@ def test_what_is_taken_back_whole_is_as_if_it_was_never_tried():
         ({1: 2.0}, 0, 2.0),
         ({1: 0.6, 2: 0.4}, 0, 0.2),  # one try that may have led to either
         ({1: 5.0, 2: 1.0}, 0, 4.0),
-        ({1: 2.0, 2: 2.0, 3: 2.0}, 0, 2.0),  # random: a third of the tries
+        ({1: 2.0, 2: 2.0, 3: 2.0}, 0, 6.0),  # random: its tries
+        ({1: 3.5, 2: 0.5, 3: 0.5}, 0, 3.0),  # read with doubt: not random
         ({1: 1.4, 2: 1.4}, 0, 0.0),  # less than three tries say nothing yet
         ({1: 1.0, 2: 1.0}, 2, 2.0),  # it ends: where does not matter
     ],
@@ -258,11 +267,19 @@ def test_a_split_shares_the_counts():
 
 def test_restored_counts_are_the_same_model():
     model = random_model(np.random.default_rng(4), 5)
+    model.add(2, 1, 3, 9.0, 0.0, 0.0)
+    model.observe(2, 1, 4, 1.0, 0.0, 1.0)
+    model.learn_chance()
     copy = SparseTransitions(model.n_actions, GAMMA)
     sparse_file.restore(copy, ArrayReader(sparse_file.to_arrays(model)), 5)
     assert copy.rows == model.rows
     assert [list(row) for row in copy.rows.values()] == [list(row) for row in model.rows.values()]
     np.testing.assert_array_equal(copy.certainty, model.certainty)
+    assert copy.ended == model.ended
+    assert copy.runs == model.runs != {}
+    assert copy.share_random == model.share_random
+    for name in ("log_chance", "is_random"):
+        np.testing.assert_array_equal(getattr(copy, name), getattr(model, name))
     assert_arrays_agree_with_rows(copy)
     assert_into_agrees_with_rows(copy)
     for both in (model, copy):  # and it goes on in the same way
@@ -293,23 +310,52 @@ def test_surprises_by_hand():
     assert model.surprise(0, 0, 3) is None  # too few tries
     model.add(0, 0, 1, 7.1, 0.0, 0.0)
     assert model.surprise(0, 0, 1) is None  # as always
-    once = 0.25 / 10.5
-    assert model.surprise(0, 0, 3) == pytest.approx(once)
-    assert model.surprise(0, 0, 2) == pytest.approx(once**2)
-    # It failed just now: not certain, until it does what it did again.
-    model.add(0, 0, 3, 0.0, 0.0, 0.0)
-    assert model.certainty[0, 0] == 0
-    assert model.surprise(0, 0, 1) is None
+    assert model.surprise(0, 0, 3) == -math.inf  # one step may have been misread
+    model.add(0, 0, 3, 1.0, 0.0, 0.0)
+    assert model.certainty[0, 0] == 0  # it failed just now: not certain
+    gain = gain_of_change({1: 10.0}, [3, 2], 4, RANDOM_ROWS)
+    assert model.surprise(0, 0, 2) == pytest.approx(gain)
+    model.add(0, 0, 2, 1.0, 0.0, 0.0)
+    assert model.surprise(0, 0, 1) is None  # it does what it did again
     model.add(0, 0, 1, 1.0, 0.0, 0.0)
-    assert model.certainty[0, 0] == 11.0
-    assert model.surprise(0, 0, 3) == pytest.approx(0.25 / 11.5)
+    assert model.certainty[0, 0] > 0
+    assert model.runs == {}
 
 
-def test_a_row_that_often_fails_does_not_surprise():
+def test_a_random_row_does_not_surprise():
     model = make()
-    model.add(0, 0, 1, 6.0, 0.0, 0.0)
-    model.add(0, 0, 2, 4.0, 0.0, 0.0)
-    assert model.surprise(0, 0, 2) == pytest.approx(4.25 / 10.5)
+    for after in (1, 2, 3, 1, 2, 3, 1, 1, 2, 3, 3, 3, 3, 2, 2, 2, 1):
+        assert model.observe(0, 0, after, 1.0, 0.0, 0.0) is None
+    assert model.is_random[0, 0]
+    assert model.certainty[0, 0] == model.visits[0, 0] == 17.0
+
+
+def test_an_end_is_an_outcome():
+    model = make()
+    model.add(0, 0, 1, 5.0, 0.0, 0.0)
+    model.surprise(0, 0, ENDED)
+    assert model.runs == {(0, 0): [ENDED]}
+    for _ in range(3):
+        model.add(0, 0, 1, 1.0, 0.0, 1.0)
+    assert model.is_random[0, 0]  # it leads to 1 or ends there
+    model.add(0, 0, 1, -3.0, 0.0, 1.0)
+    assert model.ended == {}
+    assert not model.is_random[0, 0]
+
+
+def test_rows_of_which_little_is_known_are_what_the_others_are():
+    model = make(30)
+    for state in (*range(5), *range(6, 30)):
+        for after in (1, 2, 3, 2):
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
+    model.add(5, 0, 1, 1.0, 0.0, 0.0)
+    model.add(0, 1, 1, 20.0, 0.0, 0.0)
+    assert not model.is_random[5, 0]
+    model.learn_chance()
+    assert model.share_random > 0.6
+    assert model.is_random[5, 0]
+    assert not model.is_random[0, 1]
+    assert not model.is_random[5, 1]  # never tried
 
 
 def test_a_forgotten_row_leaves_no_trace():
@@ -318,9 +364,10 @@ def test_a_forgotten_row_leaves_no_trace():
     model.add(0, 0, 2, 2.0, 2.0, 1.0)
     model.add(0, 1, 1, 1.0, 2.0, 0.0)
     model.surprise(0, 0, 3)
+    assert model.runs
     model.forget_row(0, 0)
     assert model.row(0, 0) == {}
-    assert model.surprises == {}
+    assert model.runs == model.ended == {}
     assert model.predecessors[1] == {(0, 1)}
     assert model.predecessors[2] == set()
     for name in ("visits", "reward_sum", "end_sum", "certainty"):
@@ -388,13 +435,11 @@ def test_a_new_step_that_fits_is_counted_and_ends_a_retry():
 def test_a_row_that_fails_again_and_again_is_replaced():
     model = make()
     model.add(0, 0, 1, 10.0, -1.0, 0.0)
-    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # once may be chance: 0.25 / 10.5
-    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # (1.25 / 11.5)^2 is above 0.5 %
-    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # (2.25 / 12.5)^3 as well
-    assert model.row(0, 0) == {1: 10.0, 2: 3.0}
-    fourth = (3.25 / 13.5) ** 4
-    assert fourth < 0.005
-    assert model.observe(0, 0, 2, 1.0, -3.0, 0.0) == pytest.approx(fourth)
+    assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None  # once may be misread
+    assert model.row(0, 0) == {1: 10.0, 2: 1.0}
+    gain = gain_of_change({1: 10.0}, [2, 2], 4, RANDOM_ROWS)
+    assert gain > 0
+    assert model.observe(0, 0, 2, 1.0, -3.0, 0.0) == pytest.approx(gain)
     assert model.row(0, 0) == {2: 1.0}
     assert model.reward_sum[0, 0] == -3.0
 

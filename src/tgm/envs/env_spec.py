@@ -20,7 +20,11 @@ MAZE_ID = "tgm/Maze-v0"
 LIMIT = "max_episode_steps"  # an argument of gym.make, so every environment has it
 NO_LIMIT = -1  # how gym.make spells "no time limit"
 MOST_OPTION = 1e15  # largest number that is accepted as an option in a file
-_MAZE_OPTIONS: dict[str, tuple[type, ...]] = {"noise": (int, float), LIMIT: (int,)}
+_MAZE_OPTIONS: dict[str, tuple[type, ...]] = {
+    "noise": (int, float),
+    "slip": (int, float),
+    LIMIT: (int,),
+}
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
@@ -53,7 +57,7 @@ class EnvSpec:
 
     @classmethod
     def of_maze(cls, maze: Maze, **options: Any) -> EnvSpec:
-        """The paper's environment with this maze; `options` are `noise` and `max_episode_steps`."""
+        """The paper's environment with this maze; `options`: `noise`, `slip`, the time limit."""
         return cls(MAZE_ID, maze, {LIMIT: default_limit(maze)} | options)
 
     @classmethod
@@ -83,6 +87,8 @@ class EnvSpec:
         if isinstance(env.unwrapped, MazeEnv):
             env_id, maze = MAZE_ID, env.unwrapped.maze
             settings = {"noise": env.unwrapped.noise} | settings
+            if env.unwrapped.slip:
+                settings = {"slip": env.unwrapped.slip} | settings
             options[LIMIT] = NO_LIMIT if spec.max_episode_steps is None else spec.max_episode_steps
             for known in (options, settings):
                 known.pop("maze", None)
@@ -98,6 +104,11 @@ class EnvSpec:
         """Steps after which an episode in the maze is cut off; None: no limit, or not a maze."""
         limit: int = NO_LIMIT if self.maze is None else self.options[LIMIT]
         return None if limit == NO_LIMIT else limit
+
+    @property
+    def slip(self) -> float:
+        """Probability that a random move is made instead of the action; 0 outside mazes."""
+        return 0.0 if self.maze is None else float(self.options.get("slip", 0.0))
 
     @property
     def name(self) -> str:
@@ -246,6 +257,8 @@ def _maze_options(options: dict[str, Any]) -> dict[str, Any]:
         raise RunError(f"the run's maze was made with max_episode_steps = {limit}")
     if options.get("noise", 0.0) < 0:
         raise RunError(f"the run's maze was made with noise = {options['noise']}")
+    if not 0 <= options.get("slip", 0.0) <= 1:
+        raise RunError(f"the run's maze was made with slip = {options['slip']}")
     return options
 
 

@@ -11,6 +11,7 @@ import gymnasium as gym
 from tgm.envs.env_spec import EnvSpec
 from tgm.envs.maze import Maze
 from tgm.envs.maze_env import MazeEnv
+from tgm.envs.optimum import best_mean_return
 
 SOLVED_WITHIN = 0.5  # of the best return of a maze, in mean return
 
@@ -55,23 +56,24 @@ class EnvFacts:
 def facts_of(spec: EnvSpec) -> EnvFacts:
     """What is known about an environment; it is not made for that."""
     if spec.maze is not None:
-        return facts_of_maze(spec.maze, spec.episode_limit)
+        return facts_of_maze(spec.maze, spec.episode_limit, spec.slip)
     registered = gym.registry.get(spec.id)
     threshold = None if registered is None else registered.reward_threshold
     return EnvFacts(solved_return=None if threshold is None else float(threshold))
 
 
-def facts_of_maze(maze: Maze, limit: int | None = None) -> EnvFacts:
+def facts_of_maze(maze: Maze, limit: int | None = None, slip: float = 0.0) -> EnvFacts:
     """What is known about a maze whose episodes have at most `limit` steps (None: any number).
 
     It is solved if all episodes end at the goal and their mean return is within 0.5 of the best.
+    With `slip` the best is what can be expected, and episodes may fail.
     """
-    best = maze.best_return(limit)
+    best = best_mean_return(maze, limit, slip)
     return EnvFacts(
         maze,
         optimal_return=best if math.isfinite(best) else None,
         solved_return=best - SOLVED_WITHIN,
-        must_terminate=True,
+        must_terminate=slip == 0.0,
         why_unsolvable=maze.why_unsolvable(limit),
         action_names=MazeEnv.action_names,
         feature_names=MazeEnv.feature_names,

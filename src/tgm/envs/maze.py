@@ -16,16 +16,18 @@ from tgm.errors import ConfigError, MazeError
 Cell: TypeAlias = tuple[int, int]
 """(x, y): columns from the left and rows from the bottom, from 0, outer walls included."""
 
-WALL, FLOOR, START, GOAL, OUTSIDE = "#.SG "
+WALL, FLOOR, START, GOAL, LAVA, OUTSIDE = "#.SGL "
 
 ACTION_NAMES = ("down", "up", "left", "right", "eat")
 EAT = 4
 N_ACTIONS = len(ACTION_NAMES)
 
+STEP_REWARD, GOAL_REWARD, LAVA_REWARD = -1.0, 1.0, -10.0
+
 MAX_SIDE = 1000
 """Most rows and most columns of a maze; a larger one is refused as a mistake."""
 
-_UNKNOWN_GLYPH = re.compile(f"[^{WALL}{FLOOR}{START}{GOAL}{OUTSIDE}]")
+_UNKNOWN_GLYPH = re.compile(f"[^{WALL}{FLOOR}{START}{GOAL}{LAVA}{OUTSIDE}]")
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Maze:
     """A maze that is known to be sound: one start, one goal, and walls around all floor.
 
     `grid` holds the rows from the top down, all of one length, in the glyphs of the maze files
-    (`#` wall, `.` floor, `S` start, `G` goal, space outside). Everything else follows from it
-    and is computed once, when it is first asked for.
+    (`#` wall, `.` floor, `S` start, `G` goal, `L` lava, space outside). Everything else follows
+    from it and is computed once, when it is first asked for.
 
     >>> maze = Maze("corridor", ("#####", "#S.G#", "#####"))
     >>> maze.start, maze.goal, maze.optimal_return
@@ -75,13 +77,27 @@ class Maze:
 
     @cached_property
     def moves(self) -> Mapping[Cell, tuple[Cell, ...]]:
-        """For each open cell, reachable or not, the cell after each of the five actions."""
+        """For each open cell, reachable or not, the cell after each of the five actions.
+
+        Nothing leads out of lava.
+        """
         return moves_of(self.grid)
 
     @cached_property
+    def lava(self) -> frozenset[Cell]:
+        """The cells that end the episode."""
+        top = self.height - 1
+        found = ((x, top - line) for line, row in enumerate(self.grid) for x in _places(row, LAVA))
+        return frozenset(found)
+
+    @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """The cells that can be reached from the start, row by row from the bottom left."""
-        return tuple(sorted(self._previous, key=lambda cell: (cell[1], cell[0])))
+        """The cells in which the mouse can act, row by row from the bottom left.
+
+        Those that can be reached from the start, without lava.
+        """
+        reached = self._previous.keys() - self.lava
+        return tuple(sorted(reached, key=lambda cell: (cell[1], cell[0])))
 
     @cached_property
     def shortest_path(self) -> tuple[Cell, ...]:
@@ -148,13 +164,16 @@ def moves_of(grid: tuple[str, ...]) -> dict[Cell, tuple[Cell, ...]]:
         (x, top - line)
         for line, row in enumerate(grid)
         for x, glyph in enumerate(row)
-        if glyph in (FLOOR, START, GOAL)
+        if glyph in (FLOOR, START, GOAL, LAVA)
     ]
     # One tuple per cell, shared by all that lead to it: large mazes have a million of them.
     shared = {cell: cell for cell in open_cells}
     moves = {}
     for cell in open_cells:
         x, y = cell
+        if grid[top - y][x] == LAVA:
+            moves[cell] = (cell,) * N_ACTIONS
+            continue
         towards = ((x, y - 1), (x, y + 1), (x - 1, y), (x + 1, y))
         moves[cell] = (*(shared.get(there, cell) for there in towards), cell)
     return moves
@@ -196,7 +215,7 @@ def check_grid(
         if unknown := _UNKNOWN_GLYPH.search(row):
             glyph = unknown.group()
             seen = f"unknown glyph {glyph!a} (U+{ord(glyph):04X})"
-            raise fault(line, unknown.start(), f"{seen}; use '#', '.', 'S', 'G' or space")
+            raise fault(line, unknown.start(), f"{seen}; use '#', '.', 'S', 'G', 'L' or space")
         if len(row) != len(grid[0]):
             wanted = f"the first row has {len(grid[0])}; pad with spaces"
             raise fault(line, len(row), f"{len(row)} columns, but {wanted}")
@@ -222,6 +241,11 @@ def _first_leak(grid: tuple[str, ...]) -> tuple[int, int] | None:
     beside = outside[:-2, 1:-1] | outside[2:, 1:-1] | outside[1:-1, :-2] | outside[1:-1, 2:]
     leaks = np.argwhere(is_open[1:-1, 1:-1] & beside)
     return (int(leaks[0, 0]), int(leaks[0, 1])) if len(leaks) else None
+
+
+def _places(row: str, glyph: str) -> list[int]:
+    """The columns of a row that hold a glyph."""
+    return [x for x, seen in enumerate(row) if seen == glyph]
 
 
 def _find(grid: tuple[str, ...], glyph: str) -> Cell:

@@ -14,7 +14,16 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from tgm.envs.catalogue import load_maze
-from tgm.envs.maze import ACTION_NAMES, EAT, N_ACTIONS, Cell, Maze
+from tgm.envs.maze import (
+    ACTION_NAMES,
+    EAT,
+    GOAL_REWARD,
+    LAVA_REWARD,
+    N_ACTIONS,
+    STEP_REWARD,
+    Cell,
+    Maze,
+)
 from tgm.envs.render import draw_picture, draw_text
 from tgm.envs.time_limit import default_limit
 from tgm.errors import ConfigError, DataError
@@ -43,7 +52,8 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
 
     ## Action space
     `Discrete(5)`: 0 down, 1 up, 2 left, 3 right, 4 eat. Up adds one to y. A move against a wall
-    leaves the mouse in place, and so does eating.
+    leaves the mouse in place, and so does eating. With probability `slip` a random one of the
+    four moves is made instead of the action.
 
     ## Observation space
     `Box` of shape (2,), float64: (x, y) of the cell, x counting columns from the left and y rows
@@ -59,12 +69,15 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     The cell marked `S`.
 
     ## Rewards
-    -1 for each step, but +1 for eating the cheese. The best return of an episode that is cut off
-    after `limit` steps is `maze.best_return(limit)`.
+    -1 for each step, but +1 for eating the cheese and -10 for stepping into lava. The best return
+    of an episode that is cut off after `limit` steps is `maze.best_return(limit)`; with `slip`,
+    the best on average is
+    `best_mean_return(maze, limit, slip)`.
 
     ## Episode end
-    Termination: the mouse eats the cheese, in the cell marked `G`. Truncation: the time limit.
-    It is 50 steps for the six mazes of the paper. For any other maze it is four times the steps
+    Termination: the mouse eats the cheese, in the cell marked `G`, or steps into lava, a cell
+    marked `L`. Truncation: the time limit. It is 50 steps for the six mazes of the paper. For any
+    other maze it is four times the steps
     of the shortest way (its moves, and eating), but at least 50, and 50 if there is no way; with
     `changes`, the longest of the limits of all mazes of the schedule. `default_limit` has it,
     `gym.make(..., max_episode_steps=n)` sets another limit and -1 none. The limit is
@@ -73,6 +86,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
     ## Arguments
     - `maze` ("27"): the name of a maze of the paper, the path of a maze file, or a `Maze`.
     - `noise` (0.15): standard deviation of the observation noise, in cells.
+    - `slip` (0): probability that a random move is made instead of the action.
     - `changes` (none): a schedule of wall changes, `[(step, maze), ...]` with rising steps. As
       soon as that many steps have been taken since the environment was made, over all episodes,
       `maze` replaces the one before. All mazes have the same width and height. A mouse whose
@@ -99,12 +113,14 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         noise: float = DEFAULT_NOISE,
         changes: Iterable[tuple[int, MazeLike]] = (),
         render_mode: str | None = None,
+        slip: float = 0.0,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ConfigError(f"render_mode {render_mode!r} is not 'ansi' or 'rgb_array'")
         self.render_mode = render_mode
         self.maze = _as_maze(maze)
         self._noise = _checked_noise(noise)
+        self.slip = _checked_slip(slip)
         self._changes = self._all_changes = _checked_changes(changes, self.maze)
         margin = _NOISE_LIMIT * self._noise
         corner = np.array([self.maze.width - 1, self.maze.height - 1], dtype=np.float64)
@@ -112,7 +128,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         self.action_space = gym.spaces.Discrete(N_ACTIONS)  # type: ignore[assignment]
 
         self._n_steps = 0  # since the environment was made: the clock of the changes
-        self._moves = self.maze.moves
+        self._moves, self._lava = self.maze.moves, self.maze.lava
         self._cell = self.maze.start
         self._needs_reset = True
         self._noise_draws: Iterator[list[float]] = iter(())
@@ -151,15 +167,19 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
         if self._needs_reset:
             raise ResetNeeded("there is no episode to step in; call reset() before step()")
         action = _checked_action(action)
+        if self.slip and self.np_random.random() < self.slip:
+            action = int(self.np_random.integers(EAT))
         self._cell = self._moves[self._cell][action]
-        terminated = action == EAT and self._cell == self.maze.goal
+        is_eaten = action == EAT and self._cell == self.maze.goal
+        is_burnt = self._cell in self._lava
+        terminated = is_eaten or is_burnt
         self._needs_reset = terminated
         self._n_steps += 1
         if self._changes and self._n_steps == self._changes[0][0]:
             self._change_maze()
         if self.render_mode is not None:
             self._trace.append(self._cell)
-        reward = 1.0 if terminated else -1.0
+        reward = GOAL_REWARD if is_eaten else LAVA_REWARD if is_burnt else STEP_REWARD
         return self._observe(), reward, terminated, False, {"cell": self._cell}
 
     def render(self) -> str | NDArray[np.uint8] | None:
@@ -185,7 +205,7 @@ class MazeEnv(gym.Env[NDArray[np.float64], int]):
 
     def _change_maze(self) -> None:
         (_, self.maze), *self._changes = self._changes
-        self._moves = self.maze.moves
+        self._moves, self._lava = self.maze.moves, self.maze.lava
         # After the last step of an episode the mouse stays, for reset() is about to move it.
         if self._cell not in self._moves and not self._needs_reset:
             self._cell = self.maze.start
@@ -212,6 +232,12 @@ def _checked_noise(noise: float) -> float:
     if not is_number or not 0 <= noise <= MOST_NOISE:
         raise ConfigError(f"noise is {noise!r}; it must be a number from 0 to {MOST_NOISE:g}")
     return float(noise)
+
+
+def _checked_slip(slip: float) -> float:
+    if not isinstance(slip, int | float | np.integer | np.floating) or not 0 <= slip <= 1:
+        raise ConfigError(f"slip is {slip!r}; it must be a number from 0 to 1")
+    return float(slip)
 
 
 def _checked_changes(

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tgm.envs.maze import FLOOR, GOAL, OUTSIDE, START, WALL, Cell, Maze
+from tgm.envs.maze import FLOOR, GOAL, LAVA, OUTSIDE, START, WALL, Cell, Maze
 
 Picture: TypeAlias = NDArray[np.float64]
 """Colours between 0 and 255: (height, width, 3)."""
@@ -23,7 +23,7 @@ Points: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[Points, Points], NDArray[np.bool_]]
 """Which points (u to the right, v upwards, in cells from the middle of a cell) are inside."""
 
-_TEXT = {WALL: "██", FLOOR: "  ", START: "  ", GOAL: "◆ ", OUTSIDE: "  "}
+_TEXT = {WALL: "██", FLOOR: "  ", START: "  ", GOAL: "◆ ", LAVA: "≈≈", OUTSIDE: "  "}
 _TEXT_MOUSE = "M "
 _TEXT_TRACE = "· "
 
@@ -31,6 +31,7 @@ _PAPER = (255, 255, 255)
 _FLOOR = (246, 241, 231)
 _GRID = (232, 224, 209)
 _WALL = (86, 104, 122)
+_LAVA = (232, 104, 62)
 _SHADE = (214, 204, 188)
 _TRACE = (138, 184, 202)
 _MOUSE = (118, 110, 116)
@@ -47,7 +48,7 @@ _FINE = 4  # points per pixel and axis, for smooth edges
 
 
 def draw_text(maze: Maze, mouse: Cell | None = None, trace: Iterable[Cell] = ()) -> str:
-    """The maze with `██` walls, `M` the mouse, `◆` the cheese and `·` where the mouse has been.
+    """The maze with `██` walls, `M` the mouse, `◆` the cheese, `≈≈` lava, `·` the way.
 
     Two characters per cell, so that cells look square; each line ends with a line break.
     """
@@ -95,6 +96,8 @@ def _draw_walls(maze: Maze, size: int) -> Picture:
         line = np.zeros_like(floor)
         line[::size] = line[:, ::size] = 1
         _blend(picture, line * floor, _GRID)
+    if maze.lava:
+        _blend(picture, np.kron(glyphs == LAVA, np.ones((size, size))), _LAVA)
     shade = np.roll(_blur(wall, radius), (size // 12, size // 24), axis=(0, 1))
     _blend(picture, shade * under_walls, _SHADE)
     _blend(picture, np.clip((_blur(wall, radius) - 0.5) * max(radius, 1) * 2 + 0.5, 0, 1), _WALL)

@@ -20,7 +20,7 @@ from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
 
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
-ANYWHERE = 0.02  # share of known states that an untried action reaches against all displacement laws
+ANYWHERE = 0.02  # of ELSEWHERE: to any known state, whatever the laws of displacement say
 DROPPED = 0.01  # smaller probabilities are not carried along
 NEGLIGIBLE = 30.0  # nats behind the nearest state (1e-13 as likely): left out
 ABOVE_PEAK = 1.0  # nats; a log density further above its peak is rounding
@@ -300,7 +300,7 @@ class StepFilter:
         return world.displacements.log_broad_density(point - origin)
 
     def expected(self, before: Belief, action: int | None) -> Belief:
-        """Where a step leads that was not seen: what its rows say; where they say nothing, it stays.
+        """Where a step leads that was not seen: as its rows say; without a row it stays.
 
         Args:
             before: the belief in which the action was taken; empty at the start of an episode.

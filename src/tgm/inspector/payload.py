@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.envs import EnvSpec, Maze
+from tgm.envs import EnvSpec, Maze, facts_of
 from tgm.errors import RunError, TGMError
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
@@ -199,8 +198,7 @@ def _drawn(world: EnvSpec) -> dict[str, Any] | None:
 
 def _optimal_return(world: EnvSpec) -> float | None:
     """The best return of an episode with the run's step limit; None if there is none."""
-    best = -math.inf if world.maze is None else world.maze.best_return(world.episode_limit)
-    return best if math.isfinite(best) else None
+    return None if world.maze is None else facts_of(world).optimal_return
 
 
 def _end_of_history(

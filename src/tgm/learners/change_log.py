@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from tgm.memory.step import Step
 from tgm.perception.component_map import Move, MoveKind
 from tgm.perception.observation_model import ObservationModel, StateId
-from tgm.transition.sparse import START, Key
+from tgm.transition.planned_rows import Key
+from tgm.transition.sparse import START
 
 
 class ChangeLog:

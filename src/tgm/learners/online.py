@@ -146,7 +146,7 @@ class OnlineLearner(OnlineKnowledge):
         """
         states = self.world.states
         step.is_outlier = posterior.outlier > OUTLIER
-        if step.is_outlier:  # it says nothing: nothing is added, and the belief is what was expected
+        if step.is_outlier:  # nothing is added, and the belief is what was expected
             step.entries, step.after = [], self.filter.expected(step.before, step.action)
             return
         step.entries, step.after = posterior.entries, posterior.after
@@ -190,24 +190,22 @@ class OnlineLearner(OnlineKnowledge):
         """Count the transition of a new step, and learn its displacement."""
         observe, moved, is_one = self.world.transitions.observe, 0.0, len(step.entries) == 1
         for before, after, weight in step.entries:
-            chance = observe(
+            gain = observe(
                 before, action, after, weight, step.reward, step.end, may_surprise=is_one
             )
-            if chance is not None:
-                self._change_of_world(before, action, chance)
+            if gain is not None:
+                self._change_of_world(before, action, gain)
             if before != after:
                 moved += weight
         if moved > MOVED and not step.end and self.world.displacements.weight[action] < SETTLED:
             origin = self.world.states.mean[step.before[0][0]]
             self.world.displacements.add(action, step.arrival - origin, moved)
 
-    def _change_of_world(self, state: int, action: int, chance: float) -> None:
+    def _change_of_world(self, state: int, action: int, gain: float) -> None:
         """A row has changed and was forgotten: doubt all others, once for each change."""
         world = self.world
         self._log.row_keys([(state, action)])
-        self._log.move(
-            "change", (state,), f"action {action} does not do what it did", -math.log(chance)
-        )
+        self._log.move("change", (state,), f"action {action} does not do what it did", gain)
         world.memory.forget_row(state, action)
         if self.n_steps - self._changed_at > ONE_CHANGE:
             world.transitions.doubt_all(but=(state, action))

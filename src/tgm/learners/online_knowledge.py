@@ -70,8 +70,8 @@ class OnlineKnowledge:
     @property
     def covariances(self) -> FloatArray:
         """(n_states, n_features, n_features)"""
-        covariances = self.world.states.covariances(self.world.states.alive)
-        return covariances if self.coordinates is None else self.coordinates.covariances(covariances)
+        local = self.world.states.covariances(self.world.states.alive)
+        return local if self.coordinates is None else self.coordinates.covariances(local)
 
     @property
     def transition_counts(self) -> FloatArray:
@@ -210,9 +210,7 @@ class OnlineKnowledge:
         if self.coordinates is None:
             return Snapshot.empty(n_features, n_actions, np.empty((0, n_features)))
         values = self.greedy_values() if self.world.states.n_alive else np.empty((0, n_actions))
-        return world_tables.snapshot(
-            self.world, self.coordinates, values, self._config.row_prior
-        )
+        return world_tables.snapshot(self.world, self.coordinates, values, self._config.row_prior)
 
     def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
         """Some states and rows as they are now; ids that are gone are listed as removed."""

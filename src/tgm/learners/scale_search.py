@@ -1,4 +1,4 @@
-"""bandwidth="auto": the first steps decide by evidence how wide states are, and which features count.
+"""bandwidth="auto": the first steps decide how wide states are, and which features count.
 
 At a few early steps the scale is chosen again (`structure.scale_choice`). If it has changed, a new
 learner with the new scale learns from all steps so far, and takes over with the ids of the states
@@ -47,9 +47,7 @@ class Event:
         """Let a learner learn from it."""
         if self.action is None:
             return learner.begin(self.point)
-        return learner.observe(
-            self.action, self.reward, self.point, terminated=self.terminated
-        )
+        return learner.observe(self.action, self.reward, self.point, terminated=self.terminated)
 
 
 class ScaleSearchLearner(OnlineKnowledge):

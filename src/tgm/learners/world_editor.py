@@ -11,7 +11,6 @@ from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch
 from tgm.world_model import WorldModel
 
-
 LEAST_SHIFT = 1e-6  # tries; fewer are rounding
 
 
@@ -114,9 +113,7 @@ class WorldEditor:
             missing = part * (first + second) - second
             self._shift((state, action, after), (child, action, after), missing)
 
-    def _shift(
-        self, one: tuple[int, int, int], other: tuple[int, int, int], weight: float
-    ) -> None:
+    def _shift(self, one: tuple[int, int, int], other: tuple[int, int, int], weight: float) -> None:
         """Take counts from one transition and give them to another, with what they brought."""
         if weight < 0.0:
             one, other, weight = other, one, -weight

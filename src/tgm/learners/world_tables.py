@@ -15,7 +15,8 @@ from tgm.learners.step_info import RowId
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
 from tgm.structure.evidence import base_of_rows
-from tgm.transition.sparse import START, Key
+from tgm.transition.planned_rows import Key
+from tgm.transition.sparse import START
 from tgm.world_model import WorldModel
 
 

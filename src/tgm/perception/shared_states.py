@@ -17,6 +17,7 @@ from tgm.distributions.moments import Moments
 from tgm.distributions.small import squared_radius
 from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_POINT, LARGEST_SQUARE, ArrayReader, Arrays, number
+from tgm.perception.component_prior import log_repulsion
 from tgm.perception.gaussian_evidence import (
     FIRST_WEIGHT,
     WIDEST,
@@ -31,7 +32,6 @@ from tgm.perception.gaussian_states import (
     NO_WEIGHT,
     REFRESH_SHARE,
 )
-from tgm.perception.component_prior import log_repulsion
 from tgm.perception.state_slots import StateSlots
 
 WIDE_DEVIATIONS = 4.0  # of the mean squared distance of a state's points, above what is usual

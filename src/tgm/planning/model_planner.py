@@ -30,7 +30,9 @@ class ModelPlanner:
         sweeper: action values in which some rows are set by a strategy; they follow the states.
         best_reward, worst_reward: of all rewards received; -inf and inf before the first.
         reward_range: the best reward less the worst; 1 while all are equal.
-        highest: the value of an unknown row: far more than the best reward at every step.
+        highest: the value of an unknown row: far more than the best reward at every step; in a
+            world of chance one range of reward above the best known value.
+        best_known: that value; None in a world without chance.
         lowest: no policy is worth less.
         n_state_changes: how often states were born, merged, split or removed. A value that was
             kept for a slot before may belong to another state now.
@@ -53,6 +55,7 @@ class ModelPlanner:
         self.n_revisions = 0
         self._greedy: FloatArray | None = None
         self._greedy_for = (0, 0, 0)  # versions of states, rewards and model it was computed for
+        self.best_known: float | None = None
         self._set_range(-math.inf, math.inf)
 
     def _set_range(self, best: float, worst: float) -> None:
@@ -60,7 +63,9 @@ class ModelPlanner:
         is_range = 0.0 < best - worst < math.inf
         self.reward_range = best - worst if is_range else 1.0
         self.highest = 0.0
-        if best != -math.inf:
+        if self.best_known is not None:
+            self.highest = self.best_known + self.reward_range
+        elif best != -math.inf:
             self.highest = (best + OPTIMISM * self.reward_range) / (1.0 - self.gamma)
         # Where every step is rewarded, the end of the episode is the worst: it is worth 0.
         self.lowest = (0.0 if worst == math.inf else min(worst, 0.0)) / (1.0 - self.gamma)
@@ -72,6 +77,16 @@ class ModelPlanner:
         if reward > self.best_reward or reward < self.worst_reward:
             self._set_range(max(self.best_reward, reward), min(self.worst_reward, reward))
             self.n_revisions += 1
+
+    def limit_optimism(self, best_known: float | None) -> None:
+        """The best known value, from which the unknown is measured in a world of chance.
+
+        There every state leads to every other with some probability: if the unknown were worth far
+        more than any reward, nothing else would count while one row is unknown. None: no chance.
+        """
+        if best_known != self.best_known:
+            self.best_known = best_known
+            self._set_range(self.best_reward, self.worst_reward)
 
     def birth(self, state: int) -> None:
         """A state was born: nothing was tried in it, so it has the highest value."""
@@ -118,6 +133,7 @@ class ModelPlanner:
         return {
             "best_reward": number(self.best_reward),
             "worst_reward": number(self.worst_reward),
+            "best_known": number(math.inf if self.best_known is None else self.best_known),
             "n_revisions": np.array([self.n_revisions]),
             **prefixed("sweep", self.sweeper.to_arrays()),
         }
@@ -128,6 +144,8 @@ class ModelPlanner:
         worst = saved.number("worst_reward", infinite=math.inf)
         if (best < worst) != (best == -math.inf):
             raise DataError(f"best_reward is {best}, below {worst}")
+        known = saved.number("best_known", infinite=math.inf)
+        self.best_known = None if known == math.inf else known
         self._set_range(best, worst)
         self.n_revisions = saved.count("n_revisions")
         self.sweeper.restore(saved.part("sweep"))

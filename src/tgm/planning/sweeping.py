@@ -107,7 +107,20 @@ class Sweeper:
         self.set_to[:n] = set_to
         self.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
 
-    def sweep(self, alive: IntArray, tolerance: float, lowest: float, least: float = 0.0) -> None:
+    def restart(self, alive: IntArray, lowest: float) -> None:
+        """Start again from the lowest value: after a change of what the unknown is worth."""
+        self.value[alive] = lowest
+        self.active = set(alive.tolist())
+
+    def sweep(
+        self,
+        alive: IntArray,
+        tolerance: float,
+        lowest: float,
+        least: float = 0.0,
+        *,
+        may_restart: bool = True,
+    ) -> None:
         """Update what changed, until no value moves or ROUNDS_PER_STEP rounds are over.
 
         A value has moved if it changed by more than `tolerance` of (value - lowest), and by more
@@ -121,12 +134,13 @@ class Sweeper:
         Args:
             alive: (n_states,) slots of all states, ascending.
             tolerance, lowest, least: which changes count.
+            may_restart: whether to start again from `lowest`. Where rows are random their numbers
+                move a little at every step, and most values with them: what is left waits.
         """
         moves = _Moves(tolerance, lowest, least)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
-        if SHARE_OF_ALL * len(self.active) > len(alive):
-            self.value[alive] = lowest
-            self.active = set(alive.tolist())
+        if may_restart and SHARE_OF_ALL * len(self.active) > len(alive):
+            self.restart(alive, lowest)
             self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
 
     def _sweep(self, alive: IntArray, moves: _Moves, rounds: int) -> None:

@@ -9,7 +9,7 @@ from tgm.distributions import FloatArray
 from tgm.distributions.moments import Moments
 from tgm.memory.step import Belief, Shares, Step
 from tgm.perception.component_map import ComponentMap
-from tgm.transition.sparse import Key
+from tgm.transition.planned_rows import Key
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,9 +146,7 @@ def _best(
     """The best of candidates (n_candidates, n_features)."""
     fit = evidence_of(steps, deviations, relevant)
     best = int(np.argmax(fit.log_evidence + log_prior))
-    return _Candidate(
-        float(fit.log_evidence[best]), deviations[best], relevant, fit.labels[best]
-    )
+    return _Candidate(float(fit.log_evidence[best]), deviations[best], relevant, fit.labels[best])
 
 
 def _log_prior(ratios: FloatArray) -> FloatArray:

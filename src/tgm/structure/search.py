@@ -17,14 +17,15 @@ from tgm.perception.component_map import ComponentMap
 from tgm.perception.gaussian_states import LEAST_WEIGHT
 from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
 from tgm.structure.revision import Refusal, Relabelling, Revision
-from tgm.transition.sparse import Key, SparseTransitions
+from tgm.transition.planned_rows import Key
+from tgm.transition.sparse import SparseTransitions
 from tgm.world_model import WorldModel, count_step
 
 LEAST_POINTS = 3.0  # of a state that is split, and kept steps that show where
 LEAST_SHARE_OF_HALF = 0.01  # probability of one half of a state; less is nothing
 GROWN = 1.15  # times its points at the last check, from which a state is checked again
 YOUNG = 4.0  # points below which a state is checked again with every point
-MERGE_NEEDS = 3.0  # nats; a wrong merge hides actions that were not tried, a double state costs tries
+MERGE_NEEDS = 3.0  # nats: a wrong merge hides untried actions, a double state costs a few tries
 MOST_LOG_ODDS = 700.0  # beyond them one half is certain
 
 
@@ -211,8 +212,8 @@ class StructureSearch:
     def _loss(self, split: Revision, n_steps: int) -> float:
         """Nats that making the halves of a split one again would win.
 
-        The transitions count too: those of the kept steps, of which it is known which half they left
-        or reached. Counts without kept steps are shared out in one proportion; they would say that
+        The transitions count too: those of the kept steps, of which it is known which half they
+        left or reached. Counts without kept steps are shared out in one proportion; they would say that
         both halves do the same, whatever they do.
         """
         (state, child), world = split.states, self._world

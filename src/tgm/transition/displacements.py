@@ -21,7 +21,7 @@ from tgm.files.schema import LARGEST_POINT, Schema, floats, positive_definite, s
 OWN_SHARE = 0.9  # of an action's own displacements, against those of all actions
 LOG_OWN_SHARE, LOG_BROAD_SHARE = math.log(OWN_SHARE), math.log1p(-OWN_SHARE)
 BROAD_DOF = 3.0  # the displacement of any action: a Student t with heavy tails
-PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own, for each feature but one
+PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own; see `prior_weight`
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
 SETTLED = 300.0  # displacements after which an action's law is learned no further
 FARTHEST = 10.0  # times as far as a typical step

@@ -14,6 +14,7 @@ Outcomes = list[tuple[int, float]]
 CHANGED = 0.01  # probability; a row whose numbers move by less is not planned with again
 LEAST_OUTCOME_COUNT = 0.5  # tries; an outcome with fewer is taken for a mistake
 LEAST_OUTCOME_SHARE = 0.02  # of the tries of its row; the same
+ROUNDED = 1e-9  # tries; what rounding leaves of none
 RANDOM_ROW_TRIES = 3.0  # tries from which a row may be random, and a third of them counts
 
 
@@ -40,6 +41,24 @@ def outcomes(row: Row, visits: float) -> Outcomes:
     items = [(after, count) for after, count in items if count >= least]
     total = sum(count for _, count in items)
     return [(after, count / total) for after, count in items]
+
+
+def random_outcomes(row: Row) -> Outcomes:
+    """The same for a row that is random: rare outcomes are outcomes too.
+
+    Only what has less than half an observation is left out.
+    """
+    items = sorted(row.items(), key=lambda item: (-item[1], item[0]))
+    least = min(items[0][1], LEAST_OUTCOME_COUNT)
+    items = [(after, count) for after, count in items if count >= least]
+    total = sum(count for _, count in items)
+    return [(after, count / total) for after, count in items]
+
+
+def goes_on(row: Row, ended: Row) -> Row:
+    """The counts of a row without the tries that ended the episode."""
+    onward = {after: count - ended.get(after, 0.0) for after, count in row.items()}
+    return {after: count for after, count in onward.items() if count > ROUNDED}
 
 
 def certainty(row: Row, visits: float) -> float:

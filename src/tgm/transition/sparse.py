@@ -3,66 +3,76 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable
 
 import numpy as np
 
+from tgm.distributions import BoolArray, FloatArray
 from tgm.perception.component_map import ComponentMap
-from tgm.transition.rows import CHANGED, Outcomes, Row, certainty, differ, outcomes
+from tgm.transition.chance import (
+    RANDOM_ROWS,
+    gain_of_change,
+    log_odds_of_chance,
+    probability_of_chance,
+    share_of_random_rows,
+    whole_tries,
+)
+from tgm.transition.planned_rows import PLANNED, Key, PlannedRows, share_rows
+from tgm.transition.rows import Row, certainty, goes_on, outcomes, random_outcomes
 
 START = -1  # the state before an episode's first one
 START_ACTION = 0  # the action of that state's row
 
 RETRY_BELOW = 1.5  # tries; a row with fewer is worth one more after a doubtful merge
 SURE_VISITS = 3.0  # tries after which a row can surprise
-SURE_STEP = 0.9  # belief in a step from which a change of the world may be read
+SURE_STEP = 0.9  # belief in a step from which a change may be read
 MOST_LIKELY = 0.5  # belief in a step above which it is a try of its row
-CHANGE_CHANCE = 0.005  # chance of so many failures in a row below which a row has changed
+LEAST_RUN = 2  # unusual outcomes in a row that may show a change; one may have been misread
+LONGEST_RUN = 50  # unusual outcomes in a row that are remembered
 CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
 NO_COUNT = 1e-9  # tries; what rounding leaves of none
 
-SUMS = ("visits", "reward_sum", "end_sum")
-PLANNED = ("successor", "probability", "discounted", "reward", "end", "certainty")
-
-Key = tuple[int, int]
-"""State and action: the name of a row."""
+SUMS = ("visits", "reward_sum", "reward_square", "end_sum")
+ENDED = -2  # the outcome "the episode ended", wherever
 
 
-class SparseTransitions:
+class SparseTransitions(PlannedRows):
     """Owner of the counts of (state, action, next state), of rewards and of terminations.
 
     States are slots of the observation model. Rows are dictionaries: a thousand states would fill a
-    dense tensor with zeros. Beside them stand arrays of fixed width for the planner,
-    (n_slots, n_actions) and (n_slots, n_actions, width), updated row by row. `touched` holds the
-    rows that were counted since the planner looked, `changed` the states whose numbers moved.
+    dense tensor with zeros. `PlannedRows` holds what the planner sees of them.
 
-    Certainty is what a row is worth as knowledge (`rows.certainty`). A row that has surprised, or
-    that waits for a retry, has none.
+    Certainty is what a row is worth as knowledge: of a row that always does the same, see
+    `rows.certainty`; of a random one, its tries. A row that waits for a retry has none, nor has one
+    that always did the same and just has not. Which it is, the evidence says (`transition.chance`).
+
+    Attributes:
+        rows: tries of each (state, action, next state).
+        ended: those of them that ended the episode.
+        predecessors: the rows that lead to each state.
+        visits, reward_sum, reward_square, end_sum: (n_slots, n_actions) sums over the tries.
+        log_fade: ln of the factor by which the first step has faded.
+        retries: rows that wait for one more try.
+        runs: of rows that fail, the unusual outcomes since the usual one was seen last.
+        share_random: share of the rows that are random.
+        is_random: (n_slots, n_actions) rows that are taken for random.
     """
 
     def __init__(self, n_actions: int, gamma: float) -> None:
         """Know of no state."""
-        self.n_actions = n_actions
-        self.gamma = gamma
+        super().__init__(n_actions, gamma)
         self.rows: dict[Key, Row] = {}
-        self.predecessors: list[set[Key]] = []  # the rows that lead to each state
+        self.ended: dict[Key, Row] = {}
+        self.predecessors: list[set[Key]] = []
         self.visits = np.zeros((0, n_actions))
         self.reward_sum = np.zeros((0, n_actions))
+        self.reward_square = np.zeros((0, n_actions))
         self.end_sum = np.zeros((0, n_actions))
-        self.successor = np.zeros((0, n_actions, 2), dtype=np.intp)
-        self.probability = np.zeros((0, n_actions, 2))
-        self.discounted = np.zeros((0, n_actions, 2))  # gamma P(goes on) P(successor)
-        self.reward = np.zeros((0, n_actions))
-        self.end = np.zeros((0, n_actions))
-        self.certainty = np.zeros((0, n_actions))
-        self.log_fade = 0.0  # ln of the factor by which the first step has faded
-        self.changed: set[int] = set()
-        self.touched: set[Key] = set()
-        self.planned: dict[Key, Outcomes] = {}  # what the planner's arrays hold
-        self.retries: set[Key] = set()  # rows that wait for one more try
-        self.surprises: dict[Key, int] = {}  # rows that failed, how often in a row
-        self.version = 0  # counts the changes that are worth planning with again
+        self.log_fade = 0.0
+        self.retries: set[Key] = set()
+        self.runs: dict[Key, list[int]] = {}
+        self.share_random = RANDOM_ROWS
+        self.is_random: BoolArray = np.zeros((0, n_actions), dtype=bool)
 
     def make_room(self, n_slots: int) -> None:
         """Have arrays for at least so many states."""
@@ -70,7 +80,7 @@ class SparseTransitions:
         if missing <= 0:
             return
         missing = max(missing, len(self.visits))
-        for name in (*SUMS, *PLANNED):
+        for name in (*SUMS, *PLANNED, "is_random"):
             values = getattr(self, name)
             more = np.zeros((missing, *values.shape[1:]), dtype=values.dtype)
             setattr(self, name, np.concatenate([values, more]))
@@ -96,15 +106,15 @@ class SparseTransitions:
             may_surprise: whether this is all that the step may have been.
 
         Returns:
-            None, or the probability that an unchanged row fails as often as this one did, if it is
-            so small that the row was forgotten before the step was counted.
+            None, or the nats by which a change explains the row better than chance or misreading,
+            if it does; then the row was forgotten before the step was counted.
         """
         key, change = (state, action), None
         if may_surprise and weight >= SURE_STEP:
-            chance = self.surprise(state, action, after)
-            if chance is not None and chance <= CHANGE_CHANCE:
+            gain = self.surprise(state, action, ENDED if end else after)
+            if gain is not None and gain > 0.0:
                 self.forget_row(state, action)
-                change = chance
+                change = gain
         if weight > MOST_LIKELY and self.retries:
             self.retries.discard(key)
         self.add(state, action, after, weight, reward, end)
@@ -133,8 +143,16 @@ class SparseTransitions:
             self.predecessors[after].discard(key)
         if state == START:
             return
+        if end:
+            ended = self.ended.setdefault(key, {})
+            ended[after] = ended.get(after, 0.0) + weight * end
+            if ended[after] <= NO_COUNT:
+                del ended[after]
+                if not ended:
+                    del self.ended[key]
         self.visits[key] += weight
         self.reward_sum[key] += weight * reward
+        self.reward_square[key] += weight * reward * reward
         self.end_sum[key] += weight * end
         self._refresh(key)
 
@@ -147,35 +165,69 @@ class SparseTransitions:
         actions = range(self.n_actions)
         return bool(self.predecessors[state]) or any(self.row(state, a) for a in actions)
 
-    def surprise(self, state: int, action: int, after: int) -> float | None:
+    def surprise(self, state: int, action: int, outcome: int) -> float | None:
         """Compare a sure step, before it is counted, with the usual outcome of its row.
 
+        `outcome` is where it led, or ENDED.
+
         Returns:
-            None if it is as expected or if nothing was expected; otherwise the probability that
-            an unchanged row fails so many times in a row.
+            None if it is as expected or if nothing was expected; otherwise the nats by which a
+            change explains the tries since the usual outcome was seen last.
         """
         key = state, action
-        row, visits = self.rows.get(key), float(self.visits[key])
-        if not row or visits < SURE_VISITS:
+        if self.visits[key] < SURE_VISITS:
             return None
-        usual = max(row, key=row.__getitem__)
-        if after == usual:
-            self.surprises.pop(key, None)
+        counts = self._outcome_counts(key)
+        run = self.runs.get(key, [])
+        for seen in run:
+            counts[seen] = counts.get(seen, 0.0) - 1.0
+        usual = max(counts, key=counts.__getitem__)
+        if outcome == usual:
+            self.runs.pop(key, None)
             return None
-        times = self.surprises[key] = self.surprises.get(key, 0) + 1
-        # Krichevsky and Trofimov's estimate of how often the row fails.
-        failure = (visits - row[usual] + 0.25) / (visits + 0.5)
-        return max(float(failure**times), sys.float_info.min)
+        run = self.runs[key] = [*run, outcome][-LONGEST_RUN:]
+        if len(run) < LEAST_RUN:
+            return -math.inf
+        return gain_of_change(counts, run, self._places, self.share_random)
+
+    def _outcome_counts(self, key: Key) -> Row:
+        """Tries of each outcome of a row; all that ended the episode are one."""
+        row = self.rows.get(key, {})
+        ended = self.ended.get(key)
+        if ended is None:
+            return dict(row)
+        return goes_on(row, ended) | {ENDED: sum(ended.values())}
+
+    @property
+    def _places(self) -> int:
+        """Number of possible outcomes of a row: an action leads to few places."""
+        return 2 * self.n_actions
 
     def forget_row(self, state: int, action: int) -> None:
         """Forget all about one action in one state."""
         key = state, action
-        self.surprises.pop(key, None)
+        self.runs.pop(key, None)
+        self.ended.pop(key, None)
         for after in self.rows.pop(key, {}):
             self.predecessors[after].discard(key)
-        for values in (self.visits, self.reward_sum, self.end_sum):
-            values[key] = 0.0
+        for name in SUMS:
+            getattr(self, name)[key] = 0.0
         self._refresh(key)
+
+    # --- chance -----------------------------------------------------------------------------------
+
+    def learn_chance(self) -> None:
+        """Learn the share of random rows; rows that are taken for something else now follow."""
+        judged = self.log_chance != 0.0
+        self.share_random = share_of_random_rows(self.log_chance, judged, self.share_random)
+        odds = math.log(self.share_random / (1.0 - self.share_random))
+        is_random = (self.log_chance + odds > 0.0) & (self.visits > NO_COUNT)
+        for key in zip(*(i.tolist() for i in (is_random != self.is_random).nonzero()), strict=True):
+            self._refresh(key)
+
+    def chance(self, n_slots: int) -> FloatArray:
+        """(n_slots, n_actions) probability that each row is random."""
+        return probability_of_chance(self.log_chance[:n_slots], self.share_random)
 
     # --- doubts -----------------------------------------------------------------------------------
 
@@ -199,10 +251,11 @@ class SparseTransitions:
         """Count everything seen so far exp(log_factor) times: for worlds that change."""
         self.log_fade += log_factor
         factor = math.exp(log_factor)
-        for row in self.rows.values():
+        for row in (*self.rows.values(), *self.ended.values()):
             for after in row:
                 row[after] *= factor
-        for values in (self.visits, self.reward_sum, self.end_sum, self.certainty):
+        for name in (*SUMS, "certainty"):
+            values = getattr(self, name)
             values *= factor
 
     # --- changes of structure ---------------------------------------------------------------------
@@ -217,8 +270,9 @@ class SparseTransitions:
         changed = change.changed
         concerned = self.rows_concerning(changed)
         rows = {key: self.rows.pop(key) for key in sorted(concerned) if key in self.rows}
+        ended = {key: self.ended.pop(key) for key in rows if key in self.ended}
         for key, row in rows.items():
-            self.surprises.pop(key, None)
+            self.runs.pop(key, None)
             for after in row:
                 self.predecessors[after].discard(key)
         self._share_sums(changed)
@@ -229,7 +283,11 @@ class SparseTransitions:
             for state, action in waiting
             for new, _ in changed.get(state, [(state, 1.0)])
         )
-        touched = concerned | self._share_rows(rows, changed)
+        touched = concerned | share_rows(rows, changed, self.rows)
+        for key in touched:
+            for after in self.rows.get(key, {}):
+                self.predecessors[after].add(key)
+        share_rows(ended, changed, self.ended)
         touched = {key for key in touched if key[0] != START}
         for key in sorted(touched):
             self._refresh(key)
@@ -246,25 +304,9 @@ class SparseTransitions:
             )
         }
 
-    def _share_rows(
-        self, rows: dict[Key, Row], changed: dict[int, list[tuple[int, float]]]
-    ) -> set[Key]:
-        """Counts go with their states; returns the rows that got some."""
-        touched = set()
-        for (state, action), row in rows.items():
-            for new_state, share in changed.get(state, [(state, 1.0)]):
-                key = new_state, action
-                new_row = self.rows.setdefault(key, {})
-                touched.add(key)
-                for after, count in row.items():
-                    for new_after, part in changed.get(after, [(after, 1.0)]):
-                        new_row[new_after] = new_row.get(new_after, 0.0) + count * share * part
-                        self.predecessors[new_after].add(key)
-        return touched
-
     def _share_sums(self, changed: dict[int, list[tuple[int, float]]]) -> None:
         """Visits, rewards and ends go with their states."""
-        for values in (self.visits, self.reward_sum, self.end_sum):
+        for values in [getattr(self, name) for name in SUMS]:
             taken = {old: values[old].copy() for old in changed}
             for old in changed:
                 values[old] = 0.0
@@ -279,56 +321,34 @@ class SparseTransitions:
         self.touched.add(key)
         visits, row = float(self.visits[key]), self.rows.get(key)
         if visits <= NO_COUNT or not row:
+            self.is_random[key] = False
             self._clear(key)
             return
         end = min(1.0, float(self.end_sum[key]) / visits)
         reward = float(self.reward_sum[key]) / visits
+        is_random = self._weigh_chance(key)
         if len(row) == 1:  # the usual case: one successor
             ((after, sure),) = row.items()
             items = [(after, 1.0)]
         else:
-            sure, items = certainty(row, visits), outcomes(row, visits)
-        if key in self.surprises or key in self.retries:
+            onward = goes_on(row, self.ended[key]) if key in self.ended else row
+            if is_random:
+                sure, items = visits, random_outcomes(onward or row)
+            else:
+                sure, items = certainty(row, visits), outcomes(onward or row, visits)
+        if key in self.retries or (key in self.runs and not is_random):
             sure = 0.0
         elif end > CERTAIN_END:
             sure = visits
         self.certainty[key] = sure
-        before, planned = float(self.reward[key]), self.planned.get(key, [])
-        if (
-            (items != planned and differ(items, planned))
-            or abs(reward - before) > CHANGED * max(abs(reward), abs(before))
-            or abs(end - float(self.end[key])) >= CHANGED
-        ):
-            self.reward[key] = reward
-            self.end[key] = end
-            self._write(key, items)
+        self._plan_with(key, items, reward, end)
 
-    def _clear(self, key: Key) -> None:
-        """Nothing is known of a row (any more)."""
-        self.certainty[key] = 0.0
-        self.planned.pop(key, None)
-        self.successor[key] = 0
-        self.probability[key] = self.discounted[key] = 0.0
-        self.changed.add(key[0])
-        self.version += 1
-
-    def _write(self, key: Key, items: Outcomes) -> None:
-        if len(items) > self.successor.shape[2]:
-            self._widen(len(items))
-        successor, probability = self.successor[key], self.probability[key]
-        successor[:] = items[0][0]
-        probability[:] = 0.0
-        for index, (after, share) in enumerate(items):
-            successor[index], probability[index] = after, share
-        self.discounted[key] = probability * (self.gamma * (1.0 - self.end[key]))
-        self.planned[key] = items
-        self.changed.add(key[0])
-        self.version += 1
-
-    def _widen(self, width: int) -> None:
-        """Have columns for rows with more successors."""
-        now = self.successor.shape[2]
-        extra = ((0, 0), (0, 0), (0, max(width, 2 * now) - now))
-        self.successor = np.pad(self.successor, extra)
-        self.probability = np.pad(self.probability, extra)
-        self.discounted = np.pad(self.discounted, extra)
+    def _weigh_chance(self, key: Key) -> bool:
+        """Whether a row is taken for random; its evidence is noted."""
+        tries = whole_tries(self._outcome_counts(key).values())
+        odds = log_odds_of_chance(tries, self._places) if sum(tries) > 1 else 0.0
+        self.log_chance[key] = odds
+        share = self.share_random
+        is_random = odds + math.log(share / (1.0 - share)) > 0.0
+        self.is_random[key] = is_random
+        return is_random

@@ -9,14 +9,16 @@ import numpy as np
 from tgm.distributions import IntArray
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
-from tgm.transition.sparse import PLANNED, START, SUMS, Key, SparseTransitions
+from tgm.transition.planned_rows import PLANNED, Key
+from tgm.transition.rows import Row
+from tgm.transition.sparse import ENDED, START, SUMS, SparseTransitions
 
 ROUNDING = 1e-6  # by how much sums in a file may miss what they should be
 
 
 def to_arrays(transitions: SparseTransitions) -> Arrays:
     """Everything; rows in their order, and the planner's arrays, which lag behind the rows."""
-    keys, rows = list(transitions.rows), list(transitions.rows.values())
+    keys, rows, runs = list(transitions.rows), list(transitions.rows.values()), transitions.runs
     return {
         "row.key": _pairs(keys),
         "row.n_next": np.array([len(row) for row in rows], dtype=np.intp),
@@ -27,8 +29,12 @@ def to_arrays(transitions: SparseTransitions) -> Arrays:
         "changed": np.array(sorted(transitions.changed), dtype=np.intp),
         "touched": _pairs(sorted(transitions.touched)),
         "retries": _pairs(sorted(transitions.retries)),
-        "surprise.key": _pairs(list(transitions.surprises)),
-        "surprise.times": np.array(list(transitions.surprises.values()), dtype=np.intp),
+        "is_random": transitions.is_random,
+        "share_random": np.array([transitions.share_random]),
+        **_listed("ended", transitions.ended),
+        "run.key": _pairs(list(runs)),
+        "run.length": np.array([len(run) for run in runs.values()], dtype=np.intp),
+        "run.outcome": np.array([x for run in runs.values() for x in run], dtype=np.intp),
     }
 
 
@@ -41,23 +47,27 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
     transitions.predecessors = [set() for _ in range(shape[0])]
     for name in SUMS:
         low = None if name == "reward_sum" else -ROUNDING
-        setattr(transitions, name, saved.floats(name, *shape, low=low, size=LARGEST_SUM))
+        size = LARGEST_SUM**2 if name == "reward_square" else LARGEST_SUM
+        setattr(transitions, name, saved.floats(name, *shape, low=low, size=size))
     _restore_planned(transitions, saved, shape)
     _restore_rows(transitions, saved)
     transitions.log_fade = saved.number("log_fade")
     transitions.changed = set(saved.whole("changed", ANY, high=shape[0] - 1).tolist())
     transitions.touched = set(_keys(saved, "touched", shape))
     transitions.retries = set(_keys(saved, "retries", shape))
-    times = saved.whole("surprise.times", ANY).tolist()
-    keys = _keys(saved, "surprise.key", shape, len(times))
-    transitions.surprises = dict(zip(keys, times, strict=True))
+    transitions.is_random = saved.flags("is_random", *shape)
+    transitions.share_random = saved.number("share_random")
+    if not 0.0 < transitions.share_random < 1.0:
+        raise DataError(f"array 'share_random' is {transitions.share_random}, not from 0 to 1")
+    _restore_ended(transitions, saved, shape)
+    _restore_runs(transitions, saved, shape)
 
 
 def _restore_planned(
     transitions: SparseTransitions, saved: ArrayReader, shape: tuple[int, int]
 ) -> None:
     """The planner's arrays; values would grow without end if rows summed to more than one."""
-    for name in ("reward", "certainty"):
+    for name in ("reward", "certainty", "log_chance"):
         setattr(transitions, name, saved.floats(name, *shape, size=LARGEST_SUM))
     transitions.end = saved.floats("end", *shape, low=-ROUNDING, high=1.0)
     transitions.successor = saved.whole("successor", *shape, ANY, high=max(shape[0] - 1, 0))
@@ -91,6 +101,37 @@ def _restore_rows(transitions: SparseTransitions, saved: ArrayReader) -> None:
                 strict=True,
             )
             transitions.planned[key] = [(state, share) for state, share in outcomes if share > 0]
+
+
+def _restore_ended(
+    transitions: SparseTransitions, saved: ArrayReader, shape: tuple[int, int]
+) -> None:
+    counts = saved.floats("ended.count", ANY, low=0.0).tolist()
+    states = saved.whole("ended.state", len(counts), high=shape[0] - 1).tolist()
+    keys = _keys(saved, "ended.key", shape, len(counts))
+    for key, state, count in zip(keys, states, counts, strict=True):
+        tries = transitions.row(*key).get(state, 0.0)
+        if key[0] == START or count > tries + ROUNDING * max(1.0, tries):
+            raise DataError(f"array 'ended.count' has {count} of {tries} tries of {key}")
+        transitions.ended.setdefault(key, {})[state] = count
+
+
+def _restore_runs(
+    transitions: SparseTransitions, saved: ArrayReader, shape: tuple[int, int]
+) -> None:
+    lengths = saved.whole("run.length", ANY).tolist()
+    outcomes = iter(saved.whole("run.outcome", sum(lengths), low=ENDED, high=shape[0] - 1).tolist())
+    for key, length in zip(_keys(saved, "run.key", shape, len(lengths)), lengths, strict=True):
+        transitions.runs[key] = list(itertools.islice(outcomes, length))
+
+
+def _listed(name: str, rows: dict[Key, Row]) -> Arrays:
+    """(row, next state, count) of all rows, as three arrays of one length."""
+    return {
+        f"{name}.key": _pairs([key for key, row in rows.items() for _ in row]),
+        f"{name}.state": np.array([s for row in rows.values() for s in row], dtype=np.intp),
+        f"{name}.count": np.array([c for row in rows.values() for c in row.values()], dtype=float),
+    }
 
 
 def _pairs(keys: list[Key]) -> IntArray:

@@ -12,9 +12,11 @@ def excerpt(transitions: SparseTransitions, state: int, n_slots: int) -> SparseT
     """A copy of the rows from and to one state, for so many slots: to try a change on it."""
     copy = SparseTransitions(transitions.n_actions, transitions.gamma)
     copy.make_room(max(n_slots, len(transitions.visits)))
-    copy.log_fade = transitions.log_fade
+    copy.log_fade, copy.share_random = transitions.log_fade, transitions.share_random
     for key in transitions.rows_concerning([state]) & transitions.rows.keys():
         copy.rows[key] = dict(transitions.rows[key])
+        if key in transitions.ended:
+            copy.ended[key] = dict(transitions.ended[key])
         for after in transitions.rows[key]:
             copy.predecessors[after].add(key)
         if key[0] != START:

@@ -2,6 +2,9 @@
 
 The agent goes where the unknown is nearest. When no unknown row can be reached, the rows that are
 trusted least are asked for one more try: a row that was misread may block the way to a reward.
+
+A random row is not known by one try, but by degrees: each try has a bonus that falls as the row is
+tried, with the error of its numbers and with the probability of what it has not shown yet.
 """
 
 from __future__ import annotations
@@ -21,6 +24,15 @@ RETRY_SHARE = 10  # one in so many known rows is tried again: the least trusted
 LOOK_EVERY = 10  # steps between two searches for unknown rows, if nothing asks for one earlier
 SWEEP_TOLERANCE = 0.02  # steps: values are exact to what so many steps more or less are worth
 LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
+CHANCE_BONUS = 0.003  # ranges of reward: least bonus of a random row that was tried once
+FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
+CONFIDENCE = 0.5  # standard errors of the value of a random row that are added to it
+UNSEEN = 0.5  # tries that "something never seen" is worth in a random row
+BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
+WORLD_OF_CHANCE = 0.1  # share of random rows from which optimism is limited
+LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
+SWEEP_EVERY = 5  # steps between two sweeps in such a world: every try moves some numbers
+VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
 
 
@@ -37,6 +49,7 @@ class Optimism(ExplorationStrategy):
         self._is_due = True  # whether that search is due at once
         self._is_stuck = False  # whether no unknown row can be reached
         self._n_revisions = 0  # planner.n_revisions at the last search
+        self._value_at = 0.0  # step from which the best known value is computed again
 
     def values(
         self,
@@ -75,6 +88,7 @@ class Optimism(ExplorationStrategy):
         return {
             "retry_at": number(self._retry_at),
             "look_at": number(self._look_at),
+            "value_at": number(self._value_at),
             "is_due": np.array([self._is_due]),
             "is_stuck": np.array([self._is_stuck]),
             "n_revisions": np.array([self._n_revisions]),
@@ -83,6 +97,7 @@ class Optimism(ExplorationStrategy):
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
         self._retry_at, self._look_at = saved.number("retry_at"), saved.number("look_at")
+        self._value_at = saved.number("value_at")
         self._is_due = bool(saved.flags("is_due", 1)[0])
         self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
         self._n_revisions = saved.count("n_revisions")
@@ -101,11 +116,13 @@ class Optimism(ExplorationStrategy):
             model.touched.clear()
         if self._is_due or n_steps >= self._look_at or self._n_revisions != planner.n_revisions:
             self._look_again(planner, n_steps, alive)
-        if sweeper.active:
+        by_chance = planner.best_known is not None
+        if sweeper.active and not (by_chance and n_steps % SWEEP_EVERY):
             # One step more or less changes a value by the share 1 - gamma.
             tolerance = SWEEP_TOLERANCE * (1.0 - planner.gamma)
-            least = LEAST_CHANGE * planner.reward_range
-            sweeper.sweep(alive, tolerance, planner.lowest, least)
+            least = LEAST_CHANGE_BY_CHANCE if by_chance else LEAST_CHANGE
+            least *= planner.reward_range
+            sweeper.sweep(alive, tolerance, planner.lowest, least, may_restart=not by_chance)
 
     def _mark_touched(self, planner: ModelPlanner) -> bool:
         """Whether rows that were counted have become known, or unknown; marks them.
@@ -128,6 +145,8 @@ class Optimism(ExplorationStrategy):
         self._is_due, self._n_revisions = False, planner.n_revisions
         self._look_at = max(self._retry_at, n_steps + LOOK_EVERY)
         n_slots = int(alive.max(initial=-1)) + 1
+        planner.model.learn_chance()
+        self._limit_optimism(planner, n_steps, alive)
         certainty = planner.model.certainty[:n_slots]
         is_alive = np.zeros((n_slots, 1), dtype=bool)
         is_alive[alive] = True
@@ -136,13 +155,25 @@ class Optimism(ExplorationStrategy):
         nothing_gained = planner.best_reward == planner.worst_reward
         may_retry = self._is_stuck or nothing_gained or n_steps >= self._retry_at
         if is_over and may_retry and n_steps > 0:
-            is_known = (certainty >= FIRST_TRY) & is_alive
             trust = planner.trust(n_slots)
+            is_known = (certainty >= FIRST_TRY) & is_alive & ~planner.model.is_random[:n_slots]
             _retry_least_trusted(planner.model, is_known & np.isfinite(trust), trust)
             self._retry_at = n_steps * RETRY_GROWTH
             self._is_stuck = False
             unknown = (certainty < FIRST_TRY) & is_alive
         planner.sweeper.set_rows(unknown, np.full(unknown.shape, planner.highest))
+        _pay_for_chance(planner, n_slots)
+
+    def _limit_optimism(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
+        """In a world of chance, measure the unknown from the best known value."""
+        if planner.model.share_random < WORLD_OF_CHANCE:
+            planner.limit_optimism(None)
+        elif planner.best_known is None or n_steps >= self._value_at:
+            self._value_at = n_steps * VALUE_GROWTH
+            if planner.best_known is None:
+                planner.sweeper.restart(alive, planner.lowest)
+            best = float(planner.greedy_values(alive)[alive].max(initial=planner.lowest))
+            planner.limit_optimism(best)
 
     def _note_best(self, planner: ModelPlanner, value: float, n_steps: int) -> None:
         """Decide from the best value in reach whether known rows must be tried again.
@@ -156,6 +187,43 @@ class Optimism(ExplorationStrategy):
         known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
         if is_lowest or (value <= known and n_steps >= self._retry_at):
             self._is_stuck = self._is_due = True
+
+
+def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
+    """Give random rows the bonus of one more try.
+
+    It has three parts: the standard error of the value of the row, a little for any row, and the
+    probability of something never seen, which may be as good as the unknown.
+    """
+    model, sweeper = planner.model, planner.sweeper
+    is_random, now = model.is_random[:n_slots], sweeper.bonus[:n_slots]
+    if not is_random.any() and not now.any():
+        return
+    tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
+    lacking = np.maximum(planner.highest - (sweeper.q[:n_slots] - now), 0.0)
+    error = np.sqrt(_variances(planner, n_slots) / tries)
+    nothing_gained = planner.best_reward == planner.worst_reward
+    least = (FIRST_BONUS if nothing_gained else CHANCE_BONUS) * planner.reward_range
+    bonus = CONFIDENCE * error + least / np.sqrt(tries)
+    bonus += UNSEEN / (tries + UNSEEN) * lacking
+    bonus *= model.chance(n_slots)
+    bonus[~is_random] = 0.0
+    moved = np.abs(bonus - now) > BONUS_MOVED * np.maximum(bonus, now)
+    now[moved] = bonus[moved]
+    sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+
+def _variances(planner: ModelPlanner, n_slots: int) -> FloatArray:
+    """(n_slots, n_actions) variance of what a try of each row brings: reward, and value after."""
+    model = planner.model
+    tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
+    mean = model.reward_sum[:n_slots] / tries
+    rewards = np.maximum(model.reward_square[:n_slots] / tries - mean**2, 0.0)
+    share = model.discounted[:n_slots] / planner.gamma
+    after = planner.gamma * planner.sweeper.value[model.successor[:n_slots]]
+    mean = (share * after).sum(axis=-1)
+    values = np.maximum((share * after**2).sum(axis=-1) - mean**2, 0.0)
+    return np.asarray(rewards + values)
 
 
 def _retry_least_trusted(model: SparseTransitions, is_known: BoolArray, trust: FloatArray) -> None:

@@ -1,0 +1,118 @@
+"""Chance, change or error: the evidence of each explanation of what a row did.
+
+A row is the outcomes of one action in one state. Either it always does the same, and the other
+outcomes were misread; or it is random; or it did one thing until some try and another since. Counts
+are whole tries: a step that may have led to two places is no evidence that the row leads to both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray
+from tgm.transition.rows import row_log_evidence
+
+MISREAD = (0.5, 49.5)  # Beta: how often a step of a row that always does the same is misread
+SPREAD = 2.0  # Dirichlet: tries that the prior of a random row is worth, over all places
+CHANGE_AT_A_TRY = 1e-3  # probability that a row changes between two of its tries
+RANDOM_ROWS = 0.01  # share of random rows in a world of which nothing is known
+RANDOM_ROWS_WEIGHT = 10.0  # rows that this share is worth
+ROUNDS = 3  # of expectation and maximisation at each look
+ALMOST_WHOLE = 0.1  # what a step may lack to one try
+LEAST_RANDOM, MOST_RANDOM = 1e-9, 1.0 - 1e-9  # share of random rows
+
+
+def whole_tries(counts: Iterable[float]) -> tuple[int, ...]:
+    """The counts in whole tries, largest first, without those of less than one."""
+    tries = sorted((int(count + ALMOST_WHOLE) for count in counts), reverse=True)
+    return tuple(count for count in tries if count)
+
+
+@lru_cache(maxsize=100_000)
+def log_same(tries: tuple[int, ...], places: int) -> float:
+    """ln evidence of a row that always does the same; its other outcomes were misread.
+
+    The place is one of `places`, and so is what a misread step is taken for.
+
+    Args:
+        tries: whole tries of each outcome, largest first.
+        places: number of possible outcomes.
+    """
+    if not tries:
+        return 0.0
+    usual, others = tries[0], sum(tries) - tries[0]
+    wrong, right = MISREAD
+    evidence = math.lgamma(wrong + others) - math.lgamma(wrong)
+    evidence += math.lgamma(right + usual) - math.lgamma(right)
+    evidence += math.lgamma(wrong + right) - math.lgamma(wrong + right + usual + others)
+    return evidence - math.log(places) - others * math.log(max(places - 1, 1))
+
+
+@lru_cache(maxsize=100_000)
+def log_random(tries: tuple[int, ...], places: int) -> float:
+    """ln evidence of a random row: a Dirichlet over the places; see `log_same`."""
+    return row_log_evidence(tries, [SPREAD / places] * len(tries), SPREAD)
+
+
+def log_odds_of_chance(tries: tuple[int, ...], places: int) -> float:
+    """Nats by which a row speaks for being random, against always doing the same."""
+    return log_random(tries, places) - log_same(tries, places)
+
+
+def log_row(tries: tuple[int, ...], places: int, share: float) -> float:
+    """ln evidence of a row that may be random or not; `share` is the probability that it is."""
+    same = math.log(1.0 - share) + log_same(tries, places)
+    random = math.log(share) + log_random(tries, places)
+    high, low = max(same, random), min(same, random)
+    return high + math.log1p(math.exp(low - high))
+
+
+def gain_of_change(
+    before: dict[int, float], since: Sequence[int], places: int, share: float
+) -> float:
+    """Nats won by explaining the newest tries of a row by a change, not by chance or misreading.
+
+    Args:
+        before: tries of each outcome, before.
+        since: the outcomes of the newest tries.
+        places: number of possible outcomes.
+        share: probability that a row is random.
+    """
+    both, after = dict(before), dict.fromkeys(since, 0.0)
+    for outcome in since:
+        both[outcome] = both.get(outcome, 0.0) + 1.0
+        after[outcome] += 1.0
+    then, now, all_tries = (whole_tries(x.values()) for x in (before, after, both))
+    changed = log_row(then, places, share) + log_row(now, places, share)
+    return math.log(CHANGE_AT_A_TRY) + changed - log_row(all_tries, places, share)
+
+
+def share_of_random_rows(log_odds: FloatArray, judged: BoolArray, share: float) -> float:
+    """The share of random rows in the world, learned from all rows that were tried again.
+
+    Expectation and maximisation from the last `share`, with a Beta prior: the first rows that look
+    random count little in a world in which many do not, and a row that was tried once is expected
+    to be what the others are.
+
+    Args:
+        log_odds: of each row, as `log_odds_of_chance`.
+        judged: which of the rows were tried more than once.
+        share: the last estimate.
+    """
+    odds = log_odds[judged]
+    for _ in range(ROUNDS):
+        expected = float(probability_of_chance(odds, share).sum())
+        total = RANDOM_ROWS * RANDOM_ROWS_WEIGHT + expected
+        share = total / (RANDOM_ROWS_WEIGHT + len(odds))
+        share = min(max(share, LEAST_RANDOM), MOST_RANDOM)
+    return share
+
+
+def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:
+    """Probability that each row is random, by the odds of its own tries and the share of others."""
+    odds = np.clip(log_odds + math.log(share / (1.0 - share)), -700.0, 700.0)
+    return np.asarray(1.0 / (1.0 + np.exp(-odds)))

@@ -1,0 +1,123 @@
+"""Chance, change or error: the evidence of each, against enumeration."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from tests.oracles import misreading_log_probability, polya_urn_log_probability
+
+from tgm.transition.chance import (
+    CHANGE_AT_A_TRY,
+    MISREAD,
+    RANDOM_ROWS,
+    RANDOM_ROWS_WEIGHT,
+    SPREAD,
+    gain_of_change,
+    log_odds_of_chance,
+    log_random,
+    log_row,
+    log_same,
+    probability_of_chance,
+    share_of_random_rows,
+    whole_tries,
+)
+
+PLACES = 4
+
+
+def counted(draws: list[int]) -> dict[int, float]:
+    return {outcome: float(draws.count(outcome)) for outcome in dict.fromkeys(draws)}
+
+
+def oracle_row(draws: list[int], share: float) -> float:
+    """ln evidence of a sequence, by urns: the usual outcome is the commonest."""
+    usual = max(draws, key=draws.count)
+    same = misreading_log_probability(draws, usual, PLACES, np.array(MISREAD))
+    random = polya_urn_log_probability(draws, np.full(PLACES, SPREAD / PLACES))
+    return math.log((1 - share) * math.exp(same) + share * math.exp(random))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_evidences_are_those_of_urns(seed):
+    rng = np.random.default_rng(seed)
+    draws = rng.choice(PLACES, p=[0.7, 0.1, 0.1, 0.1], size=rng.integers(1, 15)).tolist()
+    tries = whole_tries(counted(draws).values())
+    usual = max(draws, key=draws.count)
+    same = misreading_log_probability(draws, usual, PLACES, np.array(MISREAD))
+    random = polya_urn_log_probability(draws, np.full(PLACES, SPREAD / PLACES))
+    assert log_same(tries, PLACES) == pytest.approx(same)
+    assert log_random(tries, PLACES) == pytest.approx(random)
+    assert log_odds_of_chance(tries, PLACES) == pytest.approx(random - same)
+    assert log_row(tries, PLACES, 0.3) == pytest.approx(oracle_row(draws, 0.3))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_all_that_a_random_row_may_do_has_probability_one(n):
+    total = sum(
+        math.exp(log_random(whole_tries(counted(list(draws)).values()), PLACES))
+        for draws in itertools.product(range(PLACES), repeat=n)
+    )
+    assert total == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_gain_of_a_change_by_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    before = rng.choice(PLACES, p=[0.9, 0.1, 0, 0], size=8).tolist()
+    since = rng.integers(1, PLACES, size=rng.integers(2, 6)).tolist()
+    share = rng.uniform(0.01, 0.9)
+    changed = math.log(CHANGE_AT_A_TRY) + oracle_row(before, share) + oracle_row(since, share)
+    expected = changed - oracle_row(before + since, share)
+    gain = gain_of_change(counted(before), since, PLACES, share)
+    assert gain == pytest.approx(expected)
+
+
+def test_a_doubtful_step_is_no_evidence_of_chance():
+    assert whole_tries([0.6, 0.4]) == ()
+    assert whole_tries([0.4, 5.95, 1.2]) == (6, 1)
+    assert whole_tries([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "share", "expected"),
+    [
+        (10, [2], 0.01, False),  # one step may have been misread
+        (3, [2, 2], 0.01, True),
+        (50, [2, 2], 0.001, True),
+        (10, [2, 3], 0.001, False),  # a new row would not do two things
+        (10, [2, 2], 0.9, False),  # where most rows are random it is chance
+        (10, [2] * 8, 0.9, True),
+    ],
+)
+def test_when_a_row_has_changed(before, since, share, expected):
+    assert (gain_of_change({1: float(before)}, since, 8, share) > 0) == expected
+
+
+def test_the_first_random_row_needs_more_evidence_than_the_hundredth():
+    same, mixed = log_odds_of_chance((4,), 8), log_odds_of_chance((2, 1), 8)
+    alone = np.array([mixed])
+    with_same = np.array([mixed] + [same] * 60)
+    with_mixed = np.array([mixed] * 20 + [same])
+
+    def chance(odds):
+        share = RANDOM_ROWS
+        for _ in range(20):
+            share = share_of_random_rows(odds, odds != 0, share)
+        return share, float(probability_of_chance(odds, share)[0])
+
+    assert chance(alone)[1] > 0.5
+    assert chance(with_same)[1] < 0.5
+    assert chance(with_same)[0] < 0.02
+    assert chance(with_mixed)[0] > 0.3
+    assert chance(with_mixed)[1] > 0.8
+
+
+def test_the_share_of_random_rows_by_hand():
+    odds = np.array([2.0, -1.0, 7.0])
+    judged = np.array([True, True, False])
+    share = 0.2
+    for _ in range(3):
+        p = [share * math.exp(x) / (share * math.exp(x) + 1 - share) for x in (2.0, -1.0)]
+        share = (RANDOM_ROWS * RANDOM_ROWS_WEIGHT + sum(p)) / (RANDOM_ROWS_WEIGHT + 2)
+    assert share_of_random_rows(odds, judged, 0.2) == pytest.approx(share)
