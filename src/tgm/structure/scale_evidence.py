@@ -59,7 +59,7 @@ class FirstSteps:
     @cached_property
     def typical_step(self) -> FloatArray:
         """(n_features,) the reach of each feature, above zero."""
-        return np.maximum(self.reach, LEAST_REACH * self.reach.max())
+        return np.asarray(np.maximum(self.reach, LEAST_REACH * self.reach.max()))
 
     @cached_property
     def common(self) -> FloatArray:
@@ -183,7 +183,7 @@ class _Laws:
         log_own = -0.5 * np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
         log_own -= 0.5 * (n_dims * math.log(2 * math.pi) + np.log(variance).sum(axis=1))[:, None]
         own = np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE)
-        return np.where(weight > 0, own, log_broad)
+        return np.asarray(np.where(weight > 0, own, log_broad))
 
     def add(self, displacement: FloatArray, action: int, has_moved: BoolArray) -> None:
         """Learn from the candidates for which a step (n_candidates, n_dims) changed the state."""

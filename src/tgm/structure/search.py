@@ -213,7 +213,7 @@ class StructureSearch:
         """Nats that making the halves of a split one again would win.
 
         The transitions count too: those of the kept steps, of which it is known which half they
-        left or reached. Counts without kept steps are shared out in one proportion; they would say that
+        left or reached. Counts without kept steps are shared out by those; they would say that
         both halves do the same, whatever they do.
         """
         (state, child), world = split.states, self._world

@@ -88,7 +88,7 @@ class DiagonalDisplacements:
         features: (n, n_features) the points themselves.
         """
         logs = self._log_densities(features - origin, action)
-        return np.exp(np.minimum(logs - logs[among].max(), 0.0))
+        return np.asarray(np.exp(np.minimum(logs - logs[among].max(), 0.0)))
 
     def _log_broad(self, displacements: FloatArray) -> FloatArray:
         n_features = displacements.shape[1]
@@ -106,7 +106,7 @@ class DiagonalDisplacements:
         variance = spread * (1.0 + 1.0 / total) + self._floor
         square = ((displacements - self.mean[action]) ** 2 / variance).sum(axis=1)
         log_own = -0.5 * (square + float(np.log(2 * math.pi * variance).sum()))
-        return np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE)
+        return np.asarray(np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE))
 
     def _refresh(self) -> None:
         """The Student t of any action's displacement."""
