@@ -122,7 +122,7 @@ class Optimism(ExplorationStrategy):
             tolerance = SWEEP_TOLERANCE * (1.0 - planner.gamma)
             least = LEAST_CHANGE_BY_CHANCE if by_chance else LEAST_CHANGE
             least *= planner.reward_range
-            sweeper.sweep(alive, tolerance, planner.lowest, least, may_restart=not by_chance)
+            sweeper.sweep(alive, tolerance, planner.lowest, least, by_chance=by_chance)
 
     def _mark_touched(self, planner: ModelPlanner) -> bool:
         """Whether rows that were counted have become known, or unknown; marks them.
@@ -169,6 +169,7 @@ class Optimism(ExplorationStrategy):
             planner.limit_optimism(None)
         elif planner.best_known is None or n_steps >= self._value_at:
             self._value_at = n_steps * VALUE_GROWTH
+            planner.model.learn_evenness()
             if planner.best_known is None:
                 planner.sweeper.restart(alive, planner.lowest)
             best = float(planner.greedy_values(alive)[alive].max(initial=planner.lowest))
