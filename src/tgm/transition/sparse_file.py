@@ -47,7 +47,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
         raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
     transitions.predecessors = [set() for _ in range(shape[0])]
     for name in SUMS:
-        low = None if name in ("reward_sum", "end_reward") else -ROUNDING
+        low = -ROUNDING if name in ("visits", "end_sum") else None
         size = LARGEST_SUM**2 if name == "reward_square" else LARGEST_SUM
         setattr(transitions, name, saved.floats(name, *shape, low=low, size=size))
     _restore_planned(transitions, saved, shape)
