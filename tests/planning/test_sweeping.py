@@ -218,3 +218,19 @@ def test_one_sweep_reaches_fifteen_steps_far_and_the_next_goes_on():
     assert sweeper.active == {n - 1 - 15}
     sweeper.sweep(np.arange(n), 1e-8, LOWEST)
     assert sweeper.active == {n - 1 - 30}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_improving_policies_gives_the_same_values(seed):
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, 12)
+    is_set, set_to, chosen = random_settings(rng, model)
+    sweeper = Sweeper(model)
+    sweeper.make_room(12, 7.0)
+    sweeper.set_rows(is_set, set_to)
+    sweeper.active = set(range(12))
+    for _ in range(100):
+        sweeper.sweep(np.arange(12), 1e-10, LOWEST, by_chance=True)
+        if not sweeper.active:
+            break
+    np.testing.assert_allclose(sweeper.q, by_loops(model, chosen), atol=2e-3)

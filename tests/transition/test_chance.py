@@ -9,10 +9,12 @@ from tests.oracles import misreading_log_probability, polya_urn_log_probability
 
 from tgm.transition.chance import (
     CHANGE_AT_A_TRY,
+    EVENNESS,
     MISREAD,
     RANDOM_ROWS,
     RANDOM_ROWS_WEIGHT,
     SPREAD,
+    evenness_of_rows,
     gain_of_change,
     log_odds_of_chance,
     log_random,
@@ -121,3 +123,16 @@ def test_the_share_of_random_rows_by_hand():
         p = [share * math.exp(x) / (share * math.exp(x) + 1 - share) for x in (2.0, -1.0)]
         share = (RANDOM_ROWS * RANDOM_ROWS_WEIGHT + sum(p)) / (RANDOM_ROWS_WEIGHT + 2)
     assert share_of_random_rows(odds, judged, 0.2) == pytest.approx(share)
+
+
+def test_evenness_is_learned_from_all_rows():
+    rng = np.random.default_rng(0)
+    even = [rng.multinomial(60, [1 / 3] * 3).astype(float).tolist() for _ in range(30)]
+    uneven = [[57.0, 1.0, 2.0]] * 15 + [[1.0, 58.0, 1.0]] * 15
+    assert evenness_of_rows(even) == EVENNESS[-1]
+    assert evenness_of_rows(uneven) <= 1.0
+    assert evenness_of_rows([]) == evenness_of_rows([[5.0, 4.0], [40.0]]) == 0.0
+    # Against the urn: the same order of evidences.
+    draws = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
+    urns = {e: polya_urn_log_probability(draws, np.full(3, e)) for e in EVENNESS[1:]}
+    assert evenness_of_rows([[4.0, 4.0, 4.0]]) == max(urns, key=urns.get)

@@ -88,7 +88,7 @@ class EnvSpec:
             env_id, maze = MAZE_ID, env.unwrapped.maze
             settings = {"noise": env.unwrapped.noise} | settings
             if env.unwrapped.slip:
-                settings = {"slip": env.unwrapped.slip} | settings
+                settings.setdefault("slip", env.unwrapped.slip)
             options[LIMIT] = NO_LIMIT if spec.max_episode_steps is None else spec.max_episode_steps
             for known in (options, settings):
                 known.pop("maze", None)

@@ -15,6 +15,8 @@ ROUNDS_PER_STEP = 15  # Bellman updates per call of `sweep`; the rest waits for 
 ROUNDS_FROM_LOWEST = 100_000  # Bellman updates when `sweep` starts from the lowest value
 ROUNDS_IN_SOLVE = 10_000  # Bellman updates in `solve`
 SHARE_OF_ALL = 4  # if more than one in so many states must be updated, all are: one array operation
+MOST_SOLVED = 300  # states up to which a policy is evaluated by solving for all values at once
+POLICIES = 4  # that are improved in one call of `sweep`
 FEW = 3  # states: up to so many are updated one by one, which is faster than array operations
 CONVERGED = 1e-6  # share of (value - lowest value): smaller changes end `solve`
 LEAST_MOVE = 1e-9  # share of the largest reward: smaller changes end `solve`
@@ -119,7 +121,7 @@ class Sweeper:
         lowest: float,
         least: float = 0.0,
         *,
-        may_restart: bool = True,
+        by_chance: bool = False,
     ) -> None:
         """Update what changed, until no value moves or ROUNDS_PER_STEP rounds are over.
 
@@ -134,14 +136,36 @@ class Sweeper:
         Args:
             alive: (n_states,) slots of all states, ascending.
             tolerance, lowest, least: which changes count.
-            may_restart: whether to start again from `lowest`. Where rows are random their numbers
-                move a little at every step, and most values with them: what is left waits.
+            by_chance: whether most rows are random. Then every try moves most values a little:
+                what is left waits, and policies are improved first if there are few states.
         """
         moves = _Moves(tolerance, lowest, least)
+        if by_chance and len(alive) <= MOST_SOLVED and len(self.active) > FEW:
+            self._improve_policy(alive, moves)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
-        if may_restart and SHARE_OF_ALL * len(self.active) > len(alive):
+        if not by_chance and SHARE_OF_ALL * len(self.active) > len(alive):
             self.restart(alive, lowest)
             self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
+
+    def _improve_policy(self, alive: IntArray, moves: _Moves) -> None:
+        """Policy iteration: the values of the best actions are found by one linear solution."""
+        model, n = self._model, len(alive)
+        index = np.zeros(int(alive[-1]) + 1, dtype=np.intp)
+        index[alive] = np.arange(n)
+        for _ in range(POLICIES):
+            best = self.q[alive].argmax(axis=1)
+            is_set = self.is_set[alive, best]
+            weights = np.where(is_set[:, None], 0.0, model.discounted[alive, best])
+            after = index[np.where(weights > 0.0, model.successor[alive, best], alive[0])]
+            system = np.eye(n)
+            np.subtract.at(system, (np.arange(n)[:, None], after), weights)
+            gain = model.reward[alive, best] + self.bonus[alive, best]
+            gain = np.where(is_set, self.set_to[alive, best], gain)
+            self.value[alive] = np.linalg.solve(system, gain)
+            moved = self._back_up(alive, moves)
+            self.active = {s for after in moved for s, _ in model.predecessors[after]} - {START}
+            if not moved:
+                break
 
     def _sweep(self, alive: IntArray, moves: _Moves, rounds: int) -> None:
         """Update the active states, then the predecessors of those that moved, and so on."""

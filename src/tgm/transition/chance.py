@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaln
 
 from tgm.distributions import BoolArray, FloatArray
 from tgm.transition.rows import row_log_evidence
@@ -23,6 +24,8 @@ RANDOM_ROWS = 0.01  # share of random rows in a world of which nothing is known
 RANDOM_ROWS_WEIGHT = 10.0  # rows that this share is worth
 ROUNDS = 3  # of expectation and maximisation at each look
 ALMOST_WHOLE = 0.1  # what a step may lack to one try
+EVENNESS = (0.0, 0.3, 1.0, 3.0, 10.0)  # tries: what is weighed for `evenness_of_rows`
+EVEN_FROM = 10.0  # tries of the rows that are weighed: they have shown all they do
 LEAST_RANDOM, MOST_RANDOM = 1e-9, 1.0 - 1e-9  # share of random rows
 
 
@@ -110,6 +113,30 @@ def share_of_random_rows(log_odds: FloatArray, judged: BoolArray, share: float) 
         share = total / (RANDOM_ROWS_WEIGHT + len(odds))
         share = min(max(share, LEAST_RANDOM), MOST_RANDOM)
     return share
+
+
+def evenness_of_rows(rows: Iterable[Sequence[float]]) -> float:
+    """How even the chances of random rows are: the tries that each outcome seen is worth before.
+
+    Empirical Bayes: the concentration of a symmetric Dirichlet over the outcomes of a row that
+    makes all rows together most likely, of EVENNESS. 0 if there are no rows to learn it from.
+
+    Args:
+        rows: tries of each outcome, of each random row.
+    """
+    known = [row for row in rows if len(row) > 1 and sum(row) >= EVEN_FROM]
+    if not known:
+        return 0.0
+    counts = np.array([count for row in known for count in row])
+    sizes, totals = np.array([len(row) for row in known]), np.array([sum(row) for row in known])
+
+    def log_evidence(each: float) -> float:
+        rows = gammaln(each * sizes) - gammaln(each * sizes + totals)
+        return float(rows.sum() + (gammaln(each + counts) - gammaln(each)).sum())
+
+    # Where no value is better than the least, nothing is added.
+    best = max(EVENNESS[1:], key=log_evidence)
+    return best if best > EVENNESS[1] else EVENNESS[0]
 
 
 def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:

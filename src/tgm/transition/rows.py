@@ -55,6 +55,19 @@ def random_outcomes(row: Row) -> Outcomes:
     return [(after, count / total) for after, count in items]
 
 
+def evened(onward: Row, ended: float, each: float) -> tuple[Outcomes, float]:
+    """Outcomes of a random row if it goes on, and the probability that it ends.
+
+    Args:
+        onward: tries of each next state, without those that ended the episode; not empty.
+        ended: tries that ended the episode.
+        each: tries by which every outcome that was seen is worth more.
+    """
+    items = random_outcomes({after: count + each for after, count in onward.items()})
+    more = sum(onward.values()) + each * len(onward)
+    return items, (ended + each) / (ended + each + more) if ended > ROUNDED else 0.0
+
+
 def goes_on(row: Row, ended: Row) -> Row:
     """The counts of a row without the tries that ended the episode."""
     onward = {after: count - ended.get(after, 0.0) for after, count in row.items()}

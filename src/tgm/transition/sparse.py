@@ -7,20 +7,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray
 from tgm.perception.component_map import ComponentMap
-from tgm.transition.chance import (
-    RANDOM_ROWS,
-    gain_of_change,
-    log_odds_of_chance,
-    probability_of_chance,
-    share_of_random_rows,
-    whole_tries,
-)
-from tgm.transition.planned_rows import PLANNED, Key, PlannedRows, share_rows
-from tgm.transition.rows import Row, certainty, goes_on, outcomes, random_outcomes
+from tgm.transition.chance import gain_of_change
+from tgm.transition.planned_rows import PLANNED, Key, share_rows
+from tgm.transition.rows import Row
+from tgm.transition.weighed_rows import ENDED, NO_COUNT, START, WeighedRows
 
-START = -1  # the state before an episode's first one
+__all__ = ["ENDED", "NO_COUNT", "START", "START_ACTION", "SUMS", "SparseTransitions"]
+
 START_ACTION = 0  # the action of that state's row
 
 RETRY_BELOW = 1.5  # tries; a row with fewer is worth one more after a doubtful merge
@@ -29,50 +23,16 @@ SURE_STEP = 0.9  # belief in a step from which a change may be read
 MOST_LIKELY = 0.5  # belief in a step above which it is a try of its row
 LEAST_RUN = 2  # unusual outcomes in a row that may show a change; one may have been misread
 LONGEST_RUN = 50  # unusual outcomes in a row that are remembered
-CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
-NO_COUNT = 1e-9  # tries; what rounding leaves of none
 
-SUMS = ("visits", "reward_sum", "reward_square", "end_sum")
-ENDED = -2  # the outcome "the episode ended", wherever
+SUMS = ("visits", "reward_sum", "reward_square", "end_sum", "end_reward")
 
 
-class SparseTransitions(PlannedRows):
+class SparseTransitions(WeighedRows):
     """Owner of the counts of (state, action, next state), of rewards and of terminations.
 
     States are slots of the observation model. Rows are dictionaries: a thousand states would fill a
-    dense tensor with zeros. `PlannedRows` holds what the planner sees of them.
-
-    Certainty is what a row is worth as knowledge: of a row that always does the same, see
-    `rows.certainty`; of a random one, its tries. A row that waits for a retry has none, nor has one
-    that always did the same and just has not. Which it is, the evidence says (`transition.chance`).
-
-    Attributes:
-        rows: tries of each (state, action, next state).
-        ended: those of them that ended the episode.
-        predecessors: the rows that lead to each state.
-        visits, reward_sum, reward_square, end_sum: (n_slots, n_actions) sums over the tries.
-        log_fade: ln of the factor by which the first step has faded.
-        retries: rows that wait for one more try.
-        runs: of rows that fail, the unusual outcomes since the usual one was seen last.
-        share_random: share of the rows that are random.
-        is_random: (n_slots, n_actions) rows that are taken for random.
+    dense tensor with zeros. `WeighedRows` says what each of them is.
     """
-
-    def __init__(self, n_actions: int, gamma: float) -> None:
-        """Know of no state."""
-        super().__init__(n_actions, gamma)
-        self.rows: dict[Key, Row] = {}
-        self.ended: dict[Key, Row] = {}
-        self.predecessors: list[set[Key]] = []
-        self.visits = np.zeros((0, n_actions))
-        self.reward_sum = np.zeros((0, n_actions))
-        self.reward_square = np.zeros((0, n_actions))
-        self.end_sum = np.zeros((0, n_actions))
-        self.log_fade = 0.0
-        self.retries: set[Key] = set()
-        self.runs: dict[Key, list[int]] = {}
-        self.share_random = RANDOM_ROWS
-        self.is_random: BoolArray = np.zeros((0, n_actions), dtype=bool)
 
     def make_room(self, n_slots: int) -> None:
         """Have arrays for at least so many states."""
@@ -144,6 +104,7 @@ class SparseTransitions(PlannedRows):
         if state == START:
             return
         if end:
+            self.end_reward[key] += weight * end * reward
             ended = self.ended.setdefault(key, {})
             ended[after] = ended.get(after, 0.0) + weight * end
             if ended[after] <= NO_COUNT:
@@ -190,19 +151,6 @@ class SparseTransitions(PlannedRows):
             return -math.inf
         return gain_of_change(counts, run, self._places, self.share_random)
 
-    def _outcome_counts(self, key: Key) -> Row:
-        """Tries of each outcome of a row; all that ended the episode are one."""
-        row = self.rows.get(key, {})
-        ended = self.ended.get(key)
-        if ended is None:
-            return dict(row)
-        return goes_on(row, ended) | {ENDED: sum(ended.values())}
-
-    @property
-    def _places(self) -> int:
-        """Number of possible outcomes of a row: an action leads to few places."""
-        return 2 * self.n_actions
-
     def forget_row(self, state: int, action: int) -> None:
         """Forget all about one action in one state."""
         key = state, action
@@ -213,21 +161,6 @@ class SparseTransitions(PlannedRows):
         for name in SUMS:
             getattr(self, name)[key] = 0.0
         self._refresh(key)
-
-    # --- chance -----------------------------------------------------------------------------------
-
-    def learn_chance(self) -> None:
-        """Learn the share of random rows; rows that are taken for something else now follow."""
-        judged = self.log_chance != 0.0
-        self.share_random = share_of_random_rows(self.log_chance, judged, self.share_random)
-        odds = math.log(self.share_random / (1.0 - self.share_random))
-        is_random = (self.log_chance + odds > 0.0) & (self.visits > NO_COUNT)
-        for key in zip(*(i.tolist() for i in (is_random != self.is_random).nonzero()), strict=True):
-            self._refresh(key)
-
-    def chance(self, n_slots: int) -> FloatArray:
-        """(n_slots, n_actions) probability that each row is random."""
-        return probability_of_chance(self.log_chance[:n_slots], self.share_random)
 
     # --- doubts -----------------------------------------------------------------------------------
 
@@ -313,42 +246,3 @@ class SparseTransitions(PlannedRows):
             for old, links in changed.items():
                 for new, share in links:
                     values[new] += share * taken[old]
-
-    # --- the planner's arrays ---------------------------------------------------------------------
-
-    def _refresh(self, key: Key) -> None:
-        """Bring the planner's arrays up to date with one row."""
-        self.touched.add(key)
-        visits, row = float(self.visits[key]), self.rows.get(key)
-        if visits <= NO_COUNT or not row:
-            self.is_random[key] = False
-            self._clear(key)
-            return
-        end = min(1.0, float(self.end_sum[key]) / visits)
-        reward = float(self.reward_sum[key]) / visits
-        is_random = self._weigh_chance(key)
-        if len(row) == 1:  # the usual case: one successor
-            ((after, sure),) = row.items()
-            items = [(after, 1.0)]
-        else:
-            onward = goes_on(row, self.ended[key]) if key in self.ended else row
-            if is_random:
-                sure, items = visits, random_outcomes(onward or row)
-            else:
-                sure, items = certainty(row, visits), outcomes(onward or row, visits)
-        if key in self.retries or (key in self.runs and not is_random):
-            sure = 0.0
-        elif end > CERTAIN_END:
-            sure = visits
-        self.certainty[key] = sure
-        self._plan_with(key, items, reward, end)
-
-    def _weigh_chance(self, key: Key) -> bool:
-        """Whether a row is taken for random; its evidence is noted."""
-        tries = whole_tries(self._outcome_counts(key).values())
-        odds = log_odds_of_chance(tries, self._places) if sum(tries) > 1 else 0.0
-        self.log_chance[key] = odds
-        share = self.share_random
-        is_random = odds + math.log(share / (1.0 - share)) > 0.0
-        self.is_random[key] = is_random
-        return is_random

@@ -31,6 +31,7 @@ def to_arrays(transitions: SparseTransitions) -> Arrays:
         "retries": _pairs(sorted(transitions.retries)),
         "is_random": transitions.is_random,
         "share_random": np.array([transitions.share_random]),
+        "evenness": np.array([transitions.evenness]),
         **_listed("ended", transitions.ended),
         "run.key": _pairs(list(runs)),
         "run.length": np.array([len(run) for run in runs.values()], dtype=np.intp),
@@ -46,7 +47,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
         raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
     transitions.predecessors = [set() for _ in range(shape[0])]
     for name in SUMS:
-        low = None if name == "reward_sum" else -ROUNDING
+        low = -ROUNDING if name in ("visits", "end_sum") else None
         size = LARGEST_SUM**2 if name == "reward_square" else LARGEST_SUM
         setattr(transitions, name, saved.floats(name, *shape, low=low, size=size))
     _restore_planned(transitions, saved, shape)
@@ -59,6 +60,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
     transitions.share_random = saved.number("share_random")
     if not 0.0 < transitions.share_random < 1.0:
         raise DataError(f"array 'share_random' is {transitions.share_random}, not from 0 to 1")
+    transitions.evenness = saved.number("evenness", low=0.0)
     _restore_ended(transitions, saved, shape)
     _restore_runs(transitions, saved, shape)
 

@@ -12,6 +12,7 @@ def excerpt(transitions: SparseTransitions, state: int, n_slots: int) -> SparseT
     """A copy of the rows from and to one state, for so many slots: to try a change on it."""
     copy = SparseTransitions(transitions.n_actions, transitions.gamma)
     copy.make_room(max(n_slots, len(transitions.visits)))
+    copy.evenness = transitions.evenness
     copy.log_fade, copy.share_random = transitions.log_fade, transitions.share_random
     for key in transitions.rows_concerning([state]) & transitions.rows.keys():
         copy.rows[key] = dict(transitions.rows[key])

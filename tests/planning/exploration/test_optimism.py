@@ -291,3 +291,44 @@ def test_a_random_number_is_drawn_for_ties_only():
     rng = np.random.default_rng(0)
     assert one_of_the_best(np.array([0.0, 2.0, 1.0]), rng) == 1
     assert rng.random() == pytest.approx(np.random.default_rng(0).random())
+
+
+def lottery():
+    """Four states; action 0 leads to any of them, action 1 is like it but ends at times."""
+    model, planner = make(4, n_actions=2)
+    planner.see_reward(0.0)
+    planner.see_reward(1.0)
+    for state in range(4):
+        for after in (0, 1, 2, 3, 3, 2, 1, 0):
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
+            model.add(state, 1, after, 1.0, float(after == 3), float(after == 3))
+    return model, planner
+
+
+def test_in_a_world_of_chance_the_unknown_is_one_range_above_the_best():
+    model, planner = lottery()
+    model.forget_row(2, 0)
+    values = swept(optimism(), planner, 4)
+    assert model.share_random > 0.1
+    best = planner.greedy_values(np.arange(4)).max()
+    assert planner.highest == pytest.approx(best + 1.0)
+    assert values[2, 0] == planner.highest
+
+
+def test_the_bonus_of_a_random_row_by_hand():
+    model, planner = lottery()
+    strategy = optimism()
+    swept(strategy, planner, 4)
+    for _ in range(50):
+        planner.forget_certainty()
+        swept(strategy, planner, 4)
+    value, row, bonus = planner.sweeper.value, (1, 1), planner.sweeper.bonus[1, 1]
+    after = GAMMA * value[[0, 1, 2, 3]]
+    going = np.array([model.discounted[row] @ (model.successor[row] == s) for s in range(4)])
+    going /= GAMMA
+    variance = going @ after**2 - (going @ after) ** 2 + 0.25 * 0.75
+    unseen = 0.5 / 8.5 * (planner.highest - (planner.sweeper.q[row] - bonus))
+    expected = 0.5 * np.sqrt(variance / 8) + 0.02 / np.sqrt(8) + unseen
+    chance = model.chance(4)[row]
+    assert bonus == pytest.approx(chance * expected, rel=0.15)
+    assert (planner.sweeper.bonus > 0).all()

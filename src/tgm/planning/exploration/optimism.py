@@ -24,14 +24,13 @@ RETRY_SHARE = 10  # one in so many known rows is tried again: the least trusted
 LOOK_EVERY = 10  # steps between two searches for unknown rows, if nothing asks for one earlier
 SWEEP_TOLERANCE = 0.02  # steps: values are exact to what so many steps more or less are worth
 LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
-CHANCE_BONUS = 0.003  # ranges of reward: least bonus of a random row that was tried once
+CHANCE_BONUS = 0.02  # ranges of reward: least bonus of a random row that was tried once
 FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
 CONFIDENCE = 0.5  # standard errors of the value of a random row that are added to it
 UNSEEN = 0.5  # tries that "something never seen" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 WORLD_OF_CHANCE = 0.1  # share of random rows from which optimism is limited
 LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
-SWEEP_EVERY = 5  # steps between two sweeps in such a world: every try moves some numbers
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
 
@@ -116,13 +115,13 @@ class Optimism(ExplorationStrategy):
             model.touched.clear()
         if self._is_due or n_steps >= self._look_at or self._n_revisions != planner.n_revisions:
             self._look_again(planner, n_steps, alive)
-        by_chance = planner.best_known is not None
-        if sweeper.active and not (by_chance and n_steps % SWEEP_EVERY):
+        if sweeper.active:
+            by_chance = planner.best_known is not None
             # One step more or less changes a value by the share 1 - gamma.
             tolerance = SWEEP_TOLERANCE * (1.0 - planner.gamma)
             least = LEAST_CHANGE_BY_CHANCE if by_chance else LEAST_CHANGE
             least *= planner.reward_range
-            sweeper.sweep(alive, tolerance, planner.lowest, least, may_restart=not by_chance)
+            sweeper.sweep(alive, tolerance, planner.lowest, least, by_chance=by_chance)
 
     def _mark_touched(self, planner: ModelPlanner) -> bool:
         """Whether rows that were counted have become known, or unknown; marks them.
@@ -170,6 +169,7 @@ class Optimism(ExplorationStrategy):
             planner.limit_optimism(None)
         elif planner.best_known is None or n_steps >= self._value_at:
             self._value_at = n_steps * VALUE_GROWTH
+            planner.model.learn_evenness()
             if planner.best_known is None:
                 planner.sweeper.restart(alive, planner.lowest)
             best = float(planner.greedy_values(alive)[alive].max(initial=planner.lowest))
@@ -200,7 +200,9 @@ def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     if not is_random.any() and not now.any():
         return
     tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
-    lacking = np.maximum(planner.highest - (sweeper.q[:n_slots] - now), 0.0)
+    lacking = np.full(tries.shape, planner.reward_range)
+    if planner.best_known is not None:  # otherwise the unknown is worth more than all else
+        lacking = np.maximum(planner.highest - (sweeper.q[:n_slots] - now), 0.0)
     error = np.sqrt(_variances(planner, n_slots) / tries)
     nothing_gained = planner.best_reward == planner.worst_reward
     least = (FIRST_BONUS if nothing_gained else CHANCE_BONUS) * planner.reward_range
