@@ -46,7 +46,7 @@ class TGMAgent(AgentQueries):
     """An agent that discovers the states of its world from its observations.
 
     Works in any Gymnasium environment of Box, Discrete, MultiDiscrete or MultiBinary observations,
-    or a Dict or Tuple of them, and Discrete or MultiDiscrete actions. The attribute names follow the paper; docs/equations.md leads from one to the other.
+    or a Dict or Tuple of them, and Discrete or MultiDiscrete actions.
     """
 
     def __init__(
