@@ -42,8 +42,8 @@ def test_a_chunk_that_would_grow_beyond_measure_is_refused(run, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(run.folder, folder)
     facts = json.loads((folder / "run.json").read_text())
-    d, n, n_actions = 90, 6000, 5
-    facts["interface"]["n_features"] = d
+    d, n, n_actions = 60, 6000, 5
+    facts["interface"] |= {"n_features": d, "parts": [], "given_names": []}
     (folder / "run.json").write_text(json.dumps(facts))
     shapes = {"obs.point": (n, d), "component.mean": (1, d), "component.covariance": (1, d, d)}
     shapes |= {"full.q": (1, n_actions), "full.prior_mean": (1, d)}

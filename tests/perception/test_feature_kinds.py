@@ -3,19 +3,21 @@
 import numpy as np
 import pytest
 
-from tgm.perception.feature_kinds import feature_kinds, newness
+from tgm.perception.feature_kinds import START, feature_kinds, newness
 
 RNG = np.random.default_rng(0)
 
 
-def walk(n_steps: int, size: int = 5) -> np.ndarray:
-    """A random walk in a grid: rows and columns."""
-    rng, place, seen = np.random.default_rng(1), np.zeros(2), []
+def walk(n_steps: int, size: int = 5) -> tuple[np.ndarray, list[int]]:
+    """A random walk in a grid: rows and columns, and the actions that led there."""
+    rng, place, seen, actions = np.random.default_rng(1), np.zeros(2), [], [START]
     for _ in range(n_steps):
         seen.append(place.copy())
-        place[rng.integers(2)] += rng.choice([-1, 1])
+        action = int(rng.integers(4))
+        place[action // 2] += 2 * (action % 2) - 1
         place = np.clip(place, 0, size - 1)
-    return np.array(seen)
+        actions.append(action)
+    return np.array(seen), actions[:-1]
 
 
 def slow_newness(points: np.ndarray) -> list[float]:
@@ -33,44 +35,62 @@ def test_newness_is_what_counting_gives(n):
     np.testing.assert_allclose(newness(points), slow_newness(points))
 
 
+def kinds_of(points: np.ndarray, *, is_last: bool = True, n_actions: int = 4):
+    actions = np.random.default_rng(2).integers(0, n_actions, len(points)).tolist()
+    return feature_kinds(points, [START, *actions[1:]], is_last=is_last)
+
+
 @pytest.mark.parametrize("n", [16, 32, 64, 128, 256])
 def test_noise_is_continuous_at_the_first_look(n):
-    kinds = feature_kinds(walk(n) + RNG.normal(0, 0.1, (n, 2)), is_last=False)
+    kinds = kinds_of(walk(n)[0] + RNG.normal(0, 0.1, (n, 2)), is_last=False)
     assert not kinds.is_exact.any()
     assert kinds.is_sure
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.25, 0.1])
 def test_a_grid_without_noise_is_exact(scale):
-    kinds = feature_kinds(scale * walk(64), is_last=False)
+    points, actions = walk(64)
+    kinds = feature_kinds(scale * points, actions, is_last=False)
     assert kinds.is_exact.all()
     assert kinds.is_sure
 
 
 def test_exact_and_continuous_features_stand_side_by_side():
-    points = np.column_stack([walk(256) / 4, RNG.normal(size=256), np.full(256, 0.3)])
-    kinds = feature_kinds(points, is_last=True)
-    assert kinds.is_exact.tolist() == [True, True, False, True]
+    points = np.column_stack([walk(256)[0] / 4, RNG.normal(size=256), np.full(256, 0.3)])
+    assert feature_kinds(points, walk(256)[1], is_last=True).is_exact.tolist() == [
+        True, True, False, True,
+    ]  # fmt: skip
 
 
 def test_values_that_repeat_here_and_there_are_no_symbols():
     clipped = np.clip(RNG.normal(size=(256, 1)), -1.0, 1.0)  # a third of them is at the ends
-    assert not feature_kinds(clipped, is_last=True).is_exact.any()
+    assert not kinds_of(clipped).is_exact.any()
     restarted = RNG.normal(size=(256, 1))
     restarted[::20] = 0.0
-    assert not feature_kinds(restarted, is_last=True).is_exact.any()
+    assert not kinds_of(restarted).is_exact.any()
 
 
-def test_rounded_noise_is_no_symbol_when_it_must_be_decided():
-    points = np.rint(100 * walk(256) + RNG.normal(0, 10, (256, 2)))
-    assert not feature_kinds(points, is_last=False).is_sure
-    assert not feature_kinds(points, is_last=True).is_exact.any()
+@pytest.mark.parametrize("deviation", [1.0, 3.0, 10.0, 30.0])
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_rounded_noise_is_no_symbol_when_it_must_be_decided(deviation, unit):
+    points, actions = walk(256)
+    points = unit * np.rint(100 * points + RNG.normal(0, deviation, (256, 2)))
+    assert not feature_kinds(points, actions, is_last=True).is_exact.any()
+    if unit == 1.0:
+        assert not feature_kinds(points, actions, is_last=False).is_sure
+
+
+def test_chance_is_no_noise():
+    """Steps that lead to one of three places, in a world of many."""
+    rng, place, places = np.random.default_rng(3), 0, []
+    for _ in range(256):
+        places.append(float(place))
+        place = (place * 7 + int(rng.integers(3)) * 11) % 101
+    assert kinds_of(np.array(places)[:, None], n_actions=1).is_exact.all()
 
 
 def test_a_large_world_where_every_observation_is_new_stays_exact():
     straight = np.column_stack([np.arange(256.0), np.zeros(256)])  # one long way
-    assert feature_kinds(straight, is_last=True).is_exact.all()
-    pictures = np.eye(256)
-    assert feature_kinds(pictures, is_last=True).is_exact.all()
-    bits = RNG.integers(0, 2, (256, 30)).astype(float)
-    assert feature_kinds(bits, is_last=True).is_exact.all()
+    assert kinds_of(straight).is_exact.all()
+    assert kinds_of(np.eye(256)).is_exact.all()  # pictures
+    assert kinds_of(RNG.integers(0, 2, (256, 30)).astype(float)).is_exact.all()  # bits

@@ -92,21 +92,14 @@ class ActionTable:
             return tuple(str(name) for name in given)
         if not self.is_array:
             return tuple(f"action {self.starts[0] + index}" for index in range(self.n_actions))
-        choices = [
-            [str(name) for name in names]
-            if _are_names(names, count)
-            else [str(start + k) for k in range(count)]
-            for names, start, count in zip(
-                given if isinstance(given, Sequence) and len(given) == len(self.counts)
-                else [None] * len(self.counts),
-                self.starts,
-                self.counts,
-                strict=True,
-            )
-        ]  # fmt: skip
-        if all(isinstance(one, str) and one.lstrip("-").isdigit() for one in choices[0]):
-            return tuple(f"action {', '.join(names)}" for names in itertools.product(*choices))
-        return tuple(" + ".join(names) for names in itertools.product(*choices))
+        is_told = isinstance(given, Sequence) and len(given) == len(self.counts)
+        if is_told and all(_are_names(*one) for one in zip(given, self.counts, strict=True)):
+            return tuple(" + ".join(names) for names in itertools.product(*given))
+        numbers = [
+            range(start, start + n) for start, n in zip(self.starts, self.counts, strict=True)
+        ]
+        combinations = itertools.product(*numbers)
+        return tuple(f"action {', '.join(map(str, numbers))}" for numbers in combinations)
 
 
 def in_one_line(space: gym.Space[Any]) -> str:

@@ -45,9 +45,8 @@ EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 class TGMAgent(AgentQueries):
     """An agent that discovers the states of its world from its observations.
 
-    Works in any Gymnasium environment whose observations are Box, Discrete, MultiDiscrete,
-    MultiBinary, or a Dict or Tuple of them, and whose actions are Discrete or MultiDiscrete.
-    The attribute names follow the paper; docs/equations.md leads from one to the other.
+    Works in any Gymnasium environment of Box, Discrete, MultiDiscrete or MultiBinary observations,
+    or a Dict or Tuple of them, and Discrete or MultiDiscrete actions.
     """
 
     def __init__(
@@ -80,9 +79,8 @@ class TGMAgent(AgentQueries):
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
-        self._learner = make_learner(
-            interface.n_features, interface.n_actions, config, interface.is_categorical
-        )
+        is_categorical, n_actions = interface.is_categorical, interface.n_actions
+        self._learner = make_learner(len(is_categorical), n_actions, config, is_categorical)
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
         self.is_between_episodes = True
@@ -209,9 +207,8 @@ class TGMAgent(AgentQueries):
                     f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
                     f"be from 0 to {self.interface.n_actions - 1}"
                 )
-            raw, raw_reward, terminated, truncated, _ = self.env.step(
-                self.interface.actions.action(action)
-            )
+            answer = self.env.step(self.interface.actions.action(action))
+            raw, raw_reward, terminated, truncated, _ = answer
             observation, reward = self.interface.outcome(raw, raw_reward, where)
             learn = self._learner.observe
             info = _computed(where, learn, action, reward, observation, terminated=bool(terminated))

@@ -18,7 +18,7 @@ from tgm.learners.scale_search import Event, ScaleSearchLearner
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.perception.component_map import Move
-from tgm.perception.feature_kinds import feature_kinds
+from tgm.perception.feature_kinds import START, feature_kinds
 from tgm.perception.observation_model import StateId
 from tgm.perception.symbol_book import is_whole
 from tgm.planning.model_planner import ModelPlanner
@@ -132,7 +132,8 @@ class KindSearchLearner:
         """The kinds of the features by all events."""
         points = np.array([event.point for event in self._events])
         is_last = len(points) == LOOK_AT[-1]
-        kinds = feature_kinds(points, is_last=is_last)
+        actions = [START if event.action is None else event.action for event in self._events]
+        kinds = feature_kinds(points, actions, is_last=is_last)
         is_exact = kinds.is_exact | self._is_categorical
         # What may still be refuted by the next number is refuted best while the events are kept.
         self.is_over = is_last or (kinds.is_sure and not self._refutable(is_exact).any())

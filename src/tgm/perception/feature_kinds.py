@@ -16,8 +16,13 @@ from tgm.perception.symbol_book import is_whole
 FEW_NEW = 0.1  # share of new values up to which a feature is surely exact
 SOME_NEW = 0.25  # the same, when it must be decided
 MOST_NEW = 0.9  # from this share on a feature is surely continuous
-MANY_VALUES = 0.1  # values per observation, from which whole numbers may be rounded amounts
-NEW_STEPS = 0.2  # and share of differences between observations that are new
+MANY_VALUES = 0.05  # values per observation, from which they may be rounded amounts
+MANY_SYMBOLS = 0.25  # share of new symbols from which features of many values may be rounded
+MOSTLY_NEW = 0.75  # the same where no step was taken twice
+FEW_REPEATS = 5  # steps that were taken before, below which they say nothing
+AGREE = 0.25  # share of them that lead where they led before, from which symbols are states
+NEW_WAYS = 0.5  # share of new differences between two symbols, from which they are no lattice
+START = -1  # in place of an action: an episode begins
 
 
 class FeatureKinds(NamedTuple):
@@ -32,30 +37,58 @@ class FeatureKinds(NamedTuple):
     is_sure: bool
 
 
-def feature_kinds(points: FloatArray, *, is_last: bool) -> FeatureKinds:
+def feature_kinds(points: FloatArray, actions: list[int], *, is_last: bool) -> FeatureKinds:
     """The kinds of the features of points (n, n_features), in the order of time.
 
     What counts is the share of the newer half of the points whose value was never seen before.
     Some values of a continuous feature may repeat (where it is clipped, or at each start), so most
-    of them must. Whole numbers are symbols, unless nearly all observations are new and a feature
-    has many values and many differences between one observation and the next: the world has a
-    state per observation then, or its amounts are measured with noise and rounded.
+    of them must. Whole numbers are symbols, as long as they are no amounts that were rounded.
 
     Args:
         points: at least two.
+        actions: what was done before each of them, START if an episode began.
         is_last: whether it must be decided now.
     """
     new = newness(points)
     whole = np.all(is_whole(points), axis=0)
     varies = np.any(points != points[0], axis=0)
-    is_exact = np.where(whole, True, new <= SOME_NEW) | ~varies
+    is_exact = np.asarray(whole | (new <= SOME_NEW) | ~varies)
     is_sure = whole | (varies & ((new <= FEW_NEW) | (new >= MOST_NEW)))
-    if (whole & varies).any() and _newness_of_rows(points[:, is_exact]) >= MOST_NEW:
-        rounded = whole & (_n_values(points) >= MANY_VALUES * len(points))
-        rounded &= newness(np.diff(points, axis=0)) >= NEW_STEPS
+    if (is_exact & varies).any() and _are_measured(points[:, is_exact], actions):
+        rounded = is_exact & (_n_values(points) >= MANY_VALUES * len(points))
         is_sure &= ~rounded
         is_exact &= ~(rounded & is_last)
-    return FeatureKinds(np.asarray(is_exact), bool(is_last or is_sure.all()))
+    return FeatureKinds(is_exact, bool(is_last or is_sure.all()))
+
+
+def _are_measured(symbols: FloatArray, actions: list[int]) -> bool:
+    """Whether symbols (n, n_exact) behave as amounts do that are measured with noise and rounded.
+
+    Symbols that are states lead where they led before, or at least to one of few places. Where no
+    step is ever taken twice, a world of names may have as many states as observations; but one in
+    which nearly all differences between two observations are new too is no grid.
+    """
+    share = _newness_of_rows(symbols)
+    if share < MANY_SYMBOLS:
+        return False
+    n_repeats, n_agree = _agreement(symbols, actions)
+    if n_repeats >= FEW_REPEATS:
+        return n_agree < AGREE * n_repeats
+    return share >= MOSTLY_NEW and _newness_of_rows(np.diff(symbols, axis=0)) >= NEW_WAYS
+
+
+def _agreement(symbols: FloatArray, actions: list[int]) -> tuple[int, int]:
+    """Steps from a symbol by an action that had been tried there; and how many led as before."""
+    names = [symbol.tobytes() for symbol in symbols]
+    led: dict[tuple[bytes, int], set[bytes]] = {}
+    n_repeats = n_agree = 0
+    for before, after, action in zip(names[:-1], names[1:], actions[1:], strict=True):
+        if action != START:
+            known = led.setdefault((before, action), set())
+            n_repeats += bool(known)
+            n_agree += after in known
+            known.add(after)
+    return n_repeats, n_agree
 
 
 def newness(points: FloatArray) -> FloatArray:
