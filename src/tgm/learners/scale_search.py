@@ -28,6 +28,8 @@ from tgm.structure.scale_choice import ScaleChoice, choose_scale
 from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
+LATER = (127, 255)  # the same where states are so wide that the first steps may have joined some
+WIDE = 0.35  # typical steps: the deviation of a state from which they may
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = 512  # steps in which a feature that was left out may still turn out to be relevant
 SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
@@ -122,7 +124,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         if event.action is None:
             return info
         self._n_steps += 1
-        if self._n_steps in MEASURE_AT:
+        if self._n_steps in MEASURE_AT or (self._n_steps in LATER and self._is_wide):
             is_other = self._measure()
         else:
             is_other = self._n_steps > MEASURE_AT[-1] and self._watch(event)
@@ -132,10 +134,15 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _end_if_over(self) -> None:
         """Let the events go when nothing can be decided by them any more."""
         assert self.coordinates is not None
-        all_count = self.coordinates.chosen is None and self._n_steps >= MEASURE_AT[-1]
-        if all_count or self._n_steps >= WATCHED:
+        all_count = self.coordinates.chosen is None and not self._is_wide
+        if (all_count and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= WATCHED:
             self.is_over = True
             self._events, self._names = [], []
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether neighbouring places overlap so much that it takes longer to tell them apart."""
+        return self.choice is not None and self.choice.width > WIDE
 
     def _everything(self, info: StepInfo) -> StepInfo:
         """What a step did that made another learner take over."""

@@ -41,6 +41,11 @@ class ScaleChoice:
     relevant: BoolArray
     gain: FloatArray
 
+    @property
+    def width(self) -> float:
+        """The largest deviation of a relevant feature, in typical steps."""
+        return float((self.deviation / self.typical_step)[self.relevant].max())
+
     def differs(self, other: ScaleChoice, tolerance: float) -> bool:
         """Whether a learner with the other scale should begin again with this one.
 
