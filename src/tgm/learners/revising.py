@@ -13,7 +13,7 @@ from tgm.structure.search import StructureSearch
 from tgm.world_model import WorldModel
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
-REASSIGN_DISTANCE = 2.0  # deviations, in the plane, from its state at which a kept step is
+REASSIGN_DISTANCE = 2.35  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
 SINGLE = 1.5  # points of a state that was seen once; growth of its row until the next look at it
 REASSIGN_POINTS = 3.0  # points of a state whose steps are

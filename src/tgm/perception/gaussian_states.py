@@ -38,7 +38,7 @@ NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
 CONFIRMED = 1.5  # points that make a state more than an outlier
-WIDE = 2.0  # times the believed variance, in the plane, from which a split is worth a look
+WIDE = 2.5  # times the believed variance, in the plane, from which a split is worth a look
 
 
 class GaussianStates(StateSlots):
