@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from tgm.distributions import BoolArray
 from tgm.transition.rows import CHANGED, Outcomes, Row, differ
 
-PLANNED = ("successor", "probability", "discounted", "reward", "end", "certainty", "log_chance")
+PLANNED = (
+    "successor",
+    "probability",
+    "discounted",
+    "reward",
+    "end",
+    "certainty",
+    "log_chance",
+    "is_random",
+)
 
 Key = tuple[int, int]
 """State and action: the name of a row."""
@@ -20,6 +30,7 @@ class PlannedRows:
         discounted: gamma P(goes on) P(successor).
         reward, end: expected reward, probability that the episode ends.
         certainty: what each row is worth as knowledge, in tries.
+        is_random: rows that are taken for random.
         log_chance: nats by which the tries of each row speak for its being random.
         changed: states whose numbers moved since the planner looked.
         touched: rows that were counted since the planner looked.
@@ -38,6 +49,7 @@ class PlannedRows:
         self.end = np.zeros((0, n_actions))
         self.certainty = np.zeros((0, n_actions))
         self.log_chance = np.zeros((0, n_actions))
+        self.is_random: BoolArray = np.zeros((0, n_actions), dtype=bool)
         self.changed: set[int] = set()
         self.touched: set[Key] = set()
         self.planned: dict[Key, Outcomes] = {}

@@ -40,7 +40,7 @@ class SparseTransitions(WeighedRows):
         if missing <= 0:
             return
         missing = max(missing, len(self.visits))
-        for name in (*SUMS, *PLANNED, "is_random"):
+        for name in (*SUMS, *PLANNED):
             values = getattr(self, name)
             more = np.zeros((missing, *values.shape[1:]), dtype=values.dtype)
             setattr(self, name, np.concatenate([values, more]))

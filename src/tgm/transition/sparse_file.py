@@ -29,7 +29,6 @@ def to_arrays(transitions: SparseTransitions) -> Arrays:
         "changed": np.array(sorted(transitions.changed), dtype=np.intp),
         "touched": _pairs(sorted(transitions.touched)),
         "retries": _pairs(sorted(transitions.retries)),
-        "is_random": transitions.is_random,
         "share_random": np.array([transitions.share_random]),
         "evenness": np.array([transitions.evenness]),
         **_listed("ended", transitions.ended),

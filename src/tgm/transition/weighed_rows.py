@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import FloatArray
 from tgm.transition.chance import (
     RANDOM_ROWS,
     evenness_of_rows,
@@ -41,7 +41,6 @@ class WeighedRows(PlannedRows):
         retries: rows that wait for one more try.
         runs: of rows that fail, the unusual outcomes since the usual one was seen last.
         share_random: share of the rows that are random.
-        is_random: (n_slots, n_actions) rows that are taken for random.
         evenness: tries by which each outcome of a random row is worth more.
     """
 
@@ -61,7 +60,6 @@ class WeighedRows(PlannedRows):
         self.runs: dict[Key, list[int]] = {}
         self.share_random = RANDOM_ROWS
         self.evenness = 0.0
-        self.is_random: BoolArray = np.zeros((0, n_actions), dtype=bool)
 
     def _outcome_counts(self, key: Key) -> Row:
         """Tries of each outcome of a row; all that ended the episode are one."""

@@ -327,8 +327,8 @@ def test_the_bonus_of_a_random_row_by_hand():
     going = np.array([model.discounted[row] @ (model.successor[row] == s) for s in range(4)])
     going /= GAMMA
     variance = going @ after**2 - (going @ after) ** 2 + 0.25 * 0.75
-    unseen = 0.5 / 8.5 * (planner.highest - (planner.sweeper.q[row] - bonus))
-    expected = 0.5 * np.sqrt(variance / 8) + 0.02 / np.sqrt(8) + unseen
+    unseen = 0.2 / 8.2 * (planner.highest - (planner.sweeper.q[row] - bonus))
+    expected = 0.3 * np.sqrt(variance / 8) + 0.02 / np.sqrt(8) + unseen
     chance = model.chance(4)[row]
     assert bonus == pytest.approx(chance * expected, rel=0.15)
     assert (planner.sweeper.bonus > 0).all()
