@@ -31,7 +31,7 @@ from tgm.transition.displacements import SETTLED
 FIRST_POOL = 20.0  # step at which the common covariance is learned for the first time
 POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is learned again
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
-BIRTH = 0.9  # probability of "none of the known states" that makes a state
+BIRTH = 0.9  # probability of "none of the known states", if it is no outlier, that makes a state
 OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
@@ -111,7 +111,7 @@ class OnlineLearner(OnlineKnowledge):
         self.log_evidence += posterior.log_density
         self._assign(step, posterior, born=self.n_steps)
         self.world.background.n_points += 1.0
-        self.world.background.n_outliers += step.is_outlier
+        self.world.background.n_outliers += posterior.outlier
         if step.action is None or step.is_outlier:
             self.world.count(step, +1.0)
         else:
@@ -145,12 +145,12 @@ class OnlineLearner(OnlineKnowledge):
         would be undone as often as it is made.
         """
         states = self.world.states
-        step.is_outlier = posterior.outlier > OUTLIER
+        step.is_outlier = posterior.outlier > max(OUTLIER, posterior.newness)
         if step.is_outlier:  # nothing is added, and the belief is what was expected
             step.entries, step.after = [], self.filter.expected(step.before, step.action)
             return
         step.entries, step.after = posterior.entries, posterior.after
-        if posterior.newness > BIRTH:
+        if posterior.newness > BIRTH * (1.0 - posterior.outlier):
             if step.end and states.n_alive > 0:
                 # Nothing is ever done from where an episode ended: that place needs no state of
                 # its own, and the step is counted as if it had stayed.
