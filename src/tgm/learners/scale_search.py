@@ -24,7 +24,7 @@ from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.scale import Scale
-from tgm.structure.scale_choice import ScaleChoice, choose_scale
+from tgm.structure.scale_choice import NEEDED, ScaleChoice, choose_scale
 from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
@@ -34,6 +34,7 @@ SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = 512  # steps in which a feature that was left out may still turn out to be relevant
 SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
 RECENT = 128  # events that decide whether it is relevant
+FEW_FEATURES = 2  # so many at once need no more evidence than that they are better than chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +170,13 @@ class ScaleSearchLearner(OnlineKnowledge):
         off = np.square(event.point - self.coordinates.common_mean)
         is_far = off > SURPRISING**2 * self.coordinates.common_variance
         features = np.flatnonzero(is_far[self._n_keys :] & ~self.choice.relevant)
-        if not len(features):
+        newest = self.learner.world.newest
+        if not len(features) or newest is None or newest.is_outlier:
             return False
-        choice = self.choice.with_features(self._first_steps(self._events[-RECENT:]), features)
+        # A faulty reading shows in many features, a place that was never seen in one or two.
+        needed = 0.0 if len(features) <= FEW_FEATURES else NEEDED
+        steps = self._first_steps(self._events[-RECENT:])
+        choice = self.choice.with_features(steps, features, needed)
         if not choice.differs(self.choice, SAME_SCALE):
             return False
         self._take_over(choice)

@@ -22,6 +22,7 @@ NEEDED = 6.0  # nats with which a feature shows that it tells states apart
 DROPPED = 10.0  # nats by which a scale with fewer features must be better than one with all
 LEAST_RATIO = 1e-3  # of a deviation to the typical step
 FEW_POINTS = 8  # observations; with fewer all features are as wide, in typical steps
+FEW_FEATURES = 8  # up to so many are made wider and narrower one by one
 ENOUGH_POINTS = 32  # observations; with fewer no feature is left out
 
 
@@ -56,15 +57,18 @@ class ScaleChoice:
         change = np.abs(np.log(self.deviation / other.deviation))[self.relevant]
         return bool(change.max() > tolerance)
 
-    def with_features(self, steps: FirstSteps, features: IntArray) -> ScaleChoice:
-        """The same scale, with those of some features (n,) that tell states apart in the steps."""
+    def with_features(self, steps: FirstSteps, features: IntArray, needed: float) -> ScaleChoice:
+        """The same scale, with those of some features (n,) that tell states apart in the steps.
+
+        `needed` is the gain in nats that shows it.
+        """
         chosen = FirstSteps(steps.points[:, features], steps.actions)
         if not chosen.has_moved:
             return self
         each = evidence_of_each(chosen, RATIOS)[0] + _log_prior(RATIOS)
         gain, deviation, relevant = self.gain.copy(), self.deviation.copy(), self.relevant.copy()
         gain[features] = each.max(axis=1)
-        relevant[features] = gain[features] > NEEDED
+        relevant[features] = gain[features] > needed
         own = RATIOS[each.argmax(axis=1)] * chosen.typical_step
         deviation[features] = np.where(relevant[features], own, deviation[features])
         return ScaleChoice(deviation, self.typical_step, relevant, gain)
@@ -117,10 +121,17 @@ def choose_scale(
     if n_features > 1:
         each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS)
         own, gain = RATIOS[each.argmax(axis=1)] * steps.typical_step, each.max(axis=1)
-        proposed += [*FINER[:, None] * own]
+        # Features that differ in width need evidence for it: as wide as the mean, in steps.
+        mean_ratio = math.exp(float(np.log(own / steps.typical_step).mean()))
+        proposed += [*FINER[:, None] * own, *FINER[:, None] * mean_ratio * steps.typical_step]
     if n < ENOUGH_POINTS:
         proposed += [*alike]
     best = _best(steps, np.array(proposed), every)
+    if n_features <= FEW_FEATURES:
+        turned = np.repeat(best.deviation[None], 2 * n_features, axis=0)
+        turned[:n_features] *= np.where(np.eye(n_features, dtype=bool), FINER[0], 1.0)
+        turned[n_features:] *= np.where(np.eye(n_features, dtype=bool), FINER[-1], 1.0)
+        best = max(best, _best(steps, turned, every))
     shown = gain > NEEDED
     if n >= ENOUGH_POINTS and shown.any() and not shown.all():
         fewer = _with_fewer(steps, own, shown)
