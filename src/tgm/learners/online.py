@@ -32,6 +32,7 @@ FIRST_POOL = 20.0  # step at which the common covariance is learned for the firs
 POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is learned again
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
 BIRTH = 0.9  # probability of "none of the known states", if it is no outlier, that makes a state
+EXPLAINED = 0.5  # probability of "no known state" below which known states explain an observation
 OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
@@ -109,9 +110,8 @@ class OnlineLearner(OnlineKnowledge):
         before = step.before[0][0] if step.before else None
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self.log_evidence += posterior.log_density
-        self._assign(step, posterior, born=self.n_steps)
-        self.world.background.n_points += 1.0
-        self.world.background.n_outliers += posterior.outlier
+        follows_outlier = self._judge_outlier(posterior)
+        self._assign(step, posterior, self.n_steps, may_be_outlier=not follows_outlier)
         if step.action is None or step.is_outlier:
             self.world.count(step, +1.0)
         else:
@@ -137,7 +137,27 @@ class OnlineLearner(OnlineKnowledge):
 
     # --- assign -----------------------------------------------------------------------------------
 
-    def _assign(self, step: Step, posterior: StepPosterior, born: float) -> None:
+    def _judge_outlier(self, posterior: StepPosterior) -> bool:
+        """Whether the last observation was taken for an outlier; it counts as one if it was.
+
+        It was if the next observation is where the rows of what was expected lead. If that is not
+        explained either, the last one was a place that was never seen.
+        """
+        background, newest = self.world.background, self.world.newest
+        background.n_points += 1.0
+        if newest is None or not newest.is_outlier:
+            return False
+        background.n_outliers += posterior.newness + posterior.outlier < EXPLAINED
+        return True
+
+    def _assign(
+        self,
+        step: Step,
+        posterior: StepPosterior,
+        born: float,
+        *,
+        may_be_outlier: bool = True,
+    ) -> None:
         """Add the observation of a step to the states that explain it, or to a new one.
 
         `born` is the birth of a new state. A step that was part of another state is as old as
@@ -145,7 +165,7 @@ class OnlineLearner(OnlineKnowledge):
         would be undone as often as it is made.
         """
         states = self.world.states
-        step.is_outlier = posterior.outlier > max(OUTLIER, posterior.newness)
+        step.is_outlier = may_be_outlier and posterior.outlier > max(OUTLIER, posterior.newness)
         if step.is_outlier:  # nothing is added, and the belief is what was expected
             step.entries, step.after = [], self.filter.expected(step.before, step.action)
             return
@@ -227,7 +247,6 @@ class OnlineLearner(OnlineKnowledge):
         step.before = [(s, p) for s, p in step.before if self.world.states.is_alive[s]]
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self._assign(step, posterior, born)
-        self.world.background.n_outliers += step.is_outlier
         self.world.count(step, +1.0)
         self._keep(step)
         self._log.step(step)

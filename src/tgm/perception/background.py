@@ -10,6 +10,7 @@ from tgm.files.arrays import ArrayReader, Arrays
 
 PRIOR_OUTLIERS = 0.5  # observations that were outliers, before any was seen
 PRIOR_POINTS = 100.0  # observations of which these were part
+MOST_OUTLIERS = 0.1  # share of observations: what happens more often is no outlier
 
 
 @dataclass
@@ -29,7 +30,8 @@ class Background:
     @property
     def share(self) -> float:
         """Expected share of outliers: the mean of a Beta posterior."""
-        return (PRIOR_OUTLIERS + self.n_outliers) / (PRIOR_POINTS + self.n_points)
+        share = (PRIOR_OUTLIERS + self.n_outliers) / (PRIOR_POINTS + self.n_points)
+        return min(share, MOST_OUTLIERS)
 
     def to_arrays(self) -> Arrays:
         """As named arrays."""
