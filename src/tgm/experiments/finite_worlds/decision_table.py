@@ -16,6 +16,9 @@ Outcome = tuple[float, int, float, bool]
 Choose = Callable[[IntArray], IntArray]
 """(n,) true states to (n,) actions; it does not depend on anything else."""
 
+ChooseAgain = Callable[[IntArray, IntArray], IntArray]
+"""The same for a policy with a memory: the second argument holds the numbers of the episodes."""
+
 ENDED = 1e-9  # probability of an episode that goes on, below which it is taken for ended
 
 
@@ -126,31 +129,25 @@ class DecisionTable:
                 return Judged(total, True)
         return Judged(total, False)
 
-    def sample(
-        self,
-        choose: Choose,
-        n_episodes: int,
-        rng: np.random.Generator,
-    ) -> Judged:
+    def sample(self, choose: ChooseAgain, n_episodes: int, rng: np.random.Generator) -> Judged:
         """The return of any policy, estimated from episodes played side by side.
 
         A policy's return is the best one less what each of its actions loses against the best
         action there; the mean of these losses varies much less than the mean of the returns,
-        and has the same expectation. `choose` is called with the states of all episodes in
-        every step, in the same order, those that are over included.
+        and has the same expectation.
         """
         here = rng.choice(len(self.starts), size=n_episodes, p=self.starts)
-        playing = np.ones(n_episodes, dtype=bool)
-        lost = np.zeros(n_episodes)
+        playing = np.arange(n_episodes)
+        lost = 0.0
         for left in range(self.limit, 0, -1):
-            action = choose(here)
+            action = choose(here, playing)
             values = self.action_values(left)[here, action]
-            lost += np.where(playing, self.values[left][here] - values, 0.0)
+            lost += float((self.values[left][here] - values).sum())
             cumulated = self.probability[here, action].cumsum(axis=1)
-            drawn = rng.random(n_episodes)[:, None] * cumulated[:, -1:]
+            drawn = rng.random(len(here))[:, None] * cumulated[:, -1:]
             outcome = (drawn >= cumulated).sum(axis=1)
-            playing &= ~self.ends[here, action, outcome]
-            here = np.where(playing, self.after[here, action, outcome], here)
-            if not playing.any():
+            goes_on = ~self.ends[here, action, outcome]
+            here, playing = self.after[here, action, outcome][goes_on], playing[goes_on]
+            if not len(playing):
                 break
-        return Judged(self.best_return - float(lost.mean()), not playing.any())
+        return Judged(self.best_return - lost / n_episodes, not len(playing))

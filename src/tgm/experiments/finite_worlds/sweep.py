@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
+from tgm.distributions import IntArray
 from tgm.errors import ConfigError
 from tgm.experiments.finite_worlds.decision_table import DecisionTable, Judged
 from tgm.experiments.finite_worlds.views import View
@@ -135,12 +136,14 @@ def judge(
     """The greedy policy: exactly where each state is seen in one way, else by episodes."""
     if not view.is_noisy:
         return table.judge(lambda states: _greedy(agent, view.observe(states, rng), None)[0])
-    memory: Any = None
+    contexts: dict[int, Any] = {}  # of the episodes that go on
 
-    def choose(states: Any) -> Any:
-        nonlocal memory
-        actions, memory = _greedy(agent, view.observe(states, rng), memory)
-        return actions
+    def choose(states: IntArray, playing: IntArray) -> IntArray:
+        nonlocal contexts
+        before = [contexts[number] for number in playing.tolist()] if contexts else None
+        actions, after = _greedy(agent, view.observe(states, rng), before)
+        contexts = dict(zip(playing.tolist(), after, strict=True))
+        return np.asarray(actions)
 
     return table.sample(choose, n_episodes, rng)
 
