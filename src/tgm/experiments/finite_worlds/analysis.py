@@ -7,7 +7,8 @@ from typing import Any
 
 from tgm.experiments.finite_worlds.sweep import FiniteTrial
 from tgm.experiments.finite_worlds.wanted import WorldResult
-from tgm.experiments.finite_worlds.worlds import WORLDS, World
+from tgm.experiments.finite_worlds.world import World
+from tgm.experiments.finite_worlds.worlds import WORLDS
 from tgm.experiments.harness.tables import count, grouped, markdown, median
 
 Results = Sequence[tuple[FiniteTrial, WorldResult]]
@@ -29,9 +30,10 @@ observations and rewards.
 - **return**: expected return of the greedy policy at the end of training, median and worst run.
   Where each true state is seen in one way it is exact, by dynamic programming over the rules of
   the world and its time limit. Where there is noise it comes from at least 200 sampled episodes.
-- **best**: the best expected return within the time limit, by dynamic programming. The time limit
-  is 100 steps in FrozenLake, 200 in Taxi, 50 in mazes; CliffWalking has none, and a greedy episode
-  there is cut off after 1,000 steps.
+- **best**: the best expected return within the time limit, by dynamic programming. It may use the
+  number of steps that are left, which no observation tells; without it the best policy at discount
+  0.99 has 0.740 in FrozenLake 4x4 and 0.632 in 8x8. The time limit is 100 steps in FrozenLake, 200
+  in Taxi, 50 in mazes; CliffWalking has none, and a greedy episode there is cut off after 1,000.
 - **solved**: runs that are near the best return at the last check and at all checks before it from
   some step on; then that step, median and worst. In mazes 20 greedy episodes all reach the goal
   with a mean return within 0.5 of the best. Where the mouse slips the mean is within 2 % of the
@@ -119,7 +121,7 @@ def summarise(name: str, by_world: dict[str, Results]) -> dict[str, Any]:
         "met": count(meets) if has_goal else "-",
         "return": f"{median(returns):.3g}, {min(returns):.3g}" if returns else "failed",
         "best": f"{median([result.best_return for result in group]):.3g}",
-        "solved": _solved(solved, len(group), world.episode_length),
+        "solved": _solved(solved, len(group), world),
         "times": "-" if ratio is None else f"x{ratio:.2f}",
         "states": f"{median(states):.2f}, {max(states):.2f}" if states else "failed",
         "exact": count([result.is_exact for result in group]),
@@ -131,11 +133,13 @@ def _by_world(results: Results) -> dict[str, Results]:
     return dict(grouped(results, lambda pair: pair[0].world))
 
 
-def _solved(solved: Sequence[int], n_runs: int, episode_length: int) -> str:
+def _solved(solved: Sequence[int], n_runs: int, world: World) -> str:
+    if world.solved_gap is None:
+        return "-"
     text = f"{len(solved)} of {n_runs}"
     if not solved:
         return text
-    unit, size = ("episodes", episode_length) if episode_length else ("steps", 1)
+    unit, size = ("episodes", world.episode_length) if world.episode_length else ("steps", 1)
     middle, worst = (median(solved) or 0.0) / size, max(solved) / size
     return f"{text}: {middle:,.0f}, {worst:,.0f} {unit}"
 

@@ -17,7 +17,8 @@ from tgm.errors import ConfigError
 from tgm.experiments.finite_worlds.decision_table import DecisionTable, Judged
 from tgm.experiments.finite_worlds.views import View
 from tgm.experiments.finite_worlds.wanted import Check, WorldResult
-from tgm.experiments.finite_worlds.worlds import WORLDS, Scene, World
+from tgm.experiments.finite_worlds.world import Scene, World
+from tgm.experiments.finite_worlds.worlds import WORLDS
 from tgm.experiments.harness.study import Sweep
 from tgm.experiments.harness.training import check_rng, solved_from
 
@@ -98,7 +99,7 @@ def live(world: World, scene: Scene, seed: int) -> WorldResult:
     """Learn from check to check, and judge the greedy policy at each."""
     table, rng = scene.table, check_rng(seed)
     agent = TGMAgent(scene.env, TGMConfig(), seed=seed)
-    lacking = max(world.solved_gap, world.solved_share * abs(table.best_return))
+    enough = world.enough_return(table.best_return)
     checks: list[Check] = []
     seconds = 0.0
     for step in world.checks:
@@ -109,10 +110,8 @@ def live(world: World, scene: Scene, seed: int) -> WorldResult:
         episodes = max(world.episodes, FINAL_EPISODES) if is_last else world.episodes
         judged = judge(agent, table, scene.view, episodes, rng)
         has_ended = judged.always_ends or not world.must_end
-        is_solved = has_ended and judged.mean_return >= table.best_return - lacking
-        checks.append(
-            Check(step, judged.mean_return, bool(is_solved), agent.n_states, round(seconds, 4))
-        )
+        is_solved = has_ended and judged.mean_return >= enough
+        checks.append(Check(step, judged.mean_return, is_solved, agent.n_states, round(seconds, 4)))
         if seconds > MOST_SECONDS:
             break
     is_whole = checks[-1].step == world.checks[-1]

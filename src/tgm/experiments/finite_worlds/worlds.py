@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.envs import Maze, default_limit, load_maze
 from tgm.envs.maze_env import DEFAULT_NOISE
-from tgm.experiments.finite_worlds.decision_table import DecisionTable
 from tgm.experiments.finite_worlds.environments import DeepSea, OneState
 from tgm.experiments.finite_worlds.rules import (
     BLACKJACK_SHAPE,
@@ -25,6 +24,7 @@ from tgm.experiments.finite_worlds.rules import (
 )
 from tgm.experiments.finite_worlds.views import Digits, Noisy, Numbers, OneHot, Seen, View
 from tgm.experiments.finite_worlds.wanted import Wanted
+from tgm.experiments.finite_worlds.world import Scene, World
 from tgm.experiments.harness.training import check_steps
 
 UNLIMITED = 1000  # steps of a greedy episode in a world without a time limit
@@ -32,6 +32,7 @@ LAKE_LIMIT = 100  # steps of an episode in FrozenLake
 MAZE_STEPS = 5000  # of training, in mazes
 SLIPPERY_SHARE = 0.02  # of the best return, that a policy may lack where the mouse slips
 MANY_EPISODES = 200  # sampled episodes of a check where chance makes the returns differ
+OUTLIER_EPISODES = 100  # the same where there are outliers
 OUTLIER_NOISE = 10.0 * DEFAULT_NOISE
 R_MAX_EPISODES = {10: 34, 20: 66, 30: 101}  # of R-max that is told the cell, by issue 16
 R_MAX_PER_ROW = 3.37  # episodes for each row of the picture: its mean, for other sizes
@@ -43,47 +44,6 @@ LAVA_27 = Maze(
 )
 
 ViewOf = Callable[[Maze, np.random.Generator], View]
-
-
-@dataclass(frozen=True)
-class Scene:
-    """An environment to learn in, its rules, and the view through which its states are seen."""
-
-    env: gym.Env[Any, Any]
-    table: DecisionTable
-    view: View
-
-
-@dataclass(frozen=True)
-class World:
-    """A row of the study.
-
-    Attributes:
-        title: for people.
-        make: the scene for a seed.
-        checks: rising numbers of steps at which the greedy policy is judged; the last one is the
-            end of training.
-        wanted: the figures of issue 16.
-        solved_gap, solved_share: the world is solved if the return of the greedy policy lacks no
-            more than the larger of the two, the second as a part of the best return.
-        must_end: whether every greedy episode has to end by itself, too.
-        episodes: sampled episodes of a check, where states are seen with noise.
-        reference: name of the world to whose steps those of this one are compared.
-        episode_length: if steps to solve are shown as episodes, their length; else 0.
-        is_extra: whether it is run only with `--extra`, or by name.
-    """
-
-    title: str
-    make: Callable[[int], Scene]
-    checks: tuple[int, ...]
-    wanted: Wanted
-    solved_gap: float = 0.5
-    solved_share: float = 0.0
-    must_end: bool = False
-    episodes: int = 20
-    reference: str = ""
-    episode_length: int = 0
-    is_extra: bool = False
 
 
 # --- toy text -------------------------------------------------------------------------------------
@@ -277,7 +237,7 @@ def _views_of_mazes() -> dict[str, World]:
             f"{share:.0%} outliers",
             FEW_STATES,
             partial(_positions, outliers=share),
-            episodes=MANY_EPISODES,
+            episodes=OUTLIER_EPISODES,
         )
     worlds["maze-axes"] = _maze_world(
         "noise 0.3 in x, 0.02 in y", EXACT, partial(_positions, noise=(0.3, 0.02))
@@ -349,6 +309,7 @@ def _noises() -> dict[str, World]:
             partial(_noise, n_features=n),
             _every(steps // 20, steps),
             Wanted(is_bounded=True),
+            solved_gap=None,
             episodes=1,
             is_extra=bool(name),
         )
