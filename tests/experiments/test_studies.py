@@ -29,6 +29,7 @@ SMALL = {
     "changing_world": "--seeds 1",
     "long_run": "--maze 8 --seeds 1 --steps 2000",
     "dimension_erratum": "--maze 8 --points 60 --seeds 2",
+    "finite_worlds": "--worlds cliff --seeds 2",
 }
 N_ROWS = {
     "solving": 2,
@@ -39,6 +40,7 @@ N_ROWS = {
     "changing_world": 3,
     "long_run": 1,
     "dimension_erratum": 2,
+    "finite_worlds": 1,
 }
 
 
@@ -87,6 +89,7 @@ def test_results_of_other_code_are_not_reused(tmp_path, capsys, monkeypatch):
         ("solving", "--mazes 72", "unknown maze '72'"),
         ("solving", "--mazes", "nothing to run"),
         ("ablation", "--variants none", "unknown variant 'none'; there are default"),
+        ("finite_worlds", "--worlds sea", "unknown world 'sea'; there are lake-4x4"),
     ],
 )
 def test_flags_that_make_no_sense_are_one_line(name, flags, message, tmp_path, capsys):
