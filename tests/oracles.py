@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 mp.mp.dps = 50
 
+OUTLIER = "outlier"  # the state of an observation that belongs to none
+
 Array = npt.NDArray[np.float64]
 Numbers = list[mp.mpf]
 
@@ -421,11 +423,14 @@ def joint_posterior(
     elsewhere: Array,
     new_density: float,
     row_prior: float,
-) -> tuple[dict[tuple[int | None, int | None], float], float]:
+    outlier_share: float = 0.0,
+    outlier_density: float = 0.0,
+) -> tuple[dict[tuple[int | None, int | str | None], float], float]:
     """Every way in which a step can have gone, and the density of its observation.
 
     The keys are (state before, state after); before is None where it is not known, after is None
-    for a new state. A row of tries is a Dirichlet whose base, worth `row_prior` tries, is: a third
+    for a new state. With probability `outlier_share` the observation belongs to no state, whatever
+    the step did: that is the one key (None, OUTLIER). A row of tries is a Dirichlet whose base, worth `row_prior` tries, is: a third
     stay, a third `elsewhere` (n,) among the known states, a third new. Where the state before is
     not known there is no staying, and `elsewhere` has two thirds.
 
@@ -436,8 +441,10 @@ def joint_posterior(
         start_row: (n,) how often an unknown whereabouts turned out to be each state.
         elsewhere: (n,) probabilities.
         new_density: of the observation in a state never seen.
+        outlier_density: of an observation that belongs to no state.
     """
-    weights: dict[tuple[int | None, int | None], float] = {}
+    weights: dict[tuple[int | None, int | str | None], float] = {}
+    regular = 1 - outlier_share
     sources: list[tuple[int | None, float, Array]] = [(s, p, rows[s]) for s, p in before]
     sources.append((None, 1 - sum(p for _, p in before), start_row))
     for state, probability, row in sources:
@@ -448,8 +455,10 @@ def joint_posterior(
             else:
                 base = (1 / 3 if after == state else 0) + 1 / 3 * elsewhere[after]
             predicted = (row[after] + row_prior * base) / (tries + row_prior)
-            weights[state, after] = probability * predicted * likelihood[after]
-        weights[state, None] = probability * row_prior / 3 / (tries + row_prior) * new_density
+            weights[state, after] = regular * probability * predicted * likelihood[after]
+        new = row_prior / 3 / (tries + row_prior)
+        weights[state, None] = regular * probability * new * new_density
+    weights[None, OUTLIER] = outlier_share * outlier_density
     total = sum(weights.values())
     return {key: weight / total for key, weight in weights.items()}, total
 
