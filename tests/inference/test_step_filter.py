@@ -81,17 +81,17 @@ class World:
         elsewhere[dead] = 0.0
         nearest = means[int(likelihood.argmax())]
         z = np.sum((point - nearest) ** 2) / VARIANCE / 3.0**2
-        new_density *= max(1 - math.exp(-(z**2)), 1e-12)
+        room = max(1 - math.exp(-(z**2)), 1e-12)
         return joint_posterior(
             likelihood,
             before,
             rows,
             starts,
             elsewhere / elsewhere.sum(),
-            new_density,
+            new_density * room,
             ROW_PRIOR,
             (0.5 + 7) / (100 + 90),
-            outlier_density,
+            outlier_density * room,
         )
 
     def row(self, state: int, action: int) -> np.ndarray:
@@ -312,6 +312,16 @@ def test_an_action_that_always_led_to_one_place_makes_an_outlier_of_a_far_observ
     result = world.filter.posterior(np.array([0.4, 1.0]), [(0, 1.0)], 0, np.zeros(2))
     assert result.outlier > 0.8
     assert result.after == []
+
+
+def test_what_looks_like_a_known_state_is_no_outlier_however_unexpected():
+    world = well_known()
+    for _ in range(1000):
+        world.transitions.add(0, 0, 1, 1.0, -1.0, 0.0)
+        world.displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    result = world.filter.posterior(world.states.mean[4] + 0.05, [(0, 1.0)], 0, np.zeros(2))
+    assert result.after[0][0] == 4
+    assert result.outlier < 0.05
 
 
 def test_what_was_expected_of_a_step_that_was_not_seen():

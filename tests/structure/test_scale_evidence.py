@@ -86,10 +86,27 @@ def test_a_typical_step_is_the_change_within_an_episode():
     assert steps.typical_step.tolist() == pytest.approx([np.sqrt(5), 1e-6 * np.sqrt(5)])
 
 
+@pytest.mark.parametrize("spike", [1e3, 1e30, 1e59])
+def test_a_faulty_reading_does_not_make_a_typical_step(spike):
+    steps = random_walk(0)
+    points = steps.points.copy()
+    points[20] += spike
+    poisoned = FirstSteps(points, steps.actions).typical_step / steps.typical_step
+    assert (poisoned < 5).all()
+
+
+def test_a_feature_that_changes_rarely_is_typical_as_it_is():
+    points = np.zeros((40, 1))
+    points[20:] = 3.0
+    actions = np.array([EPISODE_START] + [0] * 39)
+    assert FirstSteps(points, actions).reach == pytest.approx([3 / np.sqrt(39)])
+
+
 def test_where_nothing_changes_there_is_nothing_to_measure():
     assert not FirstSteps(np.ones((5, 2)), np.array([EPISODE_START, 0, 0, 1, 0])).has_moved
     assert not FirstSteps(np.eye(2), np.array([EPISODE_START, EPISODE_START])).has_moved
     assert not FirstSteps(np.ones((1, 2)), np.array([EPISODE_START])).has_moved
+    assert not FirstSteps(1e-70 * np.eye(2), np.array([EPISODE_START, 0])).has_moved
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])

@@ -9,7 +9,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
-from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays, number, prefixed
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.sparse import SparseTransitions
@@ -144,7 +144,7 @@ class ModelPlanner:
         worst = saved.number("worst_reward", infinite=math.inf)
         if (best < worst) != (best == -math.inf):
             raise DataError(f"best_reward is {best}, below {worst}")
-        known = saved.number("best_known", infinite=math.inf)
+        known = saved.number("best_known", low=-LARGEST_SUM, high=LARGEST_SUM, infinite=math.inf)
         self.best_known = None if known == math.inf else known
         self._set_range(best, worst)
         self.n_revisions = saved.count("n_revisions")
