@@ -30,9 +30,13 @@ MEMORY_GROWTH = 0.05
 TIME_GROWTH = 1.5  # the machine is shared: a part may take so many times as long
 
 
+GIVEN = "uniform on [0, 100]^2, a bandwidth of 0.5"  # a scale that is learned sees one place
+
+
 def worlds() -> dict[str, tuple[Callable[[], gym.Env], float]]:
     """Name -> how to make it, and its share of the steps."""
     return {
+        GIVEN: (lambda: Stream(2, "uniform"), 1.0),
         "N(0, 1), 1 feature": (lambda: Stream(1, "normal"), 1.0),
         "N(0, 1), 2 features": (lambda: Stream(2, "normal"), 1.0),
         "N(0, 1), 8 features": (lambda: Stream(8, "normal"), 0.5),
@@ -49,7 +53,8 @@ def worlds() -> dict[str, tuple[Callable[[], gym.Env], float]]:
 def live(name: str, n_steps: int) -> dict[str, float]:
     """Live in a world, and tell how its last fifth compares with the fifth before it."""
     make, share = worlds()[name]
-    agent = tgm.TGMAgent(make(), seed=0)
+    config = tgm.TGMConfig(bandwidth=0.5) if name == GIVEN else tgm.TGMConfig()
+    agent = tgm.TGMAgent(make(), config, seed=0)
     part = max(1, int(share * n_steps) // PARTS)
     states, seconds, memory = [], [], []
     with warnings.catch_warnings(record=True) as caught:

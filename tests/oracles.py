@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 mp.mp.dps = 50
 
+OUTLIER = "outlier"  # the state of an observation that belongs to none
+
 Array = npt.NDArray[np.float64]
 Numbers = list[mp.mpf]
 
@@ -421,11 +423,14 @@ def joint_posterior(
     elsewhere: Array,
     new_density: float,
     row_prior: float,
-) -> tuple[dict[tuple[int | None, int | None], float], float]:
+    outlier_share: float = 0.0,
+    outlier_density: float = 0.0,
+) -> tuple[dict[tuple[int | None, int | str | None], float], float]:
     """Every way in which a step can have gone, and the density of its observation.
 
     The keys are (state before, state after); before is None where it is not known, after is None
-    for a new state. A row of tries is a Dirichlet whose base, worth `row_prior` tries, is: a third
+    for a new state. With probability `outlier_share` the observation belongs to no state, whatever
+    the step did: that is the one key (None, OUTLIER). A row of tries is a Dirichlet whose base, worth `row_prior` tries, is: a third
     stay, a third `elsewhere` (n,) among the known states, a third new. Where the state before is
     not known there is no staying, and `elsewhere` has two thirds.
 
@@ -436,8 +441,10 @@ def joint_posterior(
         start_row: (n,) how often an unknown whereabouts turned out to be each state.
         elsewhere: (n,) probabilities.
         new_density: of the observation in a state never seen.
+        outlier_density: of an observation that belongs to no state.
     """
-    weights: dict[tuple[int | None, int | None], float] = {}
+    weights: dict[tuple[int | None, int | str | None], float] = {}
+    regular = 1 - outlier_share
     sources: list[tuple[int | None, float, Array]] = [(s, p, rows[s]) for s, p in before]
     sources.append((None, 1 - sum(p for _, p in before), start_row))
     for state, probability, row in sources:
@@ -448,8 +455,10 @@ def joint_posterior(
             else:
                 base = (1 / 3 if after == state else 0) + 1 / 3 * elsewhere[after]
             predicted = (row[after] + row_prior * base) / (tries + row_prior)
-            weights[state, after] = probability * predicted * likelihood[after]
-        weights[state, None] = probability * row_prior / 3 / (tries + row_prior) * new_density
+            weights[state, after] = regular * probability * predicted * likelihood[after]
+        new = row_prior / 3 / (tries + row_prior)
+        weights[state, None] = regular * probability * new * new_density
+    weights[None, OUTLIER] = outlier_share * outlier_density
     total = sum(weights.values())
     return {key: weight / total for key, weight in weights.items()}, total
 
@@ -470,3 +479,108 @@ def enumerated_filter(
             probability *= rows[t, path[t], path[t + 1]] * likelihood[t + 1, path[t + 1]]
         belief[path[-1]] += probability
     return belief / belief.sum(), float(belief.sum())
+
+
+# --- the scale -----------------------------------------------------------------------------------
+
+
+def student_log_density(offset: Array, scale: Array, dof: float) -> float:
+    """ln density of a Student t about zero whose scale matrix is diagonal, with roots `scale`."""
+    n = len(offset)
+    total = mp.loggamma((dof + n) / 2) - mp.loggamma(mp.mpf(dof) / 2)
+    total -= mp.mpf(n) / 2 * mp.log(dof * mp.pi)
+    square = mp.mpf(0)
+    for x, s in zip(offset, scale, strict=True):
+        square += (mp.mpf(float(x)) / mp.mpf(float(s))) ** 2
+        total -= mp.log(mp.mpf(float(s)))
+    return float(total - (dof + n) / 2 * mp.log(1 + square / dof))
+
+
+@dataclass
+class ActionLaw:
+    """The displacements of one action so far."""
+
+    seen: list[Array]
+
+    def density(self, offset: Array, reach: Array) -> float:
+        """Nine parts the normal of those that were seen, one part a Student t of 3 degrees."""
+        broad = float(np.exp(student_log_density(offset, reach, 3.0)))
+        if not self.seen:
+            return broad
+        total, points = 0.2 + len(self.seen), np.array(self.seen)
+        mean = points.mean(axis=0)
+        scatter = ((points - mean) ** 2).sum(axis=0)
+        density = 1.0
+        for x, m, square, first in zip(offset, mean, scatter, reach**2, strict=True):
+            variance = (0.2 * first + square) / total * (1 + 1 / total) + 1e-3
+            density *= np.exp(-0.5 * (x - m) ** 2 / variance) / np.sqrt(2 * np.pi * variance)
+        return 0.9 * density + 0.1 * broad
+
+
+def scale_evidence(
+    points: Array, actions: list[int], deviation: Array, typical_step: Array
+) -> tuple[float, list[int]]:
+    """ln evidence of states as wide as `deviation`, and the state of each point, one at a time.
+
+    A state is the mean of its points. A row begins with half a try: a third stays, a third leads
+    elsewhere (2 % anywhere, the rest as the displacements of the action say), a third to a new
+    state. An action of -1 begins an episode: all starts are one row, which stays nowhere. With 1 %
+    a point belongs to no state; then the most usual state of the row goes on.
+    """
+    points, reach = points / deviation, typical_step / deviation
+    members: list[list[Array]] = [[points[0]]]
+    laws: dict[int, ActionLaw] = {}
+    rows: dict[tuple[int | None, int], list[int]] = {(None, -1): [0]}
+    labels, total = [0], 0.0
+    for x, action in zip(points[1:], actions[1:], strict=True):
+        means = [np.mean(state, axis=0) for state in members]
+        state, law = labels[-1], laws.setdefault(action, ActionLaw([]))
+        row = rows.setdefault((None if action == -1 else state, action), [])
+        if action == -1:
+            base = [2 / 3 / len(means)] * len(means)
+        else:
+            ways = [law.density(mean - means[state], reach) for mean in means]
+            base = [
+                (0.98 * way / sum(ways) + 0.02 / len(means) + (j == state)) / 3
+                for j, way in enumerate(ways)
+            ]
+        terms = []
+        for j, mean in enumerate(means):
+            spread = 1 + 1 / len(members[j])
+            density = np.exp(-0.5 * np.sum((x - mean) ** 2) / spread)
+            density /= (2 * np.pi * spread) ** (len(x) / 2)
+            terms.append((row.count(j) + 0.5 * base[j]) / (len(row) + 0.5) * density)
+        jump = law.density(x - means[state], reach)
+        terms += [0.5 / 3 / (len(row) + 0.5) * jump, 0.01 * jump]
+        total += float(np.log(sum(terms))) - float(np.log(deviation).sum())
+        best = int(np.argmax(terms))
+        if best == len(means) + 1:
+            found = max(sorted(set(row)), key=row.count) if row else state
+        else:
+            found = best
+            if found == len(members):
+                members.append([])
+            members[found].append(x)
+            if action != -1 and found != state:
+                law.seen.append(x - means[state])
+        row.append(found)
+        labels.append(found)
+    return total, labels
+
+
+def common_log_density(values: Array, typical_step: float) -> float:
+    """ln density of all values but the first, if all come from one normal of unknown width.
+
+    A normal-gamma whose first guess is one step, worth one value; 1 % are outliers.
+    """
+    total = 0.0
+    for n in range(1, len(values)):
+        before = values[:n]
+        mean = sum(before) / n
+        square = typical_step**2 + sum((value - mean) ** 2 for value in before)
+        scale = np.sqrt(square / (n + 1) * (1 + 1 / n))
+        off = np.array([values[n] - mean])
+        own = np.exp(student_log_density(off, np.array([scale]), n + 1))
+        broad = np.exp(student_log_density(off, np.array([typical_step]), 3.0))
+        total += float(np.log(0.99 * own + 0.01 * broad))
+    return total

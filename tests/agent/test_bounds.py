@@ -46,12 +46,13 @@ def test_a_limit_that_the_user_has_chosen_is_not_warned_of():
 
 
 def test_a_chosen_limit_may_be_above_the_default_bound(few):
-    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(max_states=100), seed=0).learn(120)
+    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(bandwidth=0.5, max_states=100), seed=0)
+    agent.learn(120)
     assert 40 < agent.n_states <= 100
 
 
 def test_a_warning_that_is_an_error_costs_nothing(few):
-    agent = tgm.TGMAgent(Stream(2, "uniform"), seed=0)
+    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(bandwidth=0.5), seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(tgm.TGMWarning):
@@ -102,7 +103,7 @@ class Picture(gym.Env):
 
 
 def test_the_campaign_sees_what_is_bounded_and_what_is_not():
-    found = live("uniform on [0, 100]^2", 400)
+    found = live("uniform on [0, 100]^2, a bandwidth of 0.5", 400)
     assert 100 < found["states"] <= found["bound"]
     assert not found["told"]
     assert found["megabytes"] > 10

@@ -85,7 +85,7 @@ def test_nothing_is_known_before_anything_was_seen():
 
 
 def test_an_explanation_takes_no_room_for_all_transitions():
-    agent = tgm.TGMAgent(Stream(2, "uniform"), seed=0).learn(900)
+    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(bandwidth=0.5), seed=0).learn(900)
     n_dense = 2 * agent.n_states**2 * 8
     tracemalloc.start()
     try:

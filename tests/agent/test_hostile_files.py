@@ -93,16 +93,23 @@ def models(tmp_path_factory):
     return found
 
 
-def put(name, value, place=-1):
+def full_name(name, arrays):
+    """The name of an array of the learner, which a search for the scale may own."""
+    return name if name in arrays else f"learner.{name}"
+
+
+def put(given, value, place=-1):
     def change(arrays):
+        name = full_name(given, arrays)
         arrays[name] = arrays[name].copy()
         arrays[name].flat[place] = value
 
     return change
 
 
-def double(name):
+def double(given):
     def change(arrays):
+        name = full_name(given, arrays)
         arrays[name] = arrays[name].copy()
         arrays[name][1] = arrays[name][0]
 
@@ -111,15 +118,27 @@ def double(name):
 
 def lead_nowhere(arrays):
     """Room for one more state, which is not there, and a successor of that name."""
-    n_slots = len(arrays["world.transition.visits"])
-    for name in (*SUMS, *PLANNED):
-        array = arrays[f"world.transition.{name}"]
-        arrays[f"world.transition.{name}"] = np.concatenate([array, np.zeros_like(array[:1])])
-    arrays["world.transition.successor"][0, 0, 0] = n_slots
+    prefix = full_name("world.transition.", arrays)
+    n_slots = len(arrays[f"{prefix}visits"])
+    for name in (*SUMS, *PLANNED, "is_random"):
+        array = arrays[prefix + name]
+        arrays[prefix + name] = np.concatenate([array, np.zeros_like(array[:1])])
+    arrays[f"{prefix}successor"][0, 0, 0] = n_slots
 
 
 def exchange_homes(arrays):
-    arrays["world.memory.home.state"] = arrays["world.memory.home.state"][::-1].copy()
+    name = full_name("world.memory.home.state", arrays)
+    arrays[name] = arrays[name][::-1].copy()
+
+
+def single(states):
+    """States of which the file says that they were seen once."""
+
+    def change(arrays):
+        arrays["learner.revising.single.state"] = np.array(states)
+        arrays["learner.revising.single.tries"] = np.full(len(states), 2.0)
+
+    return change
 
 
 LIES = [
@@ -127,7 +146,7 @@ LIES = [
     ("half life", exchange_homes, "keeps a step where it did not lead"),
     ("half life", put("world.transition.discounted", 0.7), "'discounted' does not fit"),
     ("half life", put("world.transition.probability", 1.0, slice(None)), "sums to more than one"),
-    ("half life", put("world.transition.end", 7.0), "'world.transition.end' holds 7.0"),
+    ("half life", put("world.transition.end", 7.0), "'learner.world.transition.end' holds 7.0"),
     ("half life", put("world.transition.next.count", 9e9), r"has 9e\+09|has 9000000"),
     ("half life", put("world.transition.log_fade", 1e20), "'log_fade' holds"),
     ("half life", lead_nowhere, "'successor' names a state that is not there"),
@@ -135,6 +154,19 @@ LIES = [
     ("half life", put("world.memory.step.action", -1, slice(None)), "a start has a past"),
     ("half life", put("prior.covariance", 9.0, 1), "is not symmetric"),
     ("half life", put("world.component.scatter", -1e9, 0), "leaves no covariance"),
+    ("half life", put("coordinates.relevant", False, 0), "'relevant' does not name the features"),
+    (
+        "half life",
+        put("coordinates.common_variance", -1.0),
+        "'learner.coordinates.common_variance'",
+    ),
+    ("half life", put("world.background.counts", 1e9, 0), r"'counts' holds 1000000000\.0 outliers"),
+    ("half life", put("choice.deviation", 0.0), "'deviation' is no scale"),
+    ("half life", put("choice.relevant", False), "'covariance'|'relevant'"),
+    ("half life", put("choice.typical_step", -1.0), "'choice.typical_step' holds"),
+    ("half life", single([0]), "names a state that was not seen once"),
+    ("half life", single([3, 3]), "holds a state twice"),
+    ("half life", single([999]), "'learner.revising.single.state' holds 999"),
     ("paper", put("memory.actions", 2**31, 0), "'memory.actions' holds 2147483648"),
     ("paper", put("memory.actions", 2), "has no successor"),
     ("paper", double("ids"), "holds a name twice"),

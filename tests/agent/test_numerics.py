@@ -182,7 +182,8 @@ def test_kept_points_that_were_never_part_of_their_state_leave_sound_covariances
     agent.save(path)
     arrays, facts = read_model(path)
     doctored = dict(arrays)
-    doctored["world.memory.step.arrival"] = arrays["world.memory.step.arrival"] * times
+    name = "learner.world.memory.step.arrival"
+    doctored[name] = arrays[name] * times
     write_model(path, doctored, facts)
     again = tgm.TGMAgent.load(path, env=env)
     for _ in range(40):

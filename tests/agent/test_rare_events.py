@@ -42,9 +42,38 @@ class Corridor(gym.Env):
         return np.array([self._place, beside]) + self.np_random.normal(scale=NOISE, size=2)
 
 
+GIVEN = tgm.TGMConfig(bandwidth=0.5)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_a_state_that_was_seen_once_does_not_decide(seed):
-    agent = tgm.TGMAgent(Corridor(4, outlier_at=90), seed=seed).learn(200)
+@pytest.mark.parametrize("outlier_at", [90, 150])
+def test_an_outlier_makes_no_state(seed, outlier_at):
+    agent = tgm.TGMAgent(Corridor(4, outlier_at=outlier_at), GIVEN, seed=seed).learn(200)
+    assert agent.n_states == 4
+    assert np.abs(agent.means[:, 1]).max() < 0.5
+    background = agent.learner.world.background
+    assert background.n_outliers <= 1  # none where it ended an episode, or may have been a place
+    assert background.n_points == 200 + agent.n_episodes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_outlier_that_became_a_state_goes_when_its_row_does_something_else(seed):
+    # In the first steps everything is new, and nothing tells an outlier from a place.
+    agent = tgm.TGMAgent(Corridor(4, outlier_at=2), GIVEN, seed=seed)
+    told = []
+    agent.learn(8, callback=told.append)
+    assert sum(mean[1] > 1.5 for mean in agent.means) == 1
+    agent.learn(192, callback=told.append)
+    assert agent.n_states == 4
+    assert np.abs(agent.means[:, 1]).max() < 0.5
+    causes = {move.cause for info in told for move in info.moves if move.kind == "removal"}
+    assert causes == {"nothing is left of it"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_state_that_was_seen_once_does_not_decide(seed, monkeypatch):
+    monkeypatch.setattr("tgm.perception.background.PRIOR_OUTLIERS", 0.0)  # what was seen was there
+    agent = tgm.TGMAgent(Corridor(4, outlier_at=90), GIVEN, seed=seed).learn(200)
     (outlier,) = (mean for mean in agent.means if mean[1] > 1.5)
     assert agent.n_states == 5
     # Of its two actions one was never tried there. Both are worth what they are worth beside it.
@@ -57,7 +86,7 @@ def test_changes_that_come_together_are_doubted_together():
     again, it would arrive a seventh less often."""
     arrivals = 0
     for seed in range(6):
-        agent = tgm.TGMAgent(Corridor(6, swap_at=600), seed=seed).learn(600)
+        agent = tgm.TGMAgent(Corridor(6, swap_at=600), GIVEN, seed=seed).learn(600)
         known = agent.n_episodes
         arrivals += agent.learn(300).n_episodes - known
     assert 243 < arrivals < 6 * 300 / 6  # six steps lead to an end
@@ -65,7 +94,7 @@ def test_changes_that_come_together_are_doubted_together():
 
 def test_a_displacement_is_measured_from_where_the_state_is():
     """Measured between two observations it would have the noise of both."""
-    agent = tgm.TGMAgent(Corridor(4), seed=0).learn(600)
+    agent = tgm.TGMAgent(Corridor(4), GIVEN, seed=0).learn(600)
     displacements = agent.learner.world.displacements
     right = displacements.scatter[1] / displacements.weight[1]
     assert displacements.weight[1] > 200

@@ -1,7 +1,10 @@
 """Closed forms for two features, and NumPy for others: the same answers."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import chi2
 from tests.oracles import random_covariance
 
 from tgm.distributions.small import (
@@ -11,6 +14,7 @@ from tgm.distributions.small import (
     mahalanobis_coefficients,
     second_order,
     squared_length,
+    squared_radius,
     well_conditioned,
 )
 
@@ -88,3 +92,11 @@ def test_positive_definite_does_not_depend_on_units():
     singular = np.ones((2, 2))
     assert is_positive_definite(singular, -1e-9)
     assert not is_positive_definite(singular, 1e-9)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 8, 64, 1000])
+@pytest.mark.parametrize("radius", [0.5, math.sqrt(1.5), 2.0, 3.0, 4.7])
+def test_as_much_lies_outside_a_radius_as_in_the_plane(n_features, radius):
+    square = squared_radius(n_features, radius)
+    assert chi2(n_features).sf(square) == pytest.approx(chi2(2).sf(radius**2), rel=1e-9)
+    assert squared_radius(2, radius) == radius**2

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from tests.oracles import joint_posterior
+from scipy.stats import multivariate_t
+from tests.oracles import OUTLIER, joint_posterior
 
 from tgm.inference import step_filter
 from tgm.inference.step_filter import StepFilter
@@ -36,9 +37,9 @@ class World:
                 self.states.add(slot, point, 1.0)
             self.states.refresh(slot)
         self.states.remove(GONE)
-        memory = StepMemory(20)
+        self.model = WorldModel(self.states, self.transitions, self.displacements, StepMemory(20))
         self.filter = StepFilter(
-            WorldModel(self.states, self.transitions, self.displacements, memory),
+            self.model,
             ROW_PRIOR,
             filtering=filtering,
             max_states=None,
@@ -55,6 +56,7 @@ class World:
             self.transitions.add(START, START_ACTION, int(rng.choice(alive)), 1.0, 0.0, 0.0)
         for _ in range(4):
             self.displacements.add(1, rng.normal((1, 0), 0.1), 1.0)
+        self.model.background.n_outliers, self.model.background.n_points = 7.0, 90.0
 
     def oracle(self, point, before, action, departure, *, filtering=True):
         """What the oracle is given: numbers, not parts of the agent."""
@@ -68,18 +70,28 @@ class World:
         means = states.mean[:n]
         if origin is not None and action is not None:
             new_density = math.exp(self.displacements.log_density(point - origin, action))
+            outlier_density = student(point - origin, self.displacements._broad, 3.0)
         else:
-            new_density = anywhere(point, means[~dead])
+            new_density = outlier_density = anywhere(point, means[~dead])
         if origin is None or action is None or self.displacements.weight[action] < 0.5:
             elsewhere = np.ones(n)
         else:
             elsewhere = self.displacements.densities(means - origin, action)
+            elsewhere = 0.98 * elsewhere / elsewhere[~dead].sum() + 0.02 / sum(~dead)
         elsewhere[dead] = 0.0
         nearest = means[int(likelihood.argmax())]
         z = np.sum((point - nearest) ** 2) / VARIANCE / 3.0**2
-        new_density *= max(1 - math.exp(-(z**2)), 1e-12)
+        room = max(1 - math.exp(-(z**2)), 1e-12)
         return joint_posterior(
-            likelihood, before, rows, starts, elsewhere / elsewhere.sum(), new_density, ROW_PRIOR
+            likelihood,
+            before,
+            rows,
+            starts,
+            elsewhere / elsewhere.sum(),
+            new_density * room,
+            ROW_PRIOR,
+            (0.5 + 7) / (100 + 90),
+            outlier_density * room,
         )
 
     def row(self, state: int, action: int) -> np.ndarray:
@@ -96,6 +108,11 @@ def anywhere(point: np.ndarray, means: np.ndarray) -> float:
         density *= math.exp(-0.5 * ((value - (low + high) / 2) / deviation) ** 2)
         density /= deviation * math.sqrt(2 * math.pi)
     return density
+
+
+def student(offset: np.ndarray, square: np.ndarray, dof: float) -> float:
+    """The density of a Student t about zero."""
+    return float(multivariate_t(np.zeros(len(offset)), square, dof).pdf(offset))
 
 
 BELIEFS = {
@@ -132,10 +149,15 @@ def test_the_posterior_of_a_step(seed, belief, filtering):
             assert after.get(state, 0.0) == pytest.approx(total, abs=1e-9)
         newness = sum(p for (_, state), p in expected.items() if state is None)
         assert result.newness == pytest.approx(newness, abs=1e-9)
-        assert sum(after.values()) + result.newness == pytest.approx(1, abs=1e-9)
+        assert result.outlier == pytest.approx(expected[None, OUTLIER], abs=1e-9)
+        assert sum(after.values()) + result.newness + result.outlier == pytest.approx(1, abs=1e-9)
         assert result.log_density == pytest.approx(math.log(density), abs=1e-8)
         # The joint, up to the rule that only what was believed can be counted.
-        joint = {(s, t): p for (s, t), p in expected.items() if None not in (s, t) and t != GONE}
+        joint = {
+            (s, t): p
+            for (s, t), p in expected.items()
+            if None not in (s, t) and t not in (GONE, OUTLIER)
+        }
         believed, found = sum(p for _, p in before), sum(joint.values())
         scale = min(1.0, believed / found)
         for s, t, weight in result.entries:
@@ -158,6 +180,7 @@ def test_the_posterior_at_the_start_of_an_episode(seed):
         {state: expected[None, state] for state in world.states.alive.tolist()}, abs=1e-9
     )
     assert result.newness == pytest.approx(expected[None, None], abs=1e-9)
+    assert result.outlier == pytest.approx(expected[None, OUTLIER], abs=1e-9)
     assert result.entries == []
     assert result.new_from == []
     assert result.log_density == pytest.approx(math.log(density), abs=1e-8)
@@ -263,18 +286,55 @@ def test_the_shortcut_is_not_taken_where_anything_is_odd():
 
 
 @pytest.mark.parametrize("distance", [2.0, 30.0, 1e6])
-def test_a_far_observation_is_new(distance):
+def test_a_far_observation_is_new_or_an_outlier(distance):
     world = World()
     world.fill(np.random.default_rng(2))
     point = np.array([1.0, distance])
     for before, action in (([(1, 1.0)], 0), ([(1, 1.0)], 1), ([], None)):
         result = world.filter.posterior(point, before, action, np.array([1.0, 0.0]))
-        assert result.newness > 0.99
+        assert result.newness + result.outlier > 0.99
         assert np.isfinite(result.log_density)
         assert result.after == []
+
+
+@pytest.mark.parametrize("distance", [2.0, 30.0, 1e6])
+def test_where_an_untried_action_leads_far_away_the_state_is_new(distance):
+    result = World().filter.posterior(np.array([1.0, distance]), [(1, 1.0)], 0, None)
+    assert result.newness > 0.98
     # It was left for the new state where it was.
-    result = world.filter.posterior(point, [(1, 1.0)], 0, None)
-    assert result.new_from == [(1, pytest.approx(1, abs=0.01))]
+    assert result.new_from == [(1, pytest.approx(1, abs=0.02))]
+
+
+def test_an_action_that_always_led_to_one_place_makes_an_outlier_of_a_far_observation():
+    world = well_known()
+    for _ in range(200):
+        world.transitions.add(0, 0, 1, 1.0, -1.0, 0.0)
+    result = world.filter.posterior(np.array([0.4, 1.0]), [(0, 1.0)], 0, np.zeros(2))
+    assert result.outlier > 0.8
+    assert result.after == []
+
+
+def test_what_looks_like_a_known_state_is_no_outlier_however_unexpected():
+    world = well_known()
+    for _ in range(1000):
+        world.transitions.add(0, 0, 1, 1.0, -1.0, 0.0)
+        world.displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    result = world.filter.posterior(world.states.mean[4] + 0.05, [(0, 1.0)], 0, np.zeros(2))
+    assert result.after[0][0] == 4
+    assert result.outlier < 0.05
+
+
+def test_what_was_expected_of_a_step_that_was_not_seen():
+    world = World()
+    for after, weight in ((1, 3.0), (3, 1.0), (4, 0.01)):
+        world.transitions.add(0, 0, after, weight, 0.0, 0.0)
+    expected = world.filter.expected([(0, 0.8), (5, 0.2)], 0)
+    assert [state for state, _ in expected] == [1, 5, 3]  # 5 was never tried: it stays
+    seen = {1: 0.8 * 3 / 4.01, 5: 0.2, 3: 0.8 / 4.01}
+    assert dict(expected) == pytest.approx({s: p for s, p in seen.items()}, rel=1e-9)
+    assert world.filter.expected([], None) == []
+    world.transitions.add(START, START_ACTION, 3, 2.0, 0.0, 0.0)
+    assert world.filter.expected([], None) == [(3, 1.0)]
 
 
 def test_an_observation_within_a_state_is_not_new():

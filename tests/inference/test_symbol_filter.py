@@ -6,6 +6,7 @@ import pytest
 from tgm.inference.step_filter import StepFilter
 from tgm.inference.symbol_filter import SymbolFilter
 from tgm.memory.step_memory import StepMemory
+from tgm.perception import background
 from tgm.perception.symbol_states import SymbolStates
 from tgm.transition.no_displacements import NoDisplacements
 from tgm.transition.sparse import START, START_ACTION, SparseTransitions
@@ -33,6 +34,12 @@ def filters(model: WorldModel, most: int = 100) -> tuple[SymbolFilter, StepFilte
         SymbolFilter(model, model.states, ROW_PRIOR, **limits),
         StepFilter(model, ROW_PRIOR, filtering=True, **limits),
     )
+
+
+@pytest.fixture(autouse=True)
+def no_outliers(monkeypatch):
+    """A symbol is never misread; the general filter must not think so either."""
+    monkeypatch.setattr(background, "PRIOR_OUTLIERS", 0.0)
 
 
 CASES = [([], None), ([], 1), ([(2, 1.0)], 0), ([(2, 1.0)], 1), ([(0, 0.7), (3, 0.3)], 1)]

@@ -11,6 +11,7 @@ from tgm.errors import RunError, SpaceError
 from tgm.learners.coded import CodedLearner
 from tgm.learners.kind_search import LOOK_AT, KindSearchLearner
 from tgm.learners.online import OnlineLearner
+from tgm.learners.scale_search import ScaleSearchLearner
 
 
 def numbers(*values) -> np.ndarray:
@@ -65,7 +66,7 @@ def test_amounts_are_seen_at_the_first_look(make):
     agent = tgm.TGMAgent(make(), seed=0).learn(LOOK_AT[0])
     learner = agent.learner
     if make is not CONTINUOUS["clipped"]:  # whose ends are whole numbers, and often seen
-        assert isinstance(learner.learner, OnlineLearner)
+        assert isinstance(learner.learner, ScaleSearchLearner)
         assert learner.is_over
         assert not learner._is_watching  # and nothing is looked at any more
     agent.learn(260)
@@ -73,11 +74,14 @@ def test_amounts_are_seen_at_the_first_look(make):
     assert not learner.is_exact.any()
 
 
-def test_the_search_changes_nothing_where_all_is_continuous():
-    env, config = gym.make("tgm/Maze-v0", maze="20"), tgm.TGMConfig()
+@pytest.mark.parametrize(
+    ("bandwidth", "kind"), [(0.5, OnlineLearner), ("auto", ScaleSearchLearner)]
+)
+def test_the_search_changes_nothing_where_all_is_continuous(bandwidth, kind):
+    env, config = gym.make("tgm/Maze-v0", maze="20"), tgm.TGMConfig(bandwidth=bandwidth)
     agent = tgm.TGMAgent(env, config, seed=3)
     plain = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="20"), config, seed=3)
-    plain._learner = OnlineLearner(2, 5, config)
+    plain._learner = kind(2, 5, config)
     agent.learn(200)
     plain.learn(200)
     ours, theirs = agent.learner.to_arrays(), plain.learner.to_arrays()
@@ -108,7 +112,8 @@ def test_rounded_noise_becomes_continuous_while_the_events_are_at_hand():
 
 @pytest.mark.parametrize("refuted_at", [3, 40, 400])
 def test_a_number_that_is_not_whole_refutes_symbols_at_any_time(refuted_at):
-    learner = tgm.TGMAgent(EXACT["rows and columns"](), seed=0).learner
+    config = tgm.TGMConfig(bandwidth=0.5)
+    learner = tgm.TGMAgent(EXACT["rows and columns"](), config, seed=0).learner
     rng, place = np.random.default_rng(0), np.zeros(2)
     learner.begin(place)
     ids = set()

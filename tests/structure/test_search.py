@@ -20,7 +20,7 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
     back. The left ones come first, so that they are let go of first.
     """
     rng = np.random.default_rng(0)
-    learner = OnlineLearner(2, 3, TGMConfig(kept_per_state=limit))
+    learner = OnlineLearner(2, 3, TGMConfig(bandwidth=0.5, kept_per_state=limit))
     online = learner.world
     state, far = (learner._edit.add_state(0) for _ in range(2))
     online.states.add(far, FAR, 1.0)
@@ -141,7 +141,7 @@ def test_the_map_of_a_split(share):
 def test_a_split_that_leaves_one_half_without_a_point_is_refused(monkeypatch):
     # In 32 features a half of one point is so much wider that the other explains its point too.
     rng = np.random.default_rng(0)
-    learner = OnlineLearner(32, 2, TGMConfig())
+    learner = OnlineLearner(32, 2, TGMConfig(bandwidth=0.5))
     learner.begin(rng.normal(scale=1e-3, size=32))
     for _ in range(8):
         learner.observe(0, -1.0, rng.normal(scale=1e-3, size=32), terminated=False)
@@ -161,7 +161,6 @@ def knowledge(learner: OnlineLearner) -> dict[str, np.ndarray]:
 
 def test_the_search_changes_nothing():
     learner, state, far, _ = one_state_for_two_places(9, 9)
-    learner.origin = np.zeros(2)
     before = {name: array.copy() for name, array in knowledge(learner).items()}
     found = [learner._search.split(state, 36), learner._search.merge(state, far, 36)]
     assert isinstance(found[0], Revision)
@@ -174,7 +173,7 @@ def test_the_search_changes_nothing():
 
 def test_the_transitions_of_a_split_are_weighed_before_it_is_made():
     """The loss that the search computes on a copy is that of the split when it is made."""
-    learner, state, _, _ = one_state_for_two_places(12, 9)
+    learner, state, _, _ = one_state_for_two_places(12, 9, limit=100)
     search, steps = learner._search, learner.world.memory.into(state)
     side = np.array([step.arrival[0] > 0.5 for step in steps])
     revision = search._halves(state, steps, side)

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import FloatArray
-from tgm.errors import DataError
+from tgm.distributions import BoolArray, FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
@@ -165,18 +164,20 @@ class OnlineLearner(OnlineKnowledge):
         would be undone as often as it is made.
         """
         states = self.world.states
+        # How an episode ended is known, whatever was seen of where.
+        may_be_outlier = may_be_outlier and not step.end
         step.is_outlier = may_be_outlier and posterior.outlier > max(OUTLIER, posterior.newness)
         if step.is_outlier:  # nothing is added, and the belief is what was expected
             step.entries, step.after = [], self.filter.expected(step.before, step.action)
             return
         step.entries, step.after = posterior.entries, posterior.after
-        if posterior.newness > BIRTH * (1.0 - posterior.outlier):
-            if step.end and states.n_alive > 0:
+        if step.end and states.n_alive > 0:
+            if posterior.newness + posterior.outlier > BIRTH or posterior.outlier > OUTLIER:
                 # Nothing is ever done from where an episode ended: that place needs no state of
                 # its own, and the step is counted as if it had stayed.
                 step.entries = [(state, state, weight) for state, weight in step.before]
-            else:
-                self._give_birth(step, posterior, born)
+        elif posterior.newness > BIRTH * (1.0 - posterior.outlier):
+            self._give_birth(step, posterior, born)
         for state, weight in step.after:
             states.add(state, step.arrival, weight)
             self._search.touched.add(state)
@@ -327,23 +328,28 @@ class OnlineLearner(OnlineKnowledge):
             **prefixed("planner", self.planner.to_arrays()),
             **prefixed("exploration", self.exploration.to_arrays()),
             **prefixed("structure", self._search.to_arrays()),
+            **prefixed("revising", self._reviser.to_arrays()),
         }
 
-    def restore(self, saved: ArrayReader) -> None:
-        """Take over, into a learner that knows nothing, what `to_arrays` gave."""
+    def restore(self, saved: ArrayReader, relevant: BoolArray | None = None) -> None:
+        """Take over, into a learner that knows nothing, what `to_arrays` gave.
+
+        `relevant` (n_observed,) names the features of an observation that it learns from; all
+        if it is not given.
+        """
         if saved.is_empty:
             return
         states = self.world.states
         n_features = states.n_features
-        coordinates = Coordinates.from_arrays(saved.part("coordinates"))
-        if int(coordinates.relevant.sum()) != n_features:
-            raise DataError(f"array 'relevant' does not name {n_features} features")
+        relevant = np.ones(n_features, dtype=bool) if relevant is None else relevant
+        coordinates = Coordinates.from_arrays(saved.part("coordinates"), relevant)
         states.restore_scale(saved.part("prior"))
         self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
         self.world.restore(saved.part("world"))
         self.planner.restore(saved.part("planner"), states.n_slots)
         self.exploration.restore(saved.part("exploration"))
         self._search.restore(saved.part("structure"), states.n_slots)
+        self._reviser.restore(saved.part("revising"))
         self.log_evidence = saved.number("log_evidence")
         self.n_steps = saved.count("n_steps")
         self._changed_at = saved.number("changed_at", infinite=-math.inf)

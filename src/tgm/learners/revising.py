@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tgm.config import TGMConfig
 from tgm.distributions.small import squared_radius
+from tgm.errors import DataError
+from tgm.files.arrays import ANY, ArrayReader, Arrays
 from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
@@ -49,9 +53,16 @@ class Reviser:
 
     def revise(self, n_steps: int) -> None:
         """Do what the evidence asks for, after so many steps."""
-        states, search = self._world.states, self._search
         if self._config.reassign_steps:
             self._reassign_single_steps()
+        self._revise_structure(n_steps)
+        # Only now: a slot that is free from here on may become another state's.
+        for state in [s for s in self._single if not _is_single(self._world, s)]:
+            del self._single[state]
+
+    def _revise_structure(self, n_steps: int) -> None:
+        """Assign far steps of the states that have grown again, and merge or split these."""
+        states, search = self._world.states, self._search
         due = search.due()
         if due and self._config.reassign_steps:
             self._reassign_far_steps(due)
@@ -103,8 +114,6 @@ class Reviser:
         the less likely is a new state, and the more an outlier.
         """
         world = self._world
-        for state in [s for s in self._single if not _is_single(world, s)]:
-            del self._single[state]
         for state in world.states.alive[world.states.weight[world.states.alive] < SINGLE].tolist():
             steps = world.memory.into(state)
             if len(steps) != 1 or steps[0].action is None or not steps[0].before:
@@ -134,6 +143,26 @@ class Reviser:
                 if difference(step.after, follower.before) < REASSIGN:
                     break
                 born_next = self._edit.withdraw(follower)
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """The states seen once whose step was assigned again, and when."""
+        looked = sorted(self._single.items())
+        return {
+            "single.state": np.array([state for state, _ in looked], dtype=np.intp),
+            "single.tries": np.array([tries for _, tries in looked], dtype=np.float64),
+        }
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked; the world is there already."""
+        slots = saved.whole("single.state", ANY, high=self._world.states.n_slots - 1).tolist()
+        tries = saved.floats("single.tries", len(slots), low=0.0).tolist()
+        if slots != sorted(set(slots)):
+            raise DataError("array 'single.state' holds a state twice, or out of order")
+        if not all(_is_single(self._world, slot) for slot in slots):
+            raise DataError("array 'single.state' names a state that was not seen once")
+        self._single = dict(zip(slots, tries, strict=True))
 
 
 def _is_single(world: WorldModel, state: int) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import FloatArray, IntArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays, prefixed
 from tgm.learners.learner import LearnInfo
 from tgm.learners.online import OnlineLearner
@@ -33,6 +33,7 @@ WIDE = 0.35  # typical steps: the deviation of a state from which they may
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = 512  # steps in which a feature that was left out may still turn out to be relevant
 SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
+OTHER_SCALE = "another scale explains the observations"
 RECENT = 128  # events that decide whether it is relevant
 FEW_FEATURES = 2  # so many at once need no more evidence than that they are better than chance
 
@@ -126,11 +127,13 @@ class ScaleSearchLearner(OnlineKnowledge):
             return info
         self._n_steps += 1
         if self._n_steps in MEASURE_AT or (self._n_steps in LATER and self._is_wide):
-            is_other = self._measure()
+            choice = self._measured()
         else:
-            is_other = self._n_steps > MEASURE_AT[-1] and self._watch(event)
+            choice = self._watched(event) if self._n_steps > MEASURE_AT[-1] else None
+        if choice is not None:
+            info = self._everything(info, self._take_over(choice))
         self._end_if_over()
-        return self._everything(info) if is_other else info
+        return info
 
     def _end_if_over(self) -> None:
         """Let the events go when nothing can be decided by them any more."""
@@ -145,54 +148,68 @@ class ScaleSearchLearner(OnlineKnowledge):
         """Whether neighbouring places overlap so much that it takes longer to tell them apart."""
         return self.choice is not None and self.choice.width > WIDE
 
-    def _everything(self, info: StepInfo) -> StepInfo:
+    def _everything(self, info: StepInfo, moves: tuple[Move, ...]) -> StepInfo:
         """What a step did that made another learner take over."""
         newest, ids = self.learner.world.belief, self.world.states.ids
         belief = tuple((StateId(ids.item(slot)), p) for slot, p in newest)
         state = belief[0][0] if belief else NO_STATE
-        return StepInfo(state, info.log_density, belief=belief, changed_all=True)
+        return StepInfo(
+            state, info.log_density, belief=belief, moves=info.moves + moves, changed_all=True
+        )
 
-    def _measure(self) -> bool:
-        """Choose the scale by the evidence of all events; whether another learner took over."""
+    def _measured(self) -> ScaleChoice | None:
+        """The scale by the evidence of all events, if it is another one."""
         steps = self._first_steps(self._events)
         if not steps.has_moved:
-            return False
+            return None
         choice = choose_scale(steps, self.choice, _labels(self._names))
         if self.choice is not None and not choice.differs(self.choice, SAME_SCALE):
-            return False
-        self._take_over(choice)
-        return True
+            return None
+        return choice
 
-    def _watch(self, event: Event) -> bool:
-        """Look again at features that were left out, where an event does not fit their density."""
+    def _watched(self, event: Event) -> ScaleChoice | None:
+        """The scale with features that were left out and that an event does not fit, if any."""
         if self.choice is None or self.coordinates is None:
-            return False
+            return None
         off = np.square(event.point - self.coordinates.common_mean)
         is_far = off > SURPRISING**2 * self.coordinates.common_variance
         features = np.flatnonzero(is_far[self._n_keys :] & ~self.choice.relevant)
         newest = self.learner.world.newest
         if not len(features) or newest is None or newest.is_outlier:
-            return False
+            return None
         # A faulty reading shows in many features, a place that was never seen in one or two.
         needed = 0.0 if len(features) <= FEW_FEATURES else NEEDED
         steps = self._first_steps(self._events[-RECENT:])
         choice = self.choice.with_features(steps, features, needed)
-        if not choice.differs(self.choice, SAME_SCALE):
-            return False
-        self._take_over(choice)
-        return True
+        return choice if choice.differs(self.choice, SAME_SCALE) else None
 
-    def _take_over(self, choice: ScaleChoice) -> None:
-        """Let a new learner with this scale learn from all events, and answer from now on."""
+    def _take_over(self, choice: ScaleChoice) -> tuple[Move, ...]:
+        """Let a new learner with this scale learn from all events, and answer from now on.
+
+        Returns the births and removals of states by it.
+        """
         self.choice, learner = choice, self._make(choice)
         points = np.array([event.point for event in self._events])
-        relevant = np.concatenate([np.ones(self._n_keys, dtype=bool), choice.relevant])
         learner.coordinates = Coordinates(
-            self._events[0].point, relevant, points.mean(axis=0), points.var(axis=0)
+            self._events[0].point,
+            self._relevant(choice),
+            points.mean(axis=0),
+            points.var(axis=0),
         )
         names = [event.show(learner).state for event in self._events]
         self._names = _rename(learner, names, self._names, self.learner.world.states.next_id)
+        before = set(self.state_ids.tolist())
         self._follow(learner)
+        after = set(self.state_ids.tolist())
+        gone = [Move("removal", (name,), OTHER_SCALE) for name in sorted(before - after)]
+        return (*gone, *(Move("birth", (name,), OTHER_SCALE) for name in sorted(after - before)))
+
+    def _relevant(self, choice: ScaleChoice | None) -> BoolArray:
+        """(n_features,) the features that a scale uses; a key always."""
+        relevant = np.ones(self._n_features, dtype=bool)
+        if choice is not None:
+            relevant[self._n_keys :] = choice.relevant
+        return relevant
 
     def _first_steps(self, events: list[Event]) -> FirstSteps:
         """Some events, without their keys."""
@@ -242,7 +259,7 @@ class ScaleSearchLearner(OnlineKnowledge):
                 saved.part("choice"), self._n_features - self._n_keys
             )
         learner = self._make(self.choice)
-        learner.restore(saved.part("learner"))
+        learner.restore(saved.part("learner"), self._relevant(self.choice))
         self._follow(learner)
 
     def _read_events(self, saved: ArrayReader) -> list[Event]:

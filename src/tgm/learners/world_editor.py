@@ -5,7 +5,7 @@ from __future__ import annotations
 from tgm.learners.change_log import ChangeLog
 from tgm.memory.step import Step, relabel
 from tgm.perception.component_map import ComponentMap, MoveKind
-from tgm.perception.gaussian_states import LEAST_WEIGHT
+from tgm.perception.gaussian_states import LEAST_WEIGHT, NO_WEIGHT
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch
@@ -56,7 +56,8 @@ class WorldEditor:
     def remove_if_empty(self, state: int) -> None:
         """Remove a state that has no points and no rows."""
         states = self.world.states
-        if not states.is_alive[state] or states.weight[state] > LEAST_WEIGHT:
+        # What was added to a state that had nothing left, and taken back, leaves rounding.
+        if not states.is_alive[state] or states.weight[state] > LEAST_WEIGHT + NO_WEIGHT:
             return
         if not self.world.transitions.has_rows(state):
             self._log.move("removal", (state,), "nothing is left of it")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays
 
 PRIOR_OUTLIERS = 0.5  # observations that were outliers, before any was seen
@@ -39,4 +40,7 @@ class Background:
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
-        self.n_outliers, self.n_points = saved.floats("counts", 2, low=0.0).tolist()
+        n_outliers, n_points = saved.floats("counts", 2, low=0.0).tolist()
+        if n_outliers > n_points:
+            raise DataError(f"array 'counts' holds {n_outliers} outliers of {n_points} points")
+        self.n_outliers, self.n_points = n_outliers, n_points

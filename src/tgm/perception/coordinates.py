@@ -9,7 +9,7 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
-from tgm.files.arrays import ANY, LARGEST_SQUARE, ArrayReader, Arrays
+from tgm.files.arrays import LARGEST_SQUARE, ArrayReader, Arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +80,12 @@ class Coordinates:
         }
 
     @classmethod
-    def from_arrays(cls, saved: ArrayReader) -> Coordinates:
-        """What `to_arrays` gave, checked."""
-        relevant = saved.flags("relevant", ANY)
-        n_features = len(relevant)
-        if not relevant.any():
-            raise DataError("array 'relevant' names no feature")
+    def from_arrays(cls, saved: ArrayReader, expected: BoolArray) -> Coordinates:
+        """What `to_arrays` gave, checked; the features `expected` (n_features,) are relevant."""
+        n_features = len(expected)
+        relevant = saved.flags("relevant", n_features)
+        if (relevant != expected).any():
+            raise DataError("array 'relevant' does not name the features of the scale")
         return cls(
             saved.floats("origin", n_features),
             relevant,

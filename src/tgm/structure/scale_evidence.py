@@ -19,6 +19,7 @@ from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
 from tgm.transition.displacements import (
     BROAD_DOF,
+    FARTHEST,
     FLOOR,
     LOG_BROAD_SHARE,
     LOG_OWN_SHARE,
@@ -27,6 +28,8 @@ from tgm.transition.displacements import (
 
 ROW_TRIES = 0.5  # tries that the base of a row is worth
 OUTLIER = 0.01  # probability of an observation that belongs to no state
+ABSURD = 0.05  # of the steps may lead absurdly far without being typical
+LEAST_STEP = 1e-65  # of an observation that has moved; the square of its inverse is a number
 LEAST_REACH = 1e-6  # of the largest: the typical step of a feature that never changes
 EPISODE_START = -1  # the action of an observation that begins an episode
 
@@ -46,15 +49,20 @@ class FirstSteps:
     @cached_property
     def reach(self) -> FloatArray:
         """(n_features,) root mean square of the change of each feature in a step."""
-        steps = np.diff(self.points, axis=0)[self.actions[1:] != EPISODE_START]
+        steps = np.abs(np.diff(self.points, axis=0)[self.actions[1:] != EPISODE_START])
         if not len(steps):
             return np.zeros(self.points.shape[1])
+        # An outlier is two changes. A few of them count as far as is usual times FARTHEST.
+        n_absurd = 2 * (1 + int(ABSURD * len(steps)))
+        if len(steps) > n_absurd:
+            usual = np.partition(steps, -1 - n_absurd, axis=0)[-1 - n_absurd]
+            steps = np.where(usual > 0, np.minimum(steps, FARTHEST * usual), steps)
         return np.asarray(np.sqrt(np.mean(np.square(steps), axis=0)))
 
     @property
     def has_moved(self) -> bool:
         """Whether any feature has ever changed, so that there is something to measure."""
-        return float(self.reach.max(initial=0.0)) > math.sqrt(np.finfo(float).tiny)
+        return float(self.reach.max(initial=0.0)) > LEAST_STEP
 
     @cached_property
     def typical_step(self) -> FloatArray:

@@ -1,0 +1,161 @@
+"""The choice of a scale: how wide states are, and which features tell them apart."""
+
+import numpy as np
+import pytest
+
+from tgm.envs import load_maze
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
+from tgm.structure.scale_choice import RATIOS, ScaleChoice, choose_scale
+from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
+
+Looks = np.ndarray
+
+
+def walk(seed: int, n: int, maze: str = "27", episode: int = 50) -> tuple[Looks, np.ndarray]:
+    """The true cells (n, 2) of a random walk in a maze, and the actions before each."""
+    rng, maze = np.random.default_rng(seed), load_maze(maze)
+    cell, cells, actions = maze.start, [maze.start], [EPISODE_START]
+    for step in range(1, n):
+        if step % episode == 0:
+            cell, action = maze.start, EPISODE_START
+        else:
+            action = int(rng.integers(4))
+            cell = maze.next_cell(cell, action)
+        cells.append(cell)
+        actions.append(action)
+    return np.array(cells, dtype=float), np.array(actions)
+
+
+def chosen(points: Looks, actions: np.ndarray) -> ScaleChoice:
+    """The last of the choices that a learner makes, each with the one before as a candidate."""
+    choice = None
+    for n in (2, 4, 8, 16, 32, 64):
+        steps = FirstSteps(points[:n], actions[:n])
+        labels = np.arange(n) if choice is None else nearest(points[:n], choice)
+        choice = choose_scale(steps, choice, labels)
+    return choice
+
+
+def nearest(points: Looks, choice: ScaleChoice) -> np.ndarray:
+    """(n,) states as a learner with that scale would see them: what lies within four deviations."""
+    labels, means = [], []
+    for point in points[:, choice.relevant] / choice.deviation[choice.relevant]:
+        distances = [float(np.linalg.norm(point - mean)) for mean in means]
+        if not distances or min(distances) > 4.0:
+            means.append(point)
+            distances.append(0.0)
+        labels.append(int(np.argmin(distances)))
+    return np.array(labels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("noise", [0.05, 0.15])
+def test_the_noise_of_a_maze_is_found(seed, noise):
+    cells, actions = walk(seed, 64)
+    points = cells + noise * np.random.default_rng(seed).normal(size=cells.shape)
+    choice = chosen(points, actions)
+    assert choice.relevant.all()
+    np.testing.assert_allclose(choice.deviation, noise, rtol=0.4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_axis_has_its_own_width(seed):
+    cells, actions = walk(seed, 64, maze="25")
+    noise = np.array([0.04, 0.16])
+    points = cells + noise * np.random.default_rng(seed).normal(size=cells.shape)
+    choice = chosen(points, actions)
+    np.testing.assert_allclose(choice.deviation, noise, rtol=0.5)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_the_unit_is_that_of_the_observations(factor):
+    cells, actions = walk(0, 64)
+    points = cells + 0.15 * np.random.default_rng(0).normal(size=cells.shape)
+    one, other = chosen(points, actions), chosen(points * factor, actions)
+    np.testing.assert_allclose(other.deviation / factor, one.deviation, rtol=1e-9)
+    np.testing.assert_array_equal(other.relevant, one.relevant)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width", [0.1, 1.0, 10.0])
+def test_features_of_noise_are_left_out_and_the_others_kept(seed, width):
+    rng, (cells, actions) = np.random.default_rng(seed), walk(seed, 64)
+    points = cells + 0.15 * rng.normal(size=cells.shape)
+    noise = width * rng.normal(size=(len(points), 4))
+    choice = chosen(np.column_stack([noise[:, :2], points, noise[:, 2:]]), actions)
+    assert choice.relevant.tolist() == [False, False, True, True, False, False]
+    np.testing.assert_allclose(choice.deviation[2:4], 0.15, rtol=0.5)
+
+
+def test_with_few_steps_no_feature_is_left_out():
+    rng, (cells, actions) = np.random.default_rng(0), walk(0, 31)
+    points = np.column_stack([cells + 0.15 * rng.normal(size=cells.shape), rng.normal(size=31)])
+    choice = None
+    for n in (2, 4, 8, 16, 31):
+        choice = choose_scale(FirstSteps(points[:n], actions[:n]), choice, np.zeros(n, np.intp))
+        assert choice.relevant.all()
+
+
+def test_a_feature_that_begins_to_move_is_taken_up():
+    rng, n = np.random.default_rng(0), 128
+    cells, actions = walk(0, n, maze="25")
+    points = cells + 0.15 * rng.normal(size=cells.shape)
+    still = 0.15 * rng.normal(size=(n, 4))  # doors that are never opened
+    first = chosen(np.column_stack([points, still])[:64], actions[:64])
+    assert first.relevant.tolist() == [True, True, False, False, False, False]
+    opened = np.column_stack([points, still])
+    opened[:, 2] += 4.0 * (np.arange(n) // 20 % 2)
+    again = first.with_features(FirstSteps(opened, actions), np.array([2, 3]))
+    assert again.relevant.tolist() == [True, True, True, False, False, False]
+    assert 0.05 < again.deviation[2] < 0.5
+    np.testing.assert_array_equal(again.deviation[:2], first.deviation[:2])
+    # While it does not, nothing changes.
+    same = first.with_features(FirstSteps(np.column_stack([points, still]), actions), np.array([2]))
+    assert not same.relevant[2]
+    assert not same.differs(first, 0.25)
+
+
+def test_a_feature_that_never_changed_is_not_looked_at():
+    cells, actions = walk(0, 64)
+    first = chosen(cells + 0.15 * np.random.default_rng(0).normal(size=cells.shape), actions)
+    constant = FirstSteps(np.ones((20, 2)), actions[:20])
+    assert first.with_features(constant, np.array([0])) is first
+
+
+def test_what_makes_a_difference():
+    def choice(deviation, relevant=(True, True)):
+        return ScaleChoice(np.array(deviation), np.ones(2), np.array(relevant), np.zeros(2))
+
+    one = choice([0.1, 1.0])
+    assert not one.differs(choice([0.11, 1.0]), 0.25)
+    assert one.differs(choice([0.1, 1.4]), 0.25)
+    assert one.differs(choice([0.1, 1.0], (True, False)), 0.25)
+    # The width of what is left out does not matter.
+    assert not choice([0.1, 1.0], (True, False)).differs(choice([0.1, 9.0], (True, False)), 0.25)
+
+
+def test_the_first_choice_is_as_wide_as_is_usual():
+    # One step says how far a step leads, and hardly more: a quarter of it is the first guess.
+    steps = FirstSteps(np.array([[0.0], [3.0]]), np.array([EPISODE_START, 0]))
+    deviation = float(choose_scale(steps).deviation[0])
+    assert deviation in 3.0 * RATIOS
+    assert 0.1 < deviation / 3.0 < 0.5
+
+
+def test_a_scale_in_a_file_is_checked():
+    choice = ScaleChoice(np.array([0.1, 1.0]), np.ones(2), np.array([True, False]), np.zeros(2))
+    arrays = choice.to_arrays()
+    again = ScaleChoice.from_arrays(ArrayReader(arrays), 2)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again.to_arrays()[name], array)
+    for name, wrong in {
+        "deviation": np.array([0.0, 1.0]),
+        "typical_step": np.array([-1.0, 1.0]),
+        "relevant": np.array([False, False]),
+        "gain": np.array([np.nan, 0.0]),
+    }.items():
+        with pytest.raises(DataError, match="deviation|" + name):
+            ScaleChoice.from_arrays(ArrayReader(arrays | {name: wrong}), 2)
+        with pytest.raises(DataError, match=name):
+            ScaleChoice.from_arrays(ArrayReader(arrays | {name: arrays[name][:1]}), 2)
