@@ -19,7 +19,8 @@ from tgm.world_model import WorldModel
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
 REASSIGN_DISTANCE = 2.35  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
-SINGLE = 1.5  # points of a state that was seen once; growth of its row until the next look at it
+SINGLE = 1.5  # points of a state that was seen once, and tries of the row that led there
+LOOK_GROWTH = 1.2  # times the tries of that row at the last look, until the next one
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
 
@@ -116,10 +117,12 @@ class Reviser:
         world = self._world
         for state in world.states.alive[world.states.weight[world.states.alive] < SINGLE].tolist():
             steps = world.memory.into(state)
+            if not steps:
+                self._edit.remove_if_empty(state)
             if len(steps) != 1 or steps[0].action is None or not steps[0].before:
                 continue
             visits = float(world.transitions.visits[steps[0].before[0][0], steps[0].action])
-            if visits > SINGLE and visits > SINGLE * self._single.get(state, 1.0):
+            if visits > SINGLE and visits > LOOK_GROWTH * self._single.get(state, 1.0):
                 self._single[state] = visits
                 self._reassign(steps[0])
 
