@@ -248,6 +248,7 @@ class OnlineLearner(OnlineKnowledge):
         step.before = [(s, p) for s, p in step.before if self.world.states.is_alive[s]]
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self._assign(step, posterior, born)
+        self.world.background.n_outliers += step.is_outlier
         self.world.count(step, +1.0)
         self._keep(step)
         self._log.step(step)
