@@ -200,7 +200,7 @@ def test_a_run_without_a_checkpoint_says_that_it_begins_again(tmp_path):
 
 
 def test_what_a_killed_run_recorded_counts_too(tmp_path):
-    life = Life(n_steps=313)
+    life = Life(n_steps=315)
     agent, recorder = life.begin(tmp_path / "run")
     agent.learn(313, run_dir=recorder)
     assert not agent.is_between_episodes
