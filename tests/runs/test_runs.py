@@ -21,9 +21,7 @@ from tgm.runs.history import FORMAT, HistoryWriter
 PRESETS = ["default", "paper"]
 
 
-def make_agent(
-    preset: str = "default", maze: str = "8", seed: int = 0, **settings
-) -> tgm.TGMAgent:
+def make_agent(preset: str = "default", maze: str = "8", seed: int = 0, **settings) -> tgm.TGMAgent:
     config = replace(tgm.TGMConfig.preset(preset), **settings)
     return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), config, seed=seed)
 
