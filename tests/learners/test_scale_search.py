@@ -153,11 +153,11 @@ def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up():
         doors[0] += 4.0 * (Door.n > moves_at and Door.n // 20 % 2)
         return np.concatenate([point, doors])
 
-    learner, told = walked(moves_at - 5, look, 6)
+    learner, _ = walked(moves_at - 5, look, 6)
     assert learner.coordinates.relevant.tolist() == [True, True] + [False] * 4
     assert not learner.is_over
     Door.n = 0
-    learner, told = walked(WATCHED + 5, look, 6)
+    learner, _ = walked(WATCHED + 5, look, 6)
     assert learner.coordinates.relevant.tolist() == [True, True, True] + [False] * 3
     assert learner.is_over
 

@@ -211,6 +211,10 @@ def test_files_are_checked(name, change):
     scale, arrays = states.scale_to_arrays(), states.to_arrays()
     changed = {name: change({**scale, **arrays}[name].copy())}
     copy = SharedGaussianStates(np.eye(N), 0.0, 1.0)
-    with pytest.raises(DataError, match=name):
+
+    def restore() -> None:
         copy.restore_scale(ArrayReader(scale | changed))
         copy.restore(ArrayReader(arrays | changed))
+
+    with pytest.raises(DataError, match=name):
+        restore()
