@@ -430,9 +430,10 @@ def joint_posterior(
 
     The keys are (state before, state after); before is None where it is not known, after is None
     for a new state. With probability `outlier_share` the observation belongs to no state, whatever
-    the step did: that is the one key (None, OUTLIER). A row of tries is a Dirichlet whose base, worth `row_prior` tries, is: a third
-    stay, a third `elsewhere` (n,) among the known states, a third new. Where the state before is
-    not known there is no staying, and `elsewhere` has two thirds.
+    the step did: that is the one key (None, OUTLIER). A row of tries is a Dirichlet whose base,
+    worth `row_prior` tries, is: a third stay, a third `elsewhere` (n,) among the known states, a
+    third new. Where the state before is not known there is no staying, and `elsewhere` has two
+    thirds.
 
     Args:
         likelihood: (n,) density of the observation in each known state.

@@ -164,7 +164,7 @@ LIES = [
     ("half life", put("choice.deviation", 0.0), "'deviation' is no scale"),
     ("half life", put("choice.relevant", False), "'covariance'|'relevant'"),
     ("half life", put("choice.typical_step", -1.0), "'choice.typical_step' holds"),
-    ("half life", single([0]), "names a state that was not seen once"),
+    ("half life", single([2, 1]), "out of order"),
     ("half life", single([3, 3]), "holds a state twice"),
     ("half life", single([999]), "'learner.revising.single.state' holds 999"),
     ("paper", put("memory.actions", 2**31, 0), "'memory.actions' holds 2147483648"),

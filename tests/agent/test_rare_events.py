@@ -72,7 +72,7 @@ def test_an_outlier_that_became_a_state_goes_when_its_row_does_something_else(se
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_state_that_was_seen_once_does_not_decide(seed, monkeypatch):
-    monkeypatch.setattr("tgm.perception.background.PRIOR_OUTLIERS", 0.0)  # what was seen was there
+    monkeypatch.setattr("tgm.perception.background.PRIOR_OUTLIERS", 1e-12)
     agent = tgm.TGMAgent(Corridor(4, outlier_at=90), GIVEN, seed=seed).learn(200)
     (outlier,) = (mean for mean in agent.means if mean[1] > 1.5)
     assert agent.n_states == 5

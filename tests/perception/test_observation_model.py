@@ -9,6 +9,7 @@ from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
 from tgm.perception.keyed_states import KeyedStates
 from tgm.perception.observation_model import ObservationModel
+from tgm.perception.shared_states import SharedGaussianStates
 from tgm.perception.symbol_states import SymbolStates
 
 PRIOR = ComponentPrior(0.02 * np.eye(2), 22.0, -1.8, 3.0)
@@ -36,6 +37,7 @@ def half_noisy(rng, place, n):
 MODELS = {
     "gaussian": (lambda: GaussianStates(PRIOR), noisy),
     "symbols": (lambda: SymbolStates(2), exact),
+    "shared": (lambda: SharedGaussianStates(0.02 * np.eye(2), -1.8, 3.0), noisy),
     "keyed": (lambda: KeyedStates(GaussianStates(KEYED_PRIOR)), half_noisy),
 }
 
@@ -45,7 +47,9 @@ amounts = [name for name in MODELS if name != "symbols"]
 models_of_amounts = pytest.mark.parametrize(
     ("make", "look"), [MODELS[name] for name in amounts], ids=amounts
 )
-gaussian_models = pytest.mark.parametrize(("make", "look"), [MODELS["gaussian"]], ids=["gaussian"])
+gaussian_models = pytest.mark.parametrize(
+    ("make", "look"), [MODELS["gaussian"], MODELS["shared"]], ids=["gaussian", "shared"]
+)
 
 
 def filled(make, look, n: int = 12) -> ObservationModel:

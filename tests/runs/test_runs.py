@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -20,8 +21,8 @@ from tgm.runs.history import FORMAT, HistoryWriter
 PRESETS = ["default", "paper"]
 
 
-def make_agent(preset: str = "default", maze: str = "8", seed: int = 0) -> tgm.TGMAgent:
-    config = tgm.TGMConfig.preset(preset)
+def make_agent(preset: str = "default", maze: str = "8", seed: int = 0, **settings) -> tgm.TGMAgent:
+    config = replace(tgm.TGMConfig.preset(preset), **settings)
     return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), config, seed=seed)
 
 
@@ -127,7 +128,8 @@ def test_lines_of_metrics_grow_apart_with_the_run(tmp_path):
 
 
 def test_the_terms_of_the_energy_are_told_where_a_full_frame_is(tmp_path):
-    make_agent().learn(700, run_dir=tmp_path / "run")
+    # A scale that is learned changes everything now and then: bandwidth 0.5 has few full frames.
+    make_agent(bandwidth=0.5).learn(700, run_dir=tmp_path / "run")
     run = Run.open(tmp_path / "run")
     (step,) = run.chunk_steps()
     arrays = run.chunk_file(step).arrays
@@ -222,7 +224,8 @@ def test_observations_are_those_of_the_environment(tmp_path, monkeypatch):
 
     env = Spy(gym.make("tgm/Maze-v0", maze="8"))
     monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 300)
-    agent = tgm.TGMAgent(env, seed=2).learn(1200, run_dir=tmp_path / "run")
+    config = tgm.TGMConfig(bandwidth=0.5)  # the evidence of a scale begins again with another
+    agent = tgm.TGMAgent(env, config, seed=2).learn(1200, run_dir=tmp_path / "run")
     run = Run.open(tmp_path / "run")
     arrays = [run.chunk(first).arrays for first in run.chunk_steps()]
 
@@ -240,7 +243,7 @@ def test_observations_are_those_of_the_environment(tmp_path, monkeypatch):
 
 
 def test_full_frames_have_kept_points_values_and_evidence(tmp_path):
-    agent = make_agent("default", "20", seed=1)
+    agent = make_agent("default", "20", seed=1, bandwidth=0.5)
     told = {}
 
     def look(info) -> None:

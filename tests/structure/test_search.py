@@ -181,3 +181,35 @@ def test_the_transitions_of_a_split_are_weighed_before_it_is_made():
     learner._edit.split(revision)
     merged = search.merge(*revision.states, 42)
     assert merged.gain == pytest.approx(loss, abs=1e-9)
+
+
+def test_counts_without_kept_steps_follow_the_kept_steps_of_their_row():
+    """At least one step of each row into a state is kept: it shows to which half the row leads."""
+    learner, state, far, _ = one_state_for_two_places(30, 30, limit=6)
+    online = learner.world
+    visits = online.transitions.visits.sum(axis=0)
+    rewards = online.transitions.reward_sum.sum(axis=0)
+    child = split(learner, state)
+    model = online.transitions
+    left, right = (state, child) if online.states.mean[state][0] < 0.5 else (child, state)
+    for action, half, other in ((0, left, right), (1, right, left)):
+        row = model.row(far, action)
+        assert row[half] == pytest.approx(30, abs=1e-6)
+        assert row.get(other, 0.0) == pytest.approx(0, abs=1e-6)
+    # Nothing is lost or made up, in rows, visits and rewards.
+    np.testing.assert_allclose(model.visits.sum(axis=0), visits, atol=1e-9)
+    np.testing.assert_allclose(model.reward_sum.sum(axis=0), rewards, atol=1e-9)
+    for key, row in model.rows.items():
+        assert sum(row.values()) == pytest.approx(model.visits[key], abs=1e-6)
+        assert min(row.values(), default=0.0) >= 0.0
+
+
+def test_a_split_is_weighed_by_what_kept_steps_show():
+    """Shared out in one proportion, counts would say that both halves do the same."""
+    for n in (10, 200):
+        learner, state, _, _ = one_state_for_two_places(n, n, limit=10)
+        steps = learner.world.memory.into(state)
+        side = np.array([step.arrival[0] > 0.5 for step in steps])
+        assert side.any()
+        assert not side.all()
+        assert learner._search._loss(learner._search._halves(state, steps, side), 4 * n) < -5

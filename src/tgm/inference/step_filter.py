@@ -316,6 +316,21 @@ class StepFilter:
         items = [(state, p / total) for state, p in found.items() if p > DROPPED * total]
         return sorted(items, key=lambda item: (-item[1], item[0]))
 
+    def log_odds_of_outlier(self, point: FloatArray, state: int, action: int) -> float:
+        """ln odds that what an action in a state led to once was an outlier, and not a new state.
+
+        As in the posterior of that step, had it come last: without it in the row. The room that
+        other states leave is the same for both.
+        """
+        world, prior = self._world, self._row_prior
+        offset, share = point - world.states.mean[state], world.background.share
+        tries = max(0.0, float(world.transitions.visits[state, action]) - 1.0)
+        log_new = world.displacements.log_density(offset, action)
+        log_outlier = world.displacements.log_broad_density(offset)
+        return math.log(share * (tries + prior) / ((1.0 - share) * prior * NEW)) + (
+            log_outlier - log_new
+        )
+
     @property
     def share_of_new(self) -> float:
         """Share of the possible states not seen yet; 1 where their number is not limited."""

@@ -58,6 +58,10 @@ class SymbolFilter(StepFilter):
         log_density = math.log(self._chance(before, action, slot))
         return StepPosterior(entries, [(slot, 1.0)], 0.0, [], log_density)
 
+    def log_odds_of_outlier(self, point: FloatArray, state: int, action: int) -> float:
+        """No symbol is ever misread."""
+        return -math.inf
+
     def _chance(self, before: Belief, action: int | None, after: int | None) -> float:
         """P(after), or of a symbol never seen (None): P(new) for each of n + 1 that there may be.
 

@@ -69,7 +69,12 @@ class OnlineLearner(OnlineKnowledge):
         self._log = ChangeLog(world.states)
         self._edit = WorldEditor(world, planner, self._search, self._log)
         self._reviser = Reviser(
-            self._search, self._edit, self._assign_again, config, self.most_states
+            self._search,
+            self._edit,
+            self._assign_again,
+            self.filter.log_odds_of_outlier,
+            config,
+            self.most_states,
         )
         self.log_evidence = 0.0  # ln density of all observations, each before it was learned
         self.n_steps = 0

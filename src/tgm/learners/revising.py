@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tgm.config import TGMConfig
+from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
@@ -32,6 +33,7 @@ class Reviser:
         search: StructureSearch,
         edit: WorldEditor,
         assign_again: Callable[[Step, float], None],
+        log_odds_of_outlier: Callable[[FloatArray, int, int], float],
         config: TGMConfig,
         most_states: int,
     ) -> None:
@@ -41,6 +43,7 @@ class Reviser:
             search: says what is worth changing.
             edit: changes it.
             assign_again: assigns a step that was taken back, whose state was born at a step.
+            log_odds_of_outlier: of a point against a new state, by the state before and action.
             config: whether steps are assigned again, and states merged and split.
             most_states: no state is split when there are so many.
         """
@@ -48,6 +51,7 @@ class Reviser:
         self._edit = edit
         self._world = edit.world
         self._assign_again = assign_again
+        self._log_odds_of_outlier = log_odds_of_outlier
         self._config = config
         self._most_states = most_states
         self._single: dict[int, float] = {}  # states seen once: tries of their row at the last look
@@ -112,7 +116,7 @@ class Reviser:
         """The only step into a state is assigned again when its row has done something else since.
 
         A state that was seen once may have been an outlier: the more often its row leads elsewhere,
-        the less likely is a new state, and the more an outlier.
+        the less likely is a new state, and the more an outlier. Until then it keeps its name.
         """
         world = self._world
         for state in world.states.alive[world.states.weight[world.states.alive] < SINGLE].tolist():
@@ -121,10 +125,12 @@ class Reviser:
                 self._edit.remove_if_empty(state)
             if len(steps) != 1 or steps[0].action is None or not steps[0].before:
                 continue
-            visits = float(world.transitions.visits[steps[0].before[0][0], steps[0].action])
+            row = steps[0].before[0][0], steps[0].action
+            visits = float(world.transitions.visits[row])
             if visits > SINGLE and visits > LOOK_GROWTH * self._single.get(state, 1.0):
                 self._single[state] = visits
-                self._reassign(steps[0])
+                if self._log_odds_of_outlier(steps[0].arrival, *row) > 0.0:
+                    self._reassign(steps[0])
 
     def _reassign(self, step: Step) -> None:
         """Take a kept step back and assign it again, without itself, and those that followed.
@@ -163,8 +169,8 @@ class Reviser:
         tries = saved.floats("single.tries", len(slots), low=0.0).tolist()
         if slots != sorted(set(slots)):
             raise DataError("array 'single.state' holds a state twice, or out of order")
-        if not all(_is_single(self._world, slot) for slot in slots):
-            raise DataError("array 'single.state' names a state that was not seen once")
+        if not self._world.states.is_alive[slots].all():
+            raise DataError("array 'single.state' names a state that is not there")
         self._single = dict(zip(slots, tries, strict=True))
 
 

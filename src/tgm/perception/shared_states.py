@@ -17,6 +17,7 @@ from tgm.distributions.moments import Moments
 from tgm.distributions.small import squared_radius
 from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_POINT, LARGEST_SQUARE, ArrayReader, Arrays, number
+from tgm.files.schema import symmetric
 from tgm.perception.component_prior import log_repulsion
 from tgm.perception.gaussian_evidence import (
     FIRST_WEIGHT,
@@ -247,7 +248,9 @@ class SharedGaussianStates(StateSlots):
     def restore_scale(self, saved: ArrayReader) -> None:
         """Take over what `scale_to_arrays` gave, checked; before `restore`."""
         n_features = self.n_features
-        self._together = saved.floats("together", n_features, n_features, size=LARGEST_SQUARE)
+        # Points that were taken back may have left less than nothing: it need not be a scatter.
+        wanted = {"together": symmetric(n_features, n_features)}
+        self._together = saved.read(wanted)["together"]
         self.log_state_density = saved.number("log_state_density")
         self.radius = saved.number("radius", low=0.1, high=100.0)
         self._set_covariance(saved.positive_definite("covariance", n_features, n_features))
@@ -381,8 +384,10 @@ def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> Float
         weight: of how many points.
     """
     n = len(variance)
-    deviation = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
-    values, vectors = np.linalg.eigh(products / np.outer(deviation, deviation))
+    squares = np.diag(products)
+    # A feature of which nothing is left goes with no other.
+    inverse = np.where(squares > 0, 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)), 0.0)
+    values, vectors = np.linalg.eigh(np.clip(products * np.outer(inverse, inverse), -1.0, 1.0))
     edge = (1.0 + math.sqrt(n / max(weight, 1.0))) ** 2
     chosen = np.flatnonzero(values > edge)[-MOST_DIRECTIONS:]
     if not len(chosen):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.files.schema import LARGEST_POINT, LARGEST_SQUARE, Schema, floats
 from tgm.transition.displacements import (
@@ -136,6 +137,9 @@ class DiagonalDisplacements:
         """Take over what `to_arrays` gave."""
         n_actions, n_features = self.mean.shape
         arrays = saved.read(SCHEMA, n_actions=n_actions, n_features=n_features)
+        for name in ("typical_square", "floor"):
+            if not (arrays[name] > 0.0).all():
+                raise DataError(f"array '{name}' holds 0; a variance is above")
         self.weight, self.mean, self.spread = (arrays[n] for n in ("weight", "mean", "spread"))
         self._typical, self._floor = arrays["typical_square"], arrays["floor"]
         self._refresh()

@@ -1,0 +1,213 @@
+"""The search for the scale, as a learner lives through it."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import tgm
+from tgm.agent.model_file import read_model, write_model
+from tgm.envs import load_maze
+from tgm.errors import RunError
+from tgm.learners.scale_search import MEASURE_AT, OTHER_SCALE, WATCHED, ScaleSearchLearner
+
+AUTO = tgm.TGMConfig(bandwidth="auto")
+
+
+class Seen(gym.ObservationWrapper):
+    """A maze seen through `look`, a function of the observation and a generator."""
+
+    def __init__(self, look, n_features: int, maze: str = "27") -> None:
+        super().__init__(gym.make("tgm/Maze-v0", maze=maze))
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (n_features,), np.float64)
+        self._look, self._rng = look, np.random.default_rng(0)
+
+    def observation(self, observation):
+        return self._look(observation, self._rng)
+
+
+CELLS = load_maze("27").cells
+CODES = {
+    cell: code
+    for cell, code in zip(
+        CELLS, np.random.default_rng(5).normal(size=(len(CELLS), 16)), strict=True
+    )
+}
+
+
+def with_noise(point, rng):
+    return np.concatenate([point, rng.normal(size=4)])
+
+
+def as_codes(point, rng):
+    return CODES[tuple(np.rint(point).astype(int))] + 0.15 * rng.normal(size=16)
+
+
+def with_outliers(point, rng):
+    return point + 2.0 * rng.normal(size=2) * (rng.random() < 0.05)
+
+
+@pytest.mark.parametrize(
+    ("look", "n_features", "most"),
+    [(with_noise, 6, 1.0), (with_outliers, 2, 1.2), (as_codes, 16, 1.0)],
+    ids=["distractors", "outliers", "codes"],
+)
+def test_there_is_one_state_for_each_cell(look, n_features, most):
+    env = Seen(look, n_features)
+    agent = tgm.TGMAgent(env, AUTO, seed=0).learn(1500)
+    assert len(CELLS) <= agent.n_states <= most * len(CELLS)
+    learner = agent.learner.learner
+    assert learner.is_over
+    if look is with_noise:
+        assert learner.coordinates.relevant.tolist() == [True] * 2 + [False] * 4
+        assert agent.means.shape == (agent.n_states, 6)
+        assert np.abs(agent.means[:, 2:] - learner.coordinates.common_mean[2:]).max() == 0
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e-3])
+def test_units_do_not_matter(factor):
+    agents, actions = [], []
+    for unit in (1.0, factor):
+        done: list[int] = []
+        env = Seen(lambda point, rng, unit=unit: unit * point, 2)
+        agent = tgm.TGMAgent(env, AUTO, seed=1)
+        step = env.env.step
+        env.env.step = lambda action, step=step, done=done: done.append(int(action)) or step(action)
+        agents.append(agent.learn(400))
+        actions.append(done)
+    assert agents[0].n_states == agents[1].n_states
+    assert len(actions[0]) == 400
+    assert actions[0] == actions[1]
+
+
+def walked(n_steps: int, look=lambda point, rng: point, n_features: int = 2, seed: int = 0):
+    """A learner that has seen a random walk, and what it told."""
+    env, rng = Seen(look, n_features), np.random.default_rng(seed)
+    learner, told = ScaleSearchLearner(n_features, 5, AUTO), []
+    told.append(learner.begin(env.reset(seed=seed)[0]))
+    for _ in range(n_steps):
+        action = int(rng.integers(5))
+        seen, reward, ended, cut, _ = env.step(action)
+        told.append(learner.observe(action, float(reward), seen, terminated=ended))
+        if ended or cut:
+            told.append(learner.begin(env.reset()[0]))
+    return learner, told
+
+
+def test_the_scale_is_chosen_at_a_few_steps_and_then_no_more():
+    learner, told = walked(200)
+    steps = [info for info in told if info is not None]
+    changed = [n for n, info in enumerate(steps) if info.changed_all and n <= MEASURE_AT[-1]]
+    assert changed[0] == 1
+    assert learner.is_over
+    assert learner.coordinates.chosen is None
+    np.testing.assert_allclose(learner.choice.deviation, 0.15, rtol=0.5)
+    assert learner.to_arrays()["event.point"].shape == (0, 2)
+
+
+def test_ids_follow_from_one_scale_to_the_next_and_none_is_given_twice():
+    learner = ScaleSearchLearner(2, 5, AUTO)
+    env, rng = Seen(lambda point, rng: point, 2), np.random.default_rng(3)
+    learner.begin(env.reset(seed=3)[0])
+    now, gone = set(learner.state_ids.tolist()), set()
+    for _ in range(80):
+        action = int(rng.integers(4))
+        seen, reward, ended, cut, _ = env.step(action)
+        info = learner.observe(action, float(reward), seen, terminated=ended)
+        ids = set(learner.state_ids.tolist())
+        assert len(ids) == learner.world.states.n_alive
+        assert not ids & gone
+        if info.changed_all:
+            moves = [move for move in info.moves if move.cause == OTHER_SCALE]
+            told = {
+                kind: {m.ids[0] for m in moves if m.kind == kind} for kind in ("birth", "removal")
+            }
+            born_now = {m.ids[0] for m in info.moves if m.kind == "birth"}
+            assert ids - now <= born_now
+            assert told["removal"].isdisjoint(ids)
+        gone |= now - ids
+        now = ids
+        if ended or cut:
+            learner.begin(env.reset()[0])
+
+
+def test_where_nothing_changes_there_is_nothing_to_search():
+    learner = ScaleSearchLearner(1, 2, AUTO)
+    learner.begin(np.ones(1))
+    for _ in range(MEASURE_AT[-1]):
+        assert not learner.is_over
+        learner.observe(0, 0.0, np.ones(1), terminated=False)
+    assert learner.is_over
+    assert learner.choice is None
+    assert learner.world.states.n_alive == 1
+
+
+def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up():
+    moves_at = 150
+
+    class Door:
+        n = 0
+
+    def look(point, rng):
+        Door.n += 1
+        doors = 0.15 * rng.normal(size=4)
+        doors[0] += 4.0 * (Door.n > moves_at and Door.n // 20 % 2)
+        return np.concatenate([point, doors])
+
+    learner, _ = walked(moves_at - 5, look, 6)
+    assert learner.coordinates.relevant.tolist() == [True, True] + [False] * 4
+    assert not learner.is_over
+    Door.n = 0
+    learner, _ = walked(WATCHED + 5, look, 6)
+    assert learner.coordinates.relevant.tolist() == [True, True, True] + [False] * 3
+    assert learner.is_over
+
+
+@pytest.mark.parametrize("n_steps", [10, 40, 100, 300])
+@pytest.mark.parametrize(
+    ("look", "n_features"), [(with_noise, 6), (as_codes, 16)], ids=["distractors", "codes"]
+)
+def test_the_search_goes_on_to_the_bit_after_a_file(look, n_features, n_steps, tmp_path):
+    env = Seen(look, n_features)
+    agent = tgm.TGMAgent(env, AUTO, seed=2).learn(n_steps)
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    agent.save(tmp_path / "agent.tgm")
+    other = Seen(look, n_features)
+    other._rng.bit_generator.state = env._rng.bit_generator.state
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", other)
+    agent.learn(150)
+    copy.learn(150)
+    ours, theirs = agent.learner.to_arrays(), copy.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("event.point", lambda array: array[:, :2]),
+        ("event.point", lambda array: np.full_like(array, np.inf)),
+        ("event.action", lambda array: array + 9),
+        ("event.reward", lambda array: array[:-1]),
+        ("event.state", lambda array: array - 9),
+        ("event.state", lambda array: array[:-1]),
+        ("event.terminated", lambda array: array[:-1]),
+        ("n_steps", lambda array: -array),
+        ("is_over", lambda array: np.concatenate([array, array])),
+        ("choice.deviation", lambda array: -array),
+        ("choice.typical_step", lambda array: 0.0 * array),
+        ("choice.relevant", lambda array: ~array),
+        ("choice.gain", lambda array: array * np.nan),
+        ("learner.coordinates.relevant", lambda array: ~array),
+        ("learner.coordinates.origin", lambda array: np.concatenate([array, array])),
+    ],
+)
+def test_files_are_checked(name, change, tmp_path):
+    path = tmp_path / "agent.tgm"
+    tgm.TGMAgent(Seen(with_noise, 6), AUTO, seed=2).learn(100).save(path)
+    arrays, facts = read_model(path)
+    assert arrays[name].size
+    write_model(path, arrays | {name: change(arrays[name])}, facts)
+    with pytest.raises(RunError, match="agent"):
+        tgm.TGMAgent.load(path)

@@ -1,0 +1,220 @@
+"""States of many features: one covariance for all, diagonal plus low rank."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from tests.oracles import random_covariance
+
+from tgm.distributions.moments import Moments
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
+from tgm.perception.shared_states import SharedGaussianStates, low_rank
+
+N = 12
+DENSITY = -4.0  # ln states per unit of volume
+
+
+def filled(seed: int = 0, n_states: int = 4, n_points: int = 8) -> SharedGaussianStates:
+    rng = np.random.default_rng(seed)
+    covariance = random_covariance(rng, N)
+    states = SharedGaussianStates(covariance, DENSITY, 3.0)
+    for _ in range(n_states):
+        slot, place = states.birth(), rng.normal(scale=5, size=N)
+        for point in rng.multivariate_normal(place, covariance, size=n_points):
+            states.add(slot, point, float(rng.uniform(0.5, 1)))
+        states.refresh(slot)
+    return states
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_density_is_that_of_a_normal_whose_mean_is_uncertain(seed):
+    states, rng = filled(seed), np.random.default_rng(seed)
+    points = states.mean[0] + rng.normal(size=(5, N))
+    expected = np.array(
+        [
+            multivariate_normal(
+                states.mean[slot], (1 + 1 / states.weight[slot]) * states.prior_covariance
+            ).logpdf(points)
+            for slot in range(4)
+        ]
+    ).T
+    np.testing.assert_allclose(states.log_densities_of(points), expected, rtol=1e-9)
+    for point, row in zip(points, expected, strict=True):
+        np.testing.assert_allclose(states.log_densities(point), row, rtol=1e-9)
+    at_mean = [states.log_densities(states.mean[slot])[slot] for slot in range(4)]
+    np.testing.assert_allclose(states.peak[:4], at_mean, rtol=1e-9)
+
+
+def closed_evidence(points: np.ndarray, covariance: np.ndarray) -> float:
+    """ln p(points | one mean, which may lie anywhere): the first anywhere, then one by one."""
+    total = DENSITY
+    for n in range(1, len(points)):
+        mean = points[:n].mean(axis=0)
+        total += multivariate_normal(mean, (1 + 1 / n) * covariance).logpdf(points[n])
+    return float(total)
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.0, 4.0, 8.0])
+def test_the_gain_of_a_merge_is_the_difference_of_the_evidences(distance):
+    rng = np.random.default_rng(1)
+    covariance = random_covariance(rng, N)
+    states = SharedGaussianStates(covariance, DENSITY, 3.0)
+    way = distance * np.linalg.cholesky(covariance)[:, 0]
+    sets = [
+        rng.multivariate_normal(place, covariance, size=n)
+        for place, n in ((np.zeros(N), 7), (way, 4))
+    ]
+    for points in sets:
+        slot = states.birth()
+        for point in points:
+            states.add(slot, point, 1.0)
+    one = closed_evidence(np.concatenate(sets), covariance)
+    two = sum(closed_evidence(points, covariance) for points in sets)
+    offset = states.mean[0] - states.mean[1]
+    expected = one - two - states._log_repulsion(offset)
+    assert states.merge_gain(0, 1) == pytest.approx(expected, abs=1e-8)
+    moments = states.moments(0), states.moments(1)
+    assert states.split_gain(*moments) == pytest.approx(-expected, abs=1e-8)
+
+
+def test_the_evidence_of_a_state_is_that_of_its_points():
+    rng = np.random.default_rng(2)
+    covariance = np.diag(rng.uniform(0.5, 2.0, N))
+    states = SharedGaussianStates(covariance, DENSITY, 3.0)
+    slot, points = states.birth(), rng.normal(size=(9, N))
+    for point in points:
+        states.add(slot, point, 1.0)
+    assert states.log_evidence(slot) == pytest.approx(closed_evidence(points, covariance))
+
+
+def test_what_was_added_can_be_taken_back():
+    states = filled()
+    before, together = states.moments(1), states._together.copy()
+    spread = states.spread[1].copy()
+    point = states.mean[1] + 1.0
+    states.add(1, point, 0.7)
+    assert states.weight[1] > before.weight
+    states.take_back(1, point, 0.7)
+    assert states.weight[1] == pytest.approx(before.weight)
+    np.testing.assert_allclose(states.mean[1], before.mean, atol=1e-9)
+    np.testing.assert_allclose(states.spread[1], spread, atol=1e-9)
+    np.testing.assert_allclose(states._together, together, atol=1e-9)
+
+
+def test_a_true_correlation_is_kept_and_chance_is_not():
+    rng, n_points = np.random.default_rng(0), 400
+    points = rng.normal(size=(n_points, N))
+    variance = rng.uniform(0.5, 2.0, N)
+    chance = points.T @ points
+    np.testing.assert_array_equal(low_rank(variance, chance, n_points), np.diag(variance))
+    common = rng.normal(size=(n_points, 1))  # six features go together
+    points[:, :6] = np.sqrt(0.8) * common + np.sqrt(0.2) * points[:, :6]
+    found = low_rank(variance, points.T @ points, n_points)
+    correlation = found / np.sqrt(np.outer(variance, variance))
+    np.testing.assert_allclose(np.diag(found), variance)
+    together = correlation[:6, :6][np.triu_indices(6, 1)]
+    np.testing.assert_allclose(together, 0.8, atol=0.2)
+    others = correlation - np.eye(N)
+    others[:6, :6] = 0.0
+    assert np.abs(others).max() < 0.15
+    assert np.linalg.eigvalsh(found).min() > 0
+
+
+@pytest.mark.parametrize("n_points", [1, 3, 20, 1000])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_covariance_is_positive_definite_whatever_was_seen(n_points, seed):
+    rng = np.random.default_rng((seed, n_points))
+    points = rng.multivariate_normal(np.zeros(N), random_covariance(rng, N), size=n_points)
+    found = low_rank(rng.uniform(0.1, 3.0, N), points.T @ points, n_points)
+    assert np.linalg.eigvalsh(found).min() > 0
+
+
+def test_features_of_which_less_than_nothing_is_left_go_with_no_other():
+    products = np.eye(N)
+    products[0, :] = products[:, 0] = 0.5
+    products[0, 0] = -1.0
+    np.testing.assert_array_equal(low_rank(np.ones(N), products, 50.0), np.eye(N))
+
+
+def test_the_scale_is_learned_from_the_narrower_states():
+    rng, true = np.random.default_rng(0), np.linspace(0.5, 1.2, N)
+    first = np.eye(N)
+    states = SharedGaussianStates(first, DENSITY, 3.0)
+    for place in range(6):
+        slot = states.birth()
+        for point in 30.0 * place + true * rng.normal(size=(40, N)):
+            states.add(slot, point, 1.0)
+    wide = states.birth()  # two places that are one state must not widen the others
+    for point in np.concatenate([rng.normal(size=(20, N)) - 9, rng.normal(size=(20, N)) + 9]):
+        states.add(wide, point, 1.0)
+    states.learn_scale(first)
+    learned = np.sqrt(np.diag(states.prior_covariance))
+    np.testing.assert_allclose(learned, true, rtol=0.25)
+    assert states.is_wide(wide)
+    assert not states.is_wide(0)
+    # And it is never much wider than the first guess.
+    states.learn_scale(first / 100)
+    assert np.sqrt(np.diag(states.prior_covariance)).max() <= 0.125 + 1e-12
+
+
+def test_a_state_can_be_cut_in_two():
+    states = filled()
+    rng = np.random.default_rng(4)
+    points = np.concatenate([rng.normal(size=(6, N)) - 8, rng.normal(size=(9, N)) + 8])
+    side = states.cut(points)
+    assert (side == side[0]).tolist() == [True] * 6 + [False] * 9
+    first, second = Moments.of_points(points[:6]), Moments.of_points(points[6:])
+    assert states.split_gain(first, second) > 0
+    assert states.log_odds(first, second, points[0]) > 0 > states.log_odds(first, second, points[7])
+
+
+def test_what_is_restored_is_the_same_to_the_bit():
+    states = filled()
+    states.learn_scale(np.eye(N))
+    states.add(0, states.mean[0] + 0.1, 0.3)  # densities lag behind
+    states.remove(2)
+    copy = SharedGaussianStates(np.eye(N), 0.0, 1.0)
+    copy.restore_scale(ArrayReader(states.scale_to_arrays()))
+    copy.restore(ArrayReader(states.to_arrays()))
+    point = states.mean[1] + 0.3
+    np.testing.assert_array_equal(copy.log_densities(point), states.log_densities(point))
+    for one in (states, copy):
+        one.add(1, point, 1.0)
+        one.learn_scale(np.eye(N))
+    for name in ("to_arrays", "scale_to_arrays"):
+        ours, theirs = getattr(states, name)(), getattr(copy, name)()
+        assert ours.keys() == theirs.keys()
+        for key, array in ours.items():
+            np.testing.assert_array_equal(theirs[key], array, err_msg=key)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("covariance", lambda array: -array),
+        ("together", lambda array: array[:3]),
+        ("together", lambda array: array + np.triu(np.ones_like(array), 1)),
+        ("radius", lambda array: 0.0 * array),
+        ("log_state_density", lambda array: np.nan * array),
+        ("weight", lambda array: -array),
+        ("weight", lambda array: 0.0 * array),
+        ("mean", lambda array: array[:, :3]),
+        ("mean", lambda array: np.inf * array),
+        ("spread", lambda array: array - 1e9),
+        ("theta", lambda array: array[:, 1:]),
+        ("theta", lambda array: np.full_like(array, -1e300)),
+        ("refresh_at", lambda array: array - 1e9),
+    ],
+)
+def test_files_are_checked(name, change):
+    states = filled()
+    scale, arrays = states.scale_to_arrays(), states.to_arrays()
+    changed = {name: change({**scale, **arrays}[name].copy())}
+    copy = SharedGaussianStates(np.eye(N), 0.0, 1.0)
+
+    def restore() -> None:
+        copy.restore_scale(ArrayReader(scale | changed))
+        copy.restore(ArrayReader(arrays | changed))
+
+    with pytest.raises(DataError, match=name):
+        restore()
