@@ -67,9 +67,12 @@ class WorldEditor:
         """Make the second state of a revision part of the first."""
         one, other = revision.states
         self._log.move("merge", revision.states, "one state explains both", revision.gain)
+        moved = self.world.memory.into(other)
         self.world.states.set_moments(one, revision.moments[one])
         self._log.state(one)
         self._remove(other, revision.change)
+        for step in moved:  # they were weighed now, and are assigned again when more is known
+            step.weight_then = float(self.world.states.weight[one])
         self.world.transitions.retry_if_hardly_tried(revision.retries)
         self._search.touched.add(one)
 

@@ -29,6 +29,7 @@ from tgm.transition.displacements import (
 ROW_TRIES = 0.5  # tries that the base of a row is worth
 OUTLIER = 0.01  # probability of an observation that belongs to no state
 ABSURD = 0.05  # of the steps may lead absurdly far without being typical
+FEW_ABSURD = 3  # times as many steps are needed to tell which are absurd
 LEAST_STEP = 1e-65  # of an observation that has moved; the square of its inverse is a number
 LEAST_REACH = 1e-6  # of the largest: the typical step of a feature that never changes
 EPISODE_START = -1  # the action of an observation that begins an episode
@@ -54,7 +55,7 @@ class FirstSteps:
             return np.zeros(self.points.shape[1])
         # An outlier is two changes. A few of them count as far as is usual times FARTHEST.
         n_absurd = 2 * (1 + int(ABSURD * len(steps)))
-        if len(steps) > n_absurd:
+        if len(steps) > FEW_ABSURD * n_absurd:
             usual = np.partition(steps, -1 - n_absurd, axis=0)[-1 - n_absurd]
             steps = np.where(usual > 0, np.minimum(steps, FARTHEST * usual), steps)
         return np.asarray(np.sqrt(np.mean(np.square(steps), axis=0)))
