@@ -344,7 +344,7 @@ def test_what_was_expected_of_a_step_that_was_not_seen():
     expected = world.filter.expected([(0, 0.8), (5, 0.2)], 0)
     assert [state for state, _ in expected] == [1, 5, 3]  # 5 was never tried: it stays
     seen = {1: 0.8 * 3 / 4.01, 5: 0.2, 3: 0.8 / 4.01}
-    assert dict(expected) == pytest.approx({s: p for s, p in seen.items()}, rel=1e-9)
+    assert dict(expected) == pytest.approx(seen, rel=1e-9)
     assert world.filter.expected([], None) == []
     world.transitions.add(START, START_ACTION, 3, 2.0, 0.0, 0.0)
     assert world.filter.expected([], None) == [(3, 1.0)]

@@ -26,12 +26,7 @@ class Seen(gym.ObservationWrapper):
 
 
 CELLS = load_maze("27").cells
-CODES = {
-    cell: code
-    for cell, code in zip(
-        CELLS, np.random.default_rng(5).normal(size=(len(CELLS), 16)), strict=True
-    )
-}
+CODES = dict(zip(CELLS, np.random.default_rng(5).normal(size=(len(CELLS), 16)), strict=True))
 
 
 def with_noise(point, rng):
