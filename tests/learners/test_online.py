@@ -11,6 +11,8 @@ from tgm.agent.model_file import read_model, write_model
 from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
 from tgm.experiments.structure import compare_structure
+from tgm.files.arrays import ArrayReader
+from tgm.learners.online import OnlineLearner
 from tgm.learners.revising import REASSIGN
 from tgm.learners.scale_search import OTHER_SCALE
 from tgm.memory.step import Step, difference
@@ -563,6 +565,65 @@ def test_there_are_no_more_states_than_allowed(limit):
 
     agent.learn(400, callback=watch)
     assert most == limit
+
+
+# --- outliers ----------------------------------------------------------------------------------
+
+
+def two_places(n_steps: int = 300) -> OnlineLearner:
+    """A learner that has gone to and fro between (0, 0) and (1, 0), by one action."""
+    learner, rng = OnlineLearner(2, 2, tgm.TGMConfig(bandwidth=0.5)), np.random.default_rng(0)
+    learner.begin(np.zeros(2))
+    for step in range(n_steps):
+        place = np.array([(step + 1) % 2, 0.0]) + 0.1 * rng.normal(size=2)
+        learner.observe(0, -1.0, place, terminated=False)
+    return learner
+
+
+def test_nothing_is_learned_from_an_outlier_but_that_there_was_one():
+    learner = two_places()
+    world = learner.world
+    weight, visits, kept = (
+        world.states.weight.copy(),
+        world.transitions.visits.copy(),
+        len(world.memory),
+    )
+    before = world.belief[0][0]
+    info = learner.observe(0, -1.0, np.array([0.5, 2.5]), terminated=False)
+    assert world.newest.is_outlier
+    assert world.background.n_outliers == 1
+    np.testing.assert_array_equal(world.states.weight, weight)
+    np.testing.assert_array_equal(world.transitions.visits, visits)
+    assert len(world.memory) == kept
+    # It is believed to be where the action leads, and goes on from there.
+    (expected,) = {s for s in world.states.alive.tolist() if s != before}
+    assert world.belief[0][0] == expected
+    assert info.state == world.states.ids[expected]
+    learner.observe(0, -1.0, np.zeros(2), terminated=False)
+    assert not world.newest.is_outlier
+    assert world.belief[0][0] == before
+
+
+def test_an_episode_that_ends_with_an_outlier_has_ended():
+    learner = two_places()
+    transitions = learner.world.transitions
+    left, before = learner.world.belief[0][0], transitions.end_sum.sum()
+    learner.observe(0, 5.0, np.array([0.5, 2.5]), terminated=True)
+    assert transitions.end_sum.sum() == pytest.approx(before + 1)
+    assert transitions.end_sum[left, 0] == pytest.approx(1)
+    assert learner.world.background.n_outliers == 0
+
+
+def test_the_list_of_states_seen_once_is_part_of_the_file():
+    learner = two_places(20)
+    learner.observe(1, -1.0, np.array([0.0, 3.0]), terminated=False)
+    (single,) = learner.world.states.alive[
+        learner.world.states.weight[learner.world.states.alive] < 1.5
+    ]
+    learner._reviser._single = {int(single): 2.5}
+    copy = OnlineLearner(2, 2, tgm.TGMConfig(bandwidth=0.5))
+    copy.restore(ArrayReader(learner.to_arrays()))
+    assert copy._reviser._single == {int(single): 2.5}
 
 
 # --- strange worlds ----------------------------------------------------------------------------

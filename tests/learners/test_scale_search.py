@@ -99,10 +99,11 @@ def test_the_scale_is_chosen_at_a_few_steps_and_then_no_more():
     assert learner.to_arrays()["event.point"].shape == (0, 2)
 
 
-def test_ids_follow_from_one_scale_to_the_next_and_none_is_given_twice():
+@pytest.mark.parametrize("seed", range(6))
+def test_ids_follow_from_one_scale_to_the_next_and_none_is_given_twice(seed):
     learner = ScaleSearchLearner(2, 5, AUTO)
-    env, rng = Seen(lambda point, rng: point, 2), np.random.default_rng(3)
-    learner.begin(env.reset(seed=3)[0])
+    env, rng = Seen(lambda point, rng: point, 2, maze="25"), np.random.default_rng(seed)
+    learner.begin(env.reset(seed=seed)[0])
     now, gone = set(learner.state_ids.tolist()), set()
     for _ in range(80):
         action = int(rng.integers(4))

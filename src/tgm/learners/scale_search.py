@@ -197,8 +197,9 @@ class ScaleSearchLearner(OnlineKnowledge):
             points.var(axis=0),
         )
         names = [event.show(learner).state for event in self._events]
-        self._names = _rename(learner, names, self._names, self.learner.world.states.next_id)
         before = set(self.state_ids.tolist())
+        known = [name if name in before else NO_STATE for name in self._names]
+        self._names = _rename(learner, names, known, self.learner.world.states.next_id)
         self._follow(learner)
         after = set(self.state_ids.tolist())
         gone = [Move("removal", (name,), OTHER_SCALE) for name in sorted(before - after)]
@@ -287,18 +288,20 @@ def _rename(
 
     Args:
         learner: has learned from the same events.
-        names, old_names: the state of each event, in this learner and in the one before.
+        names, old_names: the state of each event, in this learner and in the one before; NO_STATE
+            for one that is gone there, whose id does not come back.
         next_id: the first id that was never used.
 
     Returns:
         the state of each event under its new name.
     """
+    states = learner.world.states
     new_id: dict[StateId, StateId] = {}
+    alive = set(states.ids[states.alive].tolist())
     pairs = Counter(zip(names, old_names, strict=True))
     for (name, old), _ in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        if NO_STATE not in (name, old) and name not in new_id and old not in new_id.values():
+        if old != NO_STATE and name in alive - new_id.keys() and old not in new_id.values():
             new_id[name] = old
-    states = learner.world.states
     for name in [*states.ids[states.alive].tolist(), *names]:
         if name != NO_STATE and name not in new_id:
             new_id[name] = StateId(next_id)
