@@ -187,7 +187,7 @@ class StepFilter:
         expected = predict(belief, rows)
         share = self._world.background.share
         expected = np.array([*((1.0 - share) * expected).tolist(), share])
-        log_outlier = self._log_outlier(point, origin)
+        log_outlier = self._log_outlier(point, nearest, origin)
         targets = np.array([*log_likelihood[near].tolist(), log_new, log_outlier])
         after, log_density = condition(expected, targets)
         *known, outlier = after.tolist()
@@ -292,12 +292,17 @@ class StepFilter:
             log_density = world.displacements.log_density(point - origin, action)
         return log_density + world.states.log_room(point, nearest) + math.log(room)
 
-    def _log_outlier(self, point: FloatArray, origin: FloatArray | None) -> float:
-        """ln density of an observation that belongs to no state: as far off as a step leads."""
+    def _log_outlier(self, point: FloatArray, nearest: int, origin: FloatArray | None) -> float:
+        """ln density of an observation that belongs to no state: as far off as a step leads.
+
+        And as unlikely within a known state as a new one: otherwise a world in which every action
+        does something else than before would be one of faulty readings, and never learned.
+        """
         world = self._world
+        room = world.states.log_room(point, nearest)
         if origin is None:
-            return world.states.log_anywhere(point)
-        return world.displacements.log_broad_density(point - origin)
+            return world.states.log_anywhere(point) + room
+        return world.displacements.log_broad_density(point - origin) + room
 
     def expected(self, before: Belief, action: int | None) -> Belief:
         """Where a step leads that was not seen: as its rows say; without a row it stays.
