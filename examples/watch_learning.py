@@ -13,9 +13,8 @@ def report(info: tgm.agent.LearningInfo) -> None:
     for move in info.moves:
         if move.accepted:
             names = " and ".join(str(name) for name in move.ids)
-            print(
-                f"step {info.step:4}: {move.kind} of {names}, {move.gain:+.1f} nats; {move.cause}"
-            )
+            gain = "" if move.gain is None else f", {move.gain:+.1f} nats"
+            print(f"step {info.step:4}: {move.kind} of {names}{gain}; {move.cause}")
 
 
 def main() -> None:

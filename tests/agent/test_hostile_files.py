@@ -120,7 +120,7 @@ def lead_nowhere(arrays):
     """Room for one more state, which is not there, and a successor of that name."""
     prefix = full_name("world.transition.", arrays)
     n_slots = len(arrays[f"{prefix}visits"])
-    for name in (*SUMS, *PLANNED, "is_random"):
+    for name in {*SUMS, *PLANNED, "is_random"}:
         array = arrays[prefix + name]
         arrays[prefix + name] = np.concatenate([array, np.zeros_like(array[:1])])
     arrays[f"{prefix}successor"][0, 0, 0] = n_slots
@@ -151,7 +151,11 @@ LIES = [
     ("half life", put("world.transition.log_fade", 1e20), "'log_fade' holds"),
     ("half life", lead_nowhere, "'successor' names a state that is not there"),
     ("half life", put("planner.worst_reward", 1e9), "below 1000000000.0"),
-    ("half life", put("world.memory.step.action", -1, slice(None)), "a start has a past"),
+    (
+        "half life",
+        put("world.memory.step.action", -1, slice(None)),
+        "a start has a past|the start of an episode follow a step",
+    ),
     ("half life", put("prior.covariance", 9.0, 1), "is not symmetric"),
     ("half life", put("world.component.scatter", -1e9, 0), "leaves no covariance"),
     ("half life", put("coordinates.relevant", False, 0), "'relevant' does not name the features"),

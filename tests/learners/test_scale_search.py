@@ -17,7 +17,8 @@ class Seen(gym.ObservationWrapper):
     """A maze seen through `look`, a function of the observation and a generator."""
 
     def __init__(self, look, n_features: int, maze: str = "27") -> None:
-        super().__init__(gym.make("tgm/Maze-v0", maze=maze))
+        noise = 0.0 if look is as_codes else 0.15  # codes have a noise of their own
+        super().__init__(gym.make("tgm/Maze-v0", maze=maze, noise=noise))
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, (n_features,), np.float64)
         self._look, self._rng = look, np.random.default_rng(0)
 

@@ -15,6 +15,7 @@ from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
 from tgm.inference.filtering import NOTHING, condition, predict
 from tgm.memory.step import Belief
+from tgm.transition.planned_rows import Key
 from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
@@ -321,20 +322,25 @@ class StepFilter:
         items = [(state, p / total) for state, p in found.items() if p > DROPPED * total]
         return sorted(items, key=lambda item: (-item[1], item[0]))
 
-    def log_odds_of_outlier(self, point: FloatArray, state: int, action: int) -> float:
-        """ln odds that what an action in a state led to once was an outlier, and not a new state.
+    def log_odds_of_outlier(self, point: FloatArray, row: Key, tries: float) -> float:
+        """ln odds that what a row led to once was an outlier, and not a new state.
 
         As in the posterior of that step, had it come last: without it in the row. The room that
         other states leave is the same for both.
+
+        Args:
+            point: (n_features,) the observation.
+            row: state and action before it; that of START at the start of an episode.
+            tries: of the row, this one counted.
         """
-        world, prior = self._world, self._row_prior
-        offset, share = point - world.states.mean[state], world.background.share
-        tries = max(0.0, float(world.transitions.visits[state, action]) - 1.0)
+        world, prior, share = self._world, self._row_prior, self._world.background.share
+        odds = share * (max(0.0, tries - 1.0) + prior) / ((1.0 - share) * prior * NEW)
+        state, action = row
+        if state == START:  # both may be anywhere
+            return math.log(odds)
+        offset = point - world.states.mean[state]
         log_new = world.displacements.log_density(offset, action)
-        log_outlier = world.displacements.log_broad_density(offset)
-        return math.log(share * (tries + prior) / ((1.0 - share) * prior * NEW)) + (
-            log_outlier - log_new
-        )
+        return math.log(odds) + world.displacements.log_broad_density(offset) - log_new
 
     @property
     def share_of_new(self) -> float:

@@ -15,6 +15,7 @@ from tgm.inference.step_filter import (
 )
 from tgm.memory.step import Belief
 from tgm.perception.symbol_states import SymbolStates
+from tgm.transition.planned_rows import Key
 from tgm.transition.sparse import START
 from tgm.world_model import WorldModel
 
@@ -58,7 +59,7 @@ class SymbolFilter(StepFilter):
         log_density = math.log(self._chance(before, action, slot))
         return StepPosterior(entries, [(slot, 1.0)], 0.0, [], log_density)
 
-    def log_odds_of_outlier(self, point: FloatArray, state: int, action: int) -> float:
+    def log_odds_of_outlier(self, point: FloatArray, row: Key, tries: float) -> float:
         """No symbol is ever misread."""
         return -math.inf
 

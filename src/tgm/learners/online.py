@@ -31,6 +31,7 @@ FIRST_POOL = 20.0  # step at which the common covariance is learned for the firs
 POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is learned again
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
 BIRTH = 0.9  # probability of "none of the known states", if it is no outlier, that makes a state
+BIRTH_ODDS = 2.0  # times the probability of an outlier: what a new state needs too
 EXPLAINED = 0.5  # probability of "no known state" below which known states explain an observation
 OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
@@ -114,7 +115,8 @@ class OnlineLearner(OnlineKnowledge):
         before = step.before[0][0] if step.before else None
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self.log_evidence += posterior.log_density
-        follows_outlier = self._judge_outlier(posterior)
+        self.world.background.n_points += 1.0
+        follows_outlier = step.action is not None and self._judge_outlier(posterior)
         self._assign(step, posterior, self.n_steps, may_be_outlier=not follows_outlier)
         if step.action is None or step.is_outlier:
             self.world.count(step, +1.0)
@@ -147,11 +149,11 @@ class OnlineLearner(OnlineKnowledge):
         It was if the next observation is where the rows of what was expected lead. If that is not
         explained either, the last one was a place that was never seen.
         """
-        background, newest = self.world.background, self.world.newest
-        background.n_points += 1.0
+        newest = self.world.newest
         if newest is None or not newest.is_outlier:
             return False
-        background.n_outliers += posterior.newness + posterior.outlier < EXPLAINED
+        is_explained = posterior.newness + posterior.outlier < EXPLAINED
+        self.world.background.n_outliers += is_explained
         return True
 
     def _assign(
@@ -181,7 +183,9 @@ class OnlineLearner(OnlineKnowledge):
                 # Nothing is ever done from where an episode ended: that place needs no state of
                 # its own, and the step is counted as if it had stayed.
                 step.entries = [(state, state, weight) for state, weight in step.before]
-        elif posterior.newness > BIRTH * (1.0 - posterior.outlier):
+        elif posterior.newness > BIRTH * (1.0 - posterior.outlier) and (
+            not may_be_outlier or posterior.newness > BIRTH_ODDS * posterior.outlier
+        ):
             self._give_birth(step, posterior, born)
         for state, weight in step.after:
             states.add(state, step.arrival, weight)

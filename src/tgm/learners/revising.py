@@ -15,6 +15,8 @@ from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
 from tgm.structure.search import StructureSearch
+from tgm.transition.planned_rows import Key
+from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
@@ -33,7 +35,7 @@ class Reviser:
         search: StructureSearch,
         edit: WorldEditor,
         assign_again: Callable[[Step, float], None],
-        log_odds_of_outlier: Callable[[FloatArray, int, int], float],
+        log_odds_of_outlier: Callable[[FloatArray, Key, float], float],
         config: TGMConfig,
         most_states: int,
     ) -> None:
@@ -43,7 +45,7 @@ class Reviser:
             search: says what is worth changing.
             edit: changes it.
             assign_again: assigns a step that was taken back, whose state was born at a step.
-            log_odds_of_outlier: of a point against a new state, by the state before and action.
+            log_odds_of_outlier: of a point against a new state, by its row and the tries of that.
             config: whether steps are assigned again, and states merged and split.
             most_states: no state is split when there are so many.
         """
@@ -123,13 +125,15 @@ class Reviser:
             steps = world.memory.into(state)
             if not steps:
                 self._edit.remove_if_empty(state)
-            if len(steps) != 1 or steps[0].action is None or not steps[0].before:
+            if len(steps) != 1 or (steps[0].action is not None and not steps[0].before):
                 continue
-            row = steps[0].before[0][0], steps[0].action
-            visits = float(world.transitions.visits[row])
-            if visits > SINGLE and visits > LOOK_GROWTH * self._single.get(state, 1.0):
-                self._single[state] = visits
-                if self._log_odds_of_outlier(steps[0].arrival, *row) > 0.0:
+            row = START, START_ACTION
+            if steps[0].action is not None:
+                row = steps[0].before[0][0], steps[0].action
+            tries = sum(world.transitions.row(*row).values())
+            if tries > SINGLE and tries > LOOK_GROWTH * self._single.get(state, 1.0):
+                self._single[state] = tries
+                if self._log_odds_of_outlier(steps[0].arrival, row, tries) > 0.0:
                     self._reassign(steps[0])
 
     def _reassign(self, step: Step) -> None:

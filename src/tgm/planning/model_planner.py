@@ -54,7 +54,7 @@ class ModelPlanner:
         self.n_state_changes = 0
         self.n_revisions = 0
         self._greedy: FloatArray | None = None
-        self._greedy_for = (0, 0, 0)  # versions of states, rewards and model it was computed for
+        self._greedy_for = (0, 0, 0, 0)  # versions of states, rewards, model; unknown rows
         self.best_known: float | None = None
         self._set_range(-math.inf, math.inf)
 
@@ -111,11 +111,13 @@ class ModelPlanner:
     def greedy_values(self, alive: IntArray) -> FloatArray:
         """(n_slots, n_actions) values of the model as it is known; an unknown action is worst."""
         model = self.model
-        versions = self.n_state_changes, self.n_revisions, model.version
+        n_slots = int(alive.max(initial=-1)) + 1
+        unknown = model.visits[:n_slots] <= TRIED
+        # A row may become known by a try that changes nothing that the model counts as a change.
+        n_unknown = int(unknown.sum())
+        versions = self.n_state_changes, self.n_revisions, model.version, n_unknown
         if self._greedy is None or self._greedy_for != versions:
             self._greedy_for = versions
-            n_slots = int(alive.max(initial=-1)) + 1
-            unknown = model.visits[:n_slots] <= TRIED
             self._greedy = solve(
                 model.discounted[:n_slots],
                 model.successor[:n_slots],

@@ -57,7 +57,9 @@ class ScaleChoice:
         change = np.abs(np.log(self.deviation / other.deviation))[self.relevant]
         return bool(change.max() > tolerance)
 
-    def with_features(self, steps: FirstSteps, features: IntArray, needed: float) -> ScaleChoice:
+    def with_features(
+        self, steps: FirstSteps, features: IntArray, needed: float = NEEDED
+    ) -> ScaleChoice:
         """The same scale, with those of some features (n,) that tell states apart in the steps.
 
         `needed` is the gain in nats that shows it.
