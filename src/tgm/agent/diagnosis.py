@@ -70,8 +70,9 @@ def diagnose(signs: Signs) -> tuple[Advice, ...]:
                 ONE_STATE,
                 f"one state explains all {signs.n_observations} observations",
                 "The observations look like noise: no feature tells states apart. If they are "
-                "nothing but noise, this is right. If not, observe something that the actions "
-                "change by more than the noise, or set bandwidth to the distance of two places",
+                "nothing but noise, this is right. If not, explore more, observe something that "
+                "actions change by more than the noise, or set bandwidth to the distance of two "
+                "places",
             )
         )
     many = NEARLY_ALL * signs.n_observations
