@@ -38,7 +38,7 @@ def test_noise_stops_making_states_at_the_bound_with_a_warning(few, kind, bandwi
 
 
 def test_a_limit_that_the_user_has_chosen_is_not_warned_of():
-    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(max_states=30), seed=0)
+    agent = tgm.TGMAgent(Stream(2, "uniform"), tgm.TGMConfig(bandwidth=0.5, max_states=30), seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agent.learn(300)
@@ -76,9 +76,10 @@ def test_more_features_than_work_are_warned_of_and_far_more_are_refused():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tgm.TGMAgent(world(16), seed=0)
-    with pytest.warns(tgm.TGMWarning, match=r"40 features.*16"):
-        tgm.TGMAgent(world(40), seed=0)
+        tgm.TGMAgent(world(64), seed=0)
+    with pytest.warns(tgm.TGMWarning, match=r"more features than I can weigh: 65.*64") as told:
+        tgm.TGMAgent(world(65), seed=0)
+    assert told[0].filename == __file__
     with pytest.raises(SpaceError, match=r"12288 features.*5000"):
         tgm.TGMAgent(world(12_288), seed=0)
 

@@ -31,8 +31,7 @@ def test_one_hot_vectors_with_a_learned_scale_are_lived_through(env_id, argument
 
 
 def test_many_features_are_lived_through():
-    with pytest.warns(tgm.TGMWarning, match="64 features"):
-        agent = tgm.TGMAgent(Codes(64), seed=1)
+    agent = tgm.TGMAgent(Codes(64), seed=1)
     agent.learn(150)
     assert agent.n_steps == 150
 

@@ -285,3 +285,13 @@ def test_tensorboard_gets_the_returns(here, capsys):
     ]
     assert seen == wanted
     assert events.Scalars("model/states")[-1].value == 8
+
+
+def test_what_does_not_work_is_a_remark(here, capsys):
+    tell(capsys, "train", "--maze", "8", "--steps", "100", "--out", "runs/odd")
+    result = json.loads((here / "runs/odd/result.json").read_text())
+    told = "one state explains all 101 observations. The observations look like noise"
+    (here / "runs/odd/result.json").write_text(json.dumps(result | {"advice": [told]}))
+    assert tell(capsys, "runs")["runs"][0]["advice"] == [told]
+    assert main(["runs"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("one state explains all 101 observations")

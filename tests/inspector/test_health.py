@@ -157,3 +157,37 @@ def test_separations_by_hand():
     distance = separations(np.array([[0.0, 0.0], [2.0, 2.0]]), covariance)
     assert distance[0, 1] == pytest.approx(np.sqrt(4 / 2 + 4 / 4))
     assert distance[0, 0] == 0
+
+
+# --- what the agent said --------------------------------------------------------------------------
+
+ADVICE = "one state explains all 400 observations. The observations look like noise"
+
+
+def test_the_advice_of_the_agent_is_a_finding_in_its_words():
+    for status in (
+        RunStatus("finished", result={"advice": [ADVICE]}),
+        RunStatus("live", last={"advice": [ADVICE]}),
+    ):
+        found = titles(frame_with(APART), status=status)
+        finding = found["One state explains all 400 observations"]
+        assert (finding.level, finding.text) == ("warning", "The observations look like noise.")
+        assert "The states look sound" not in found
+    ended = RunStatus("finished", result={"advice": []}, last={"advice": [ADVICE]})
+    assert "The states look sound" in titles(frame_with(APART), status=ended)
+
+
+def test_features_that_were_left_out_are_named():
+    words = "2 of 22 features tell states apart: x, y"
+    found = titles(frame_with(APART), status=RunStatus("finished", result={"features": words}))
+    assert found["Features were left out"].text == f"{words}."
+    assert "Features were left out" not in titles(frame_with(APART))
+
+
+@pytest.mark.parametrize(
+    "junk", [None, 3, "text", {"a": 1}, [1, None, [ADVICE]], ["x" * 10**6] * 99]
+)
+def test_junk_in_place_of_advice_is_no_trouble(junk):
+    status = RunStatus("finished", result={"advice": junk, "features": junk})
+    found = findings(status, (1, 1), log_with(), frame_with(APART), EnvSpec(""))
+    assert all(len(finding.text) + len(finding.title) < 5000 for finding in found)

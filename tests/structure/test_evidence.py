@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.oracles import polya_urn_log_probability
+from tests.oracles import normal_gamma_log_evidence, polya_urn_log_probability
 
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
@@ -181,3 +181,59 @@ def test_a_split_by_hand():
     gain += math.log(6 * 6 / 5040)  # 3! 3! / 7!
     assert gain_of_split(points, side, n_states=12) == pytest.approx(gain + math.log(4))
     assert gain_of_split(points, side, n_states=2) == pytest.approx(gain)
+
+
+# --- rewards --------------------------------------------------------------------------------------
+
+
+def gain_with(first, second, *, world=(-1.0, 0.0), unit=1.0):
+    """The gain of rows that differ in their rewards only, less that of rows with equal ones."""
+
+    def gain(rewards):
+        model = SparseTransitions(1, 0.9)
+        model.make_room(5)
+        for state, values in enumerate(rewards):
+            for value in values:
+                model.add(state, 0, 2, 1.0, unit * value, 0.0)
+        for state, value in zip((3, 4), world, strict=True):
+            model.add(state, 0, 2, 1.0, unit * value, 0.0)
+        return transition_gain(model, 0, 1, 5, 0.5)
+
+    return gain((first, second)) - gain(([-1.0] * len(first), [-1.0] * len(second)))
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 7.0])
+@pytest.mark.parametrize("n", [1, 5, 100])
+def test_equal_rewards_say_nothing(n, value):
+    for world in [(value, value), (-1.0, 0.0)]:
+        assert gain_with([value] * n, [value] * n, world=world) == pytest.approx(0.0, abs=0.1)
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-3, 1.0, 1e6, 1e60])
+def test_different_rewards_speak_against_one_state_in_any_unit(unit):
+    gains = [gain_with([-1.0] * n, [0.0] * n, unit=unit) for n in (1, 2, 5, 20)]
+    assert gains == pytest.approx([-2.81, -6.77, -21.0, -110.8], abs=0.1)
+
+
+def test_the_gain_of_rewards_is_a_ratio_of_evidence():
+    first, second = [-1.0, -1.0, -0.9], [0.0, -0.1]
+    prior = -0.5, 0.04, 0.5, 0.005  # the range of the rows' rewards is 1, its middle -0.5
+    both, *each = (
+        normal_gamma_log_evidence(np.array(values), *prior)
+        for values in (first + second, first, second)
+    )
+    assert gain_with(first, second) == pytest.approx(both - sum(each), abs=1e-3)
+
+
+def test_random_rewards_of_one_place_are_no_reason_for_two():
+    rng = np.random.default_rng(0)
+    gains = [
+        gain_with(rng.normal(-0.5, 0.3, 10), rng.normal(-0.5, 0.3, 10), world=(-1.5, 0.5))
+        for _ in range(50)
+    ]
+    assert np.mean(gains) > -0.2
+    assert min(gains) > -3.0
+
+
+def test_rewards_near_zero_are_no_trouble():
+    assert gain_with([0.0], [1.0], unit=1e-200) == 0.0

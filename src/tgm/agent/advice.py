@@ -1,43 +1,68 @@
-"""Warnings of what an agent is not known to do well, each with a remedy."""
+"""Warnings of what an agent does not do well, each with a remedy and each said once."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
 
+from tgm.agent.diagnosis import FEATURES, LIMIT, Advice, Kind, too_many_features
 from tgm.errors import TGMWarning
+from tgm.learners.learner import Learner
 from tgm.learners.limits import KNOWN_TO_WORK
 
-
-def warn_of_features(space: gym.Space[Any], *, stacklevel: int) -> None:
-    """Warn of more features than are known to work.
-
-    Names do not count, nor do numbers from 0 to 1, which are perhaps the bits of a code.
-    """
-    n_features = _n_amounts(space)
-    if n_features > KNOWN_TO_WORK:
-        warnings.warn(
-            f"an observation has {n_features} features; up to {KNOWN_TO_WORK} are known to work. "
-            "With more of them one place may become several states, and a step takes longer: "
-            "leave out or combine features that do not tell places apart",
-            TGMWarning,
-            stacklevel=stacklevel,
-        )
+FIRST_LOOK = 200  # steps; then after twice as many, and so on
 
 
-def warn_of_limit(step: int, n_states: int, *, stacklevel: int) -> None:
-    """Warn that there are as many states as the default allows."""
-    warnings.warn(
-        f"step {step}: there are {n_states} states, which is the default limit; no more are "
-        "made. Probably similar observations are not recognised as one place: raise bandwidth, "
-        "use bandwidth='auto', or leave out features that are noise. If the world really has more "
-        "states, set max_states",
-        TGMWarning,
-        stacklevel=stacklevel,
-    )
+class Advised(Protocol):
+    """What an agent tells its adviser."""
+
+    n_steps: int
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What is wrong at this moment."""
+
+    @property
+    def learner(self) -> Learner:
+        """How it learns."""
+
+
+class Adviser:
+    """Owner of what was said; an agent that is loaded has heard nothing."""
+
+    def __init__(self) -> None:
+        """Nothing was said."""
+        self._said: set[Kind] = set()
+        self._look_at = FIRST_LOOK
+
+    def warn_of_features(self, space: gym.Space[Any], *, stacklevel: int) -> None:
+        """Warn of a space with more amounts than are known to work, before anything is seen.
+
+        Names do not count, nor do numbers from 0 to 1, which are perhaps the bits of a code.
+        """
+        n_amounts = _n_amounts(space)
+        if n_amounts > KNOWN_TO_WORK:
+            self._said.add(FEATURES)
+            warnings.warn(str(too_many_features(n_amounts)), TGMWarning, stacklevel=stacklevel)
+
+    def is_due(self, agent: Advised, *, has_moved: bool) -> bool:
+        """Whether to look: at doubling steps, and when a state may have been the last allowed."""
+        if agent.n_steps >= self._look_at:
+            return True
+        return has_moved and LIMIT not in self._said and agent.learner.is_full
+
+    def warn(self, agent: Advised, *, stacklevel: int) -> None:
+        """Say what was not said before; if warnings are errors, the next look says the rest."""
+        while self._look_at <= agent.n_steps:
+            self._look_at *= 2
+        for advice in agent.advice:
+            if advice.kind not in self._said:
+                self._said.add(advice.kind)
+                text = f"step {agent.n_steps}: {advice}"
+                warnings.warn(text, TGMWarning, stacklevel=stacklevel)
 
 
 def _n_amounts(space: gym.Space[Any]) -> int:

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 
-from tgm.agent.advice import warn_of_features, warn_of_limit
+from tgm.agent.advice import Adviser
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
 from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.metadata import AgentMetadata
@@ -60,8 +60,8 @@ class TGMAgent(AgentQueries):
             seed: everything random follows from it; drawn from the system if not given.
         """
         interface = Interface.of(env)
-        warn_of_features(env.observation_space, stacklevel=3)
         self._set_up(env, interface, TGMConfig() if config is None else config, seed)
+        self._adviser.warn_of_features(env.observation_space, stacklevel=3)
 
     def _set_up(
         self,
@@ -90,7 +90,7 @@ class TGMAgent(AgentQueries):
         self._moves: list[Move] = []  # since the last learning step
         self._n_evicted = 0  # the same
         self._recorder: Recorder | None = None
-        self._has_warned = False
+        self._adviser = Adviser()
         self.lesson: LearnInfo | None = None  # the newest since the agent was made or loaded
         self.n_forgotten = 0  # points let go of since then
 
@@ -147,18 +147,10 @@ class TGMAgent(AgentQueries):
                     goes_on = False
             if not goes_on:
                 return
-            if not self._has_warned and self.lesson is not None and self.lesson.moves:
-                self._warn_of_the_bound()
-
-    def _warn_of_the_bound(self) -> None:
-        """Warn if there are as many states as there may be by default, once.
-
-        Between two steps, so that a warning that is made an error costs nothing.
-        """
-        if not self._learner.is_full:
-            return
-        self._has_warned = True
-        warn_of_limit(self.n_steps, self.n_states, stacklevel=5)
+            # Between two steps, so that a warning that is made an error costs nothing.
+            has_moved = self.lesson is not None and bool(self.lesson.moves)
+            if self._adviser.is_due(self, has_moved=has_moved):
+                self._adviser.warn(self, stacklevel=4)
 
     def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
         """A learning step; returns whether everybody wants to go on."""
@@ -269,6 +261,7 @@ class TGMAgent(AgentQueries):
             free_energy_path=lesson.free_energy_path,
             moves=lesson.moves,
             episodes=episodes,
+            advice=tuple(str(one) for one in self.advice),
         )
 
     # --- files --------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ class LearningInfo:
         free_energy_path: with mean shift, the free energy after each sweep of the fit.
         moves: what changed in the structure, and why.
         episodes: the episodes that ended since the last record.
+        advice: signs that learning does not work, each with what to do (`agent.diagnosis`).
     """
 
     step: int
@@ -86,6 +87,7 @@ class LearningInfo:
     free_energy_path: tuple[float, ...]
     moves: tuple[Move, ...]
     episodes: tuple[EpisodeInfo, ...]
+    advice: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -101,4 +103,5 @@ class LearningInfo:
             "free_energy_path": list(self.free_energy_path),
             "moves": [move.to_dict() for move in self.moves],
             "episodes": [episode.to_dict() for episode in self.episodes],
+            "advice": list(self.advice),
         }

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from tgm.agent.diagnosis import ONE_STATE, Advice, Signs, diagnose
 from tgm.agent.explanation import Explanation
 from tgm.agent.spaces import Interface
+from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.inference.step_filter import DROPPED
-from tgm.learners.learner import Context, Learner
+from tgm.learners.learner import Context, FeatureUse, Learner
 from tgm.perception.observation_model import StateId
 from tgm.planning import draw, greedy
 
@@ -21,9 +23,14 @@ class AgentQueries:
 
     Attributes:
         interface: the shape of observations and actions.
+        config: the settings.
+        n_steps, n_episodes: so far.
     """
 
     interface: Interface
+    config: TGMConfig
+    n_steps: int
+    n_episodes: int
     _learner: Learner
     _predict_rng: np.random.Generator
 
@@ -149,6 +156,36 @@ class AgentQueries:
         The last step of an episode counts too, as a transition to where it was seen to lead.
         """
         return np.array(self._learner.transition_counts)
+
+    @property
+    def relevance(self) -> dict[str, bool]:
+        """Whether each feature, by its name, tells states apart; exact features always do.
+
+        A feature that does not has the same density in all states. All are True before the first
+        observation, with a bandwidth that is a number, and with the paper's preset, unless one
+        state explains everything (`advice`).
+        """
+        use = self._learner.feature_use
+        relevant = use.relevant
+        if any(advice.kind == ONE_STATE for advice in self._diagnosed(use)):
+            relevant = use.is_exact
+        return dict(zip(self.interface.feature_names, relevant.tolist(), strict=True))
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """Signs that learning does not work at this moment, each with what to do; () if none."""
+        return self._diagnosed(self._learner.feature_use)
+
+    def _diagnosed(self, use: FeatureUse) -> tuple[Advice, ...]:
+        signs = Signs(
+            n_observations=self.n_steps + self.n_episodes,
+            n_states=self.n_states,
+            is_full=self._learner.is_full,
+            n_amounts=int((use.relevant & ~use.is_exact).sum()),
+            # One state is no finding where no more are allowed.
+            varies=use.varies and self.config.max_states != 1,
+        )
+        return diagnose(signs)
 
     @property
     def learner(self) -> Learner:

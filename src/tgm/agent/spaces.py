@@ -69,6 +69,7 @@ class Interface:
         names = actions.names(getattr(env.unwrapped, "action_names", None))
         given = getattr(env.unwrapped, "feature_names", None)
         fits = isinstance(given, Sequence) and len(given) == n_features <= MOST_NAMED
+        fits = fits and len({str(name) for name in given or ()}) == n_features  # all different
         given = tuple(str(name) for name in given) if fits and given is not None else ()
         return cls(n_features, actions.n_actions, actions.starts[0], names, parts, actions, given)
 

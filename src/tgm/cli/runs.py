@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
+from tgm.agent.diagnosis import finding_of
 from tgm.cli.flags import Switch
 from tgm.cli.output import columns, print_json, print_lines
 from tgm.errors import RunError
@@ -46,11 +47,13 @@ def _cells(summary: RunSummary) -> tuple[str, ...]:
 
     solved = None if summary.solved is None else "yes" if summary.solved else "no"
     numbers = (f"{text(summary.steps)}/{text(summary.planned)}", summary.states)
+    remarks = [summary.reason] if summary.reason else []
+    remarks += [finding_of(advice) for advice in summary.advice]
     return (
         summary.name,
         summary.state,
         summary.agent,
         summary.world,
         *(text(value) for value in (*numbers, solved, summary.mean_return)),
-        summary.reason,
+        "; ".join(remarks),
     )

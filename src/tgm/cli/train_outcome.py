@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tgm.agent import TGMAgent
+from tgm.agent.diagnosis import relevance_in_words
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
@@ -73,6 +74,9 @@ class Outcome:
             evaluation_line(self.evaluation, self.run.world),
             f"{took}; the run is in {self.run.folder}",
         )
+        if not all(agent.relevance.values()):
+            print_lines(relevance_in_words(agent.relevance))
+        print_lines(*(f"advice: {advice}" for advice in agent.advice))
         if report is not None:
             print_lines(f"see how it learned: {report} opens in any browser")
 
@@ -83,6 +87,7 @@ class Outcome:
             "seconds": round(self.seconds, 3),
             "states": self.agent.n_states,
             **evaluation_facts(self.evaluation, self.run.world),
+            "advice": [str(advice) for advice in self.agent.advice],
         }
         structure = self.structure
         return facts if structure is None else facts | {"structure": structure.to_dict()}

@@ -7,13 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tgm.agent.diagnosis import finding_of, remedy_of
 from tgm.distributions import FloatArray
 from tgm.distributions.gaussian import with_width
 from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
 from tgm.inspector.log import Log
+from tgm.inspector.plain import text
 from tgm.planning.model_planner import TRIED
 from tgm.runs import Frame, RunStatus
+from tgm.runs.summary import advice_in
 
 Level = Literal["good", "note", "warning", "problem"]
 
@@ -76,6 +79,7 @@ def findings(
     """
     maze = world.maze
     found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, world)]
+    found += [*_advice(status), *_features(status)]
     if frame is not None and len(frame.ids):
         found += _overlapping(frame)
         found += _wide(frame)
@@ -112,6 +116,24 @@ def _state_of_run(status: RunStatus, steps: tuple[int, int]) -> Finding:
         return Finding("warning", "The run was interrupted", f"{done} were taken.{because}")
     title = "The run failed" if status.state == "failed" else "The run is broken"
     return Finding("problem", title, f"{done} were taken.{because}")
+
+
+def _advice(status: RunStatus) -> list[Finding]:
+    """What the agent itself said, in its words: whether learning works, and what to do."""
+    return [
+        Finding("warning", text(_sentence(finding_of(told))), text(f"{remedy_of(told)}."))
+        for told in advice_in(status)
+    ]
+
+
+def _features(status: RunStatus) -> list[Finding]:
+    """Which features tell states apart, if some do not; written at the end of a run."""
+    told = text(status.result.get("features"))
+    return [Finding("note", "Features were left out", f"{_sentence(told)}.")] if told else []
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _log_problems(log: Log) -> list[Finding]:

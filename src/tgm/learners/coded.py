@@ -10,7 +10,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.learner import Context, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, LearnInfo
 from tgm.learners.limits import most_symbols
 from tgm.learners.online import OnlineLearner
 from tgm.learners.scale_search import ScaleSearchLearner
@@ -165,6 +165,14 @@ class CodedLearner:
     def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What each action leads to in a belief (n_states,): next states, the end, and tries."""
         return self.inner.outlook(belief)
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """Which features tell states apart: what is exact, and what the inner learner says."""
+        inner = self.inner.feature_use
+        relevant = np.ones(self.n_features, dtype=bool)
+        relevant[self._rest] = inner.relevant[1:]
+        return FeatureUse(relevant, self.is_exact, inner.varies)
 
     @property
     def is_full(self) -> bool:

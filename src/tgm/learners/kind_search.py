@@ -11,7 +11,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
 from tgm.learners.coded import CodedLearner
-from tgm.learners.learner import Context, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, LearnInfo
 from tgm.learners.limits import MOST_CONTINUOUS
 from tgm.learners.online import OnlineLearner
 from tgm.learners.scale_search import Event, ScaleSearchLearner
@@ -211,6 +211,11 @@ class KindSearchLearner:
     def end_probabilities(self) -> FloatArray:
         """(n_actions, n_states) probability that the episode ends."""
         return self.learner.end_probabilities
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """Which features tell states apart; all of them before the first observation."""
+        return self.learner.feature_use
 
     @property
     def is_full(self) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tgm.distributions import FloatArray, IntArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId, StepInfo
@@ -26,6 +26,20 @@ class LearnInfo(NamedTuple):
     free_energy_terms: dict[str, float]
     free_energy_path: tuple[float, ...]
     moves: tuple[Move, ...]
+
+
+class FeatureUse(NamedTuple):
+    """What a learner makes of the features of an observation.
+
+    Attributes:
+        relevant: (n_features,) whether each tells states apart; exact features always do.
+        is_exact: (n_features,) whether each is a name, not an amount.
+        varies: whether observations differ at all.
+    """
+
+    relevant: BoolArray
+    is_exact: BoolArray
+    varies: bool
 
 
 class Context(NamedTuple):
@@ -100,6 +114,10 @@ class Learner(Protocol):
             (n_actions, n_states) probability of each next state, (n_actions,) of the end, and
             (n_actions,) expected number of times that the action was tried.
         """
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """Which features tell states apart; all of them before the first observation."""
 
     @property
     def is_full(self) -> bool:

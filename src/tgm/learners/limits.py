@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MOST_FEATURES = 5000  # of a Box, with one number in each
 MOST_CONTINUOUS = 1000  # features that are amounts: a covariance has the square of it
-KNOWN_TO_WORK = 16  # features; with more of them one place may become several states
+KNOWN_TO_WORK = 64  # amounts that tell states apart; more were not measured
 MOST_STATES = 2000  # unless `max_states` says otherwise
 MOST_NUMBERS = 12_000_000  # in the table of all states' densities, about 100 MB
 MOST_SYMBOLS = 100_000  # exact states, which cost little

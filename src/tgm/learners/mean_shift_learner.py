@@ -11,7 +11,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.distributions.normal_wishart import NormalWishart
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays
-from tgm.learners.learner import Context, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot, Table, is_recorded
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.memory import Trajectories, Transitions, forgettable_points
@@ -97,6 +97,12 @@ class MeanShiftLearner:
         expected_next = np.einsum("k,akj->aj", belief, self.transition_matrix)
         tries = self.transition_counts.sum(axis=-1) @ belief
         return expected_next, np.zeros(len(tries)), tries
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """All features count, as published."""
+        points, every = self.memory.points, np.ones(self._n_features, dtype=bool)
+        return FeatureUse(every, ~every, bool((points != points[:1]).any()))
 
     @property
     def is_full(self) -> bool:

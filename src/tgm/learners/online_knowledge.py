@@ -11,7 +11,7 @@ from tgm.distributions import FloatArray, IntArray
 from tgm.inference.filtering import NOTHING, condition
 from tgm.inference.step_filter import StepFilter, StepPosterior
 from tgm.learners import world_tables
-from tgm.learners.learner import Context
+from tgm.learners.learner import Context, FeatureUse
 from tgm.learners.limits import most_states
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
@@ -114,6 +114,17 @@ class OnlineKnowledge:
                     next_states[action, place[after]] += weight * goes_on * count
                 tries[action] += belief[index] * total
         return next_states, np.asarray(ends @ belief), tries
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """Which features tell states apart; all of them before the first observation."""
+        relevant, varies = np.ones(self.world.states.n_features, dtype=bool), True
+        if self.coordinates is not None:
+            relevant = self.coordinates.relevant
+        if relevant.all() and self.world.states.n_alive <= 1:  # what is left out does vary
+            kept = [step.arrival for step in self.world.memory.all()]
+            varies = any((point != kept[0]).any() for point in kept)
+        return FeatureUse(relevant, np.zeros(len(relevant), dtype=bool), varies)
 
     @property
     def is_full(self) -> bool:

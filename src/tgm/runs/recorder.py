@@ -27,6 +27,7 @@ from tgm.runs.folder import (
 )
 from tgm.runs.history import HistoryWriter
 from tgm.runs.model_record import ModelRecord
+from tgm.runs.result import result_of
 from tgm.runs.timing import CHECKPOINT_SECONDS, CheckpointClock, next_line
 from tgm.runs.unrecorded import UnrecordedChanges
 
@@ -258,13 +259,7 @@ class RunRecorder:
             self._agent.save(model)
 
     def _result(self) -> dict[str, Any]:
-        returns = self._returns
-        return {
-            "steps": self._agent.n_steps,
-            "episodes": self._agent.n_episodes,
-            "states": self._agent.n_states,
-            "recent_return": sum(returns) / len(returns) if returns else None,
-        }
+        return result_of(self._agent, self._returns)
 
     # --- checkpoints ------------------------------------------------------------------------------
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from tgm.envs import EnvSpec
 from tgm.errors import TGMError
-from tgm.runs.reader import Run, State, find_runs
+from tgm.runs.reader import Run, RunStatus, State, find_runs
+from tgm.runs.result import texts
 
 MOST = 1e300  # a larger number in a file is none
 
@@ -28,6 +29,7 @@ class RunSummary:
         states: found so far.
         solved: whether greedy episodes solve the maze; None if nobody looked.
         mean_return: of greedy episodes, or else of the last episodes while learning.
+        advice: signs that learning does not work, each with what to do.
     """
 
     name: str
@@ -41,6 +43,7 @@ class RunSummary:
     states: int | None = None
     solved: bool | None = None
     mean_return: float | None = None
+    advice: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -74,7 +77,13 @@ def summary_of(folder: Path) -> RunSummary:
         states=_whole(result.get("states", last.get("n_states"))),
         solved=solved_of(result, world),
         mean_return=next((value for value in returns if value is not None), None),
+        advice=advice_in(status),
     )
+
+
+def advice_in(status: RunStatus) -> tuple[str, ...]:
+    """The advice at the end of a run, or in the last line of its metrics."""
+    return texts(status.result.get("advice", status.last.get("advice")))
 
 
 def solved_of(result: dict[str, Any], world: EnvSpec) -> bool | None:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from tgm.distributions.moments import Moments
+from tgm.distributions.normal_gamma import NormalGamma, log_evidence
 from tgm.inference.step_filter import STAY
 from tgm.perception.observation_model import ObservationModel
 from tgm.transition.rows import Row, row_log_evidence
-from tgm.transition.sparse import SparseTransitions
+from tgm.transition.sparse import NO_COUNT, SparseTransitions
 
 HARDLY_KNOWN = 3.0  # points; a state with fewer may be an outlier of another
 END_PRIOR = 0.5  # Beta(1/2, 1/2) on whether an action ends the episode
+REWARD_NOISE = 0.1  # of the range of rewards: a guess of their deviation in a row, worth one try
+REWARD_SPREAD = 0.5  # of the range: deviation of the rows' expected rewards
+SAME_REWARD = 1e-9  # of the size of rewards: a smaller difference is rounding
+LEAST_REWARD = 1e-100  # a smaller one is 0, so that its square is a number
 
 
 def transition_gain(
@@ -101,6 +108,7 @@ def _gain_of_rows_out_of(
         gain += evidence(both, one) - evidence(first, one) - evidence(second, other)
         if shared:
             gain += _gain_of_ends(transitions, one, other, action)
+            gain += _gain_of_rewards(transitions, one, other, action)
     return gain
 
 
@@ -114,3 +122,33 @@ def _gain_of_ends(transitions: SparseTransitions, one: int, other: int, action: 
         return row_log_evidence(counts, (END_PRIOR, END_PRIOR), 2 * END_PRIOR)
 
     return evidence((one, other)) - evidence((one,)) - evidence((other,))
+
+
+def _gain_of_rewards(transitions: SparseTransitions, one: int, other: int, action: int) -> float:
+    """Rewards that differ speak against one state; that they are equal says nothing.
+
+    Where most rewards of a world are the same, two states that are not one have the same too: the
+    textbook's gain of a normal-gamma pair, which rewards equality without end, is cut at 0.
+    """
+    tries, total, square = (
+        [float(values[one, action]), float(values[other, action])]
+        for values in (transitions.visits, transitions.reward_sum, transitions.reward_square)
+    )
+    if min(tries) <= NO_COUNT:
+        return 0.0
+    first, second = total[0] / tries[0], total[1] / tries[1]
+    if abs(first - second) <= SAME_REWARD * max(abs(first), abs(second), LEAST_REWARD):
+        return 0.0
+    prior = _reward_prior(transitions)
+    apart = sum(log_evidence(prior, *row) for row in zip(tries, total, square, strict=True))
+    return min(0.0, log_evidence(prior, sum(tries), sum(total), sum(square)) - apart)
+
+
+def _reward_prior(transitions: SparseTransitions) -> NormalGamma:
+    """What is expected of the rewards of a row, from the range of those of all rows."""
+    tried = transitions.visits > NO_COUNT
+    rewards = transitions.reward_sum[tried] / transitions.visits[tried]
+    low, high = float(np.min(rewards)), float(np.max(rewards))
+    noise = REWARD_NOISE * (high - low)
+    strength = (REWARD_NOISE / REWARD_SPREAD) ** 2
+    return NormalGamma(0.5 * (low + high), strength, 0.5, 0.5 * noise * noise)
