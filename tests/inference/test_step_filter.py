@@ -333,7 +333,8 @@ def test_the_odds_of_an_outlier_are_those_of_the_posterior(seed):
     for state, action in ((0, 0), (1, 1), (3, 1)):
         before = world.filter.posterior(point, [(state, 1.0)], action, None)
         world.transitions.add(state, action, 5, 1.0, 0.0, 0.0)  # had it been counted
-        odds = world.filter.log_odds_of_outlier(point, state, action)
+        tries = float(world.transitions.visits[state, action])
+        odds = world.filter.log_odds_of_outlier(point, (state, action), tries)
         assert odds == pytest.approx(math.log(before.outlier / before.newness), abs=1e-9)
 
 

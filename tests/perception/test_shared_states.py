@@ -8,7 +8,8 @@ from tests.oracles import random_covariance
 from tgm.distributions.moments import Moments
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
-from tgm.perception.shared_states import SharedGaussianStates, low_rank
+from tgm.perception.low_rank import low_rank
+from tgm.perception.shared_states import SharedGaussianStates
 
 N = 12
 DENSITY = -4.0  # ln states per unit of volume

@@ -9,6 +9,7 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import LearnInfo
@@ -20,7 +21,6 @@ from tgm.learners.world_kinds import GaussianKind, WorldKind
 from tgm.memory.step import Step
 from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
-from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.exploration import STRATEGIES
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
@@ -32,7 +32,7 @@ POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is l
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
 BIRTH = 0.9  # probability of "none of the known states", if it is no outlier, that makes a state
 BIRTH_ODDS = 2.0  # times the probability of an outlier: what a new state needs too
-EXPLAINED = 0.5  # probability of "no known state" below which known states explain an observation
+UNEXPLAINED = 0.5  # probability of "no known state" from which known states do not explain it
 OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
@@ -79,6 +79,7 @@ class OnlineLearner(OnlineKnowledge):
         )
         self.log_evidence = 0.0  # ln density of all observations, each before it was learned
         self.n_steps = 0
+        self._doubted: StepPosterior | None = None  # of the newest step, if it is an outlier
         self._changed_at = -math.inf  # the step of the last change of the world
         # A scale that was given is kept; one that was learned is learned on.
         self._pool_at = FIRST_POOL if config.bandwidth == "auto" else math.inf
@@ -116,13 +117,9 @@ class OnlineLearner(OnlineKnowledge):
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self.log_evidence += posterior.log_density
         self.world.background.n_points += 1.0
-        follows_outlier = step.action is not None and self._judge_outlier(posterior)
-        self._assign(step, posterior, self.n_steps, may_be_outlier=not follows_outlier)
-        if step.action is None or step.is_outlier:
-            self.world.count(step, +1.0)
-        else:
-            self._count(step, step.action)
-        self._keep(step)
+        if step.action is not None and self.world.newest and self.world.newest.is_outlier:
+            posterior = self._judge_outlier(self.world.newest, step, posterior)
+        self._learn_step(step, posterior)
         self.world.newest = step
         if step.action is not None:
             self._revise()
@@ -143,18 +140,43 @@ class OnlineLearner(OnlineKnowledge):
 
     # --- assign -----------------------------------------------------------------------------------
 
-    def _judge_outlier(self, posterior: StepPosterior) -> bool:
-        """Whether the last observation was taken for an outlier; it counts as one if it was.
+    def _learn_step(
+        self, step: Step, posterior: StepPosterior, *, may_be_outlier: bool = True
+    ) -> None:
+        """Assign, count and keep a new step."""
+        self._assign(step, posterior, self.n_steps, may_be_outlier=may_be_outlier)
+        self._doubted = posterior if step.is_outlier else None
+        if step.action is None or step.is_outlier:
+            self.world.count(step, +1.0)
+        else:
+            self._count(step, step.action)
+        self._keep(step)
 
-        It was if the next observation is where the rows of what was expected lead. If that is not
-        explained either, the last one was a place that was never seen.
+    def _judge_outlier(self, last: Step, step: Step, posterior: StepPosterior) -> StepPosterior:
+        """Decide whether the last step was an outlier, now that the next one was seen.
+
+        ln P(outlier) + ln p(x | what was expected) against ln P(no outlier) + ln p(x | what was
+        seen). If it was none, it is learned from, and the posterior of the new step follows it.
         """
-        newest = self.world.newest
-        if newest is None or not newest.is_outlier:
-            return False
-        is_explained = posterior.newness + posterior.outlier < EXPLAINED
-        self.world.background.n_outliers += is_explained
-        return True
+        doubted = self._doubted
+        assert doubted is not None
+        total = sum(p for _, p in doubted.after)
+        if total > 0.0:
+            seen = [(state, p / total) for state, p in doubted.after]
+            other = self.filter.posterior(step.arrival, seen, step.action, step.departure)
+            log_real = math.log(max(1.0 - doubted.outlier, NOTHING)) + other.log_density
+            was_real = log_real > math.log(doubted.outlier) + posterior.log_density
+        else:  # it would be a place that was never seen
+            was_real = posterior.newness + posterior.outlier > UNEXPLAINED
+        if not was_real:
+            self.world.background.n_outliers += 1.0
+            return posterior
+        self._learn_step(last, doubted, may_be_outlier=False)
+        self._log.step(last)
+        step.before = last.after
+        if last.kept_in is not None:
+            last.next = step
+        return self.filter.posterior(step.arrival, step.before, step.action, step.departure)
 
     def _assign(
         self,
@@ -286,39 +308,10 @@ class OnlineLearner(OnlineKnowledge):
 
     def _info(self, step: Step, before: int | None, log_density: float) -> StepInfo:
         """What the step did. `before` is the slot of the most likely state before it."""
-        log, ids, after, entries = self._log, self.world.states.ids, step.after, step.entries
         n_evicted, self.world.memory.n_evicted = self.world.memory.n_evicted, 0
-        moves: tuple[Move, ...] = ()
-        if log.moves:
-            moves, log.moves = tuple(log.moves), []
-        is_more = log.states or log.rows or log.is_everything
         assert self.coordinates is not None
-        # Means hold more than the relevant features; an outlier adds nothing.
-        follows = self.coordinates.chosen is None and not step.is_outlier
-        if follows and not is_more and len(after) == 1 and len(entries) <= 1:
-            slot, share = after[0]
-            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
-            if source == before and reached == slot:
-                state = StateId(ids.item(slot))
-                return StepInfo(
-                    state, log_density, share, weight, ((state, share),), moves,
-                    n_evicted=n_evicted,
-                )  # fmt: skip
-        if not step.is_outlier:
-            log.step(step)
-        belief = tuple((StateId(ids.item(slot)), p) for slot, p in after)
-        info = StepInfo(
-            belief[0][0] if belief else NO_STATE,
-            log_density,
-            belief=belief,
-            moves=moves,
-            changed_states=frozenset(log.states),
-            changed_rows=frozenset(log.rows),
-            changed_all=log.is_everything,
-            n_evicted=n_evicted,
-        )
-        log.clear()
-        return info
+        has_all = self.coordinates.chosen is None
+        return self._log.info(step, before, log_density, n_evicted, has_all_features=has_all)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -87,3 +89,28 @@ def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:
     return prior.log_evidence(float(moments.weight), moments.scatter)
+
+
+def chance_width(n_features: int, weight: float) -> float:
+    """The widest variance of `weight` points by chance, over that of points in the plane.
+
+    The largest eigenvalue of a sample covariance lies at (1 + sqrt(n_features / weight))^2.
+    """
+    return ((1.0 + math.sqrt(n_features / weight)) / (1.0 + math.sqrt(2.0 / weight))) ** 2
+
+
+def log_density_anywhere(means: FloatArray, point: FloatArray, variance: FloatArray) -> float:
+    """ln density of a state of which nothing is known but that there are others.
+
+    A Gaussian about the middle of all means and the point, as wide as their range.
+
+    Args:
+        means: (n_states, n_features) of the others.
+        point: (n_features,)
+        variance: (n_features,) of observations within a state: the range is at least three
+            deviations.
+    """
+    low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
+    spread = np.maximum((high - low) ** 2, 9.0 * variance)
+    square = (point - (low + high) / 2) ** 2 / spread
+    return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))

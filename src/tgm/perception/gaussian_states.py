@@ -24,6 +24,8 @@ from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_POINT, LARGEST_PRODUCT, ArrayReader, Arrays
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_evidence import (
+    chance_width,
+    log_density_anywhere,
     merge_gain,
     pooled_covariance,
     spread_ratio,
@@ -126,15 +128,8 @@ class GaussianStates(StateSlots):
         return self.prior.log_repulsion(point - self.mean[slot])
 
     def log_anywhere(self, point: FloatArray) -> float:
-        """ln density of a state of which nothing is known but that there are others.
-
-        A Gaussian about the middle of all means and the point, as wide as their range.
-        """
-        means = self.mean[self.alive]
-        low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
-        spread = np.maximum((high - low) ** 2, 9.0 * np.diag(self.prior.covariance))
-        square = (point - (low + high) / 2) ** 2 / spread
-        return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))
+        """ln density of a state of which nothing is known but that there are others."""
+        return log_density_anywhere(self.mean[self.alive], point, np.diag(self.prior.covariance))
 
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) the chance that an observation of a state lies as far off as the point given.
@@ -278,7 +273,7 @@ class GaussianStates(StateSlots):
         spread = float(np.vdot(self.prior.precision, self.scatter[slot]))
         if spread <= (WIDE + max(0, n_features - 2)) * weight:
             return False
-        return spread_ratio(self.prior, self.moments(slot)) > WIDE * _chance_width(
+        return spread_ratio(self.prior, self.moments(slot)) > WIDE * chance_width(
             n_features, weight
         )
 
@@ -351,11 +346,3 @@ class GaussianStates(StateSlots):
         self._theta[:n_slots] = theta
         for slot in range(n_slots):
             self._mean_features[slot] = second_order(self.mean[slot])
-
-
-def _chance_width(n_features: int, weight: float) -> float:
-    """The widest variance of `weight` points by chance, over that of points in the plane.
-
-    The largest eigenvalue of a sample covariance lies at (1 + sqrt(n_features / weight))^2.
-    """
-    return ((1.0 + math.sqrt(n_features / weight)) / (1.0 + math.sqrt(2.0 / weight))) ** 2

@@ -22,6 +22,7 @@ from tgm.perception.component_prior import log_repulsion
 from tgm.perception.gaussian_evidence import (
     FIRST_WEIGHT,
     WIDEST,
+    log_density_anywhere,
     narrower_half,
     two_sides,
 )
@@ -33,10 +34,10 @@ from tgm.perception.gaussian_states import (
     NO_WEIGHT,
     REFRESH_SHARE,
 )
+from tgm.perception.low_rank import low_rank
 from tgm.perception.state_slots import StateSlots
 
 WIDE_DEVIATIONS = 4.0  # of the mean squared distance of a state's points, above what is usual
-MOST_DIRECTIONS = 8  # in which features go together, beyond their own variances
 
 
 class SharedGaussianStates(StateSlots):
@@ -123,11 +124,7 @@ class SharedGaussianStates(StateSlots):
 
     def log_anywhere(self, point: FloatArray) -> float:
         """ln density of a state of which nothing is known but that there are others."""
-        means = self.mean[self.alive]
-        low, high = np.minimum(means.min(axis=0), point), np.maximum(means.max(axis=0), point)
-        spread = np.maximum((high - low) ** 2, 9.0 * np.diag(self.prior_covariance))
-        square = (point - (low + high) / 2) ** 2 / spread
-        return -0.5 * float(np.sum(square + np.log(2 * math.pi * spread)))
+        return log_density_anywhere(self.mean[self.alive], point, np.diag(self.prior_covariance))
 
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
@@ -369,32 +366,3 @@ class SharedGaussianStates(StateSlots):
         if (theta[self.alive, -1] <= NO_DENSITY).any():
             raise DataError("array 'theta' has no density for a state that is there")
         self._theta[:n_slots] = theta
-
-
-def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> FloatArray:
-    """(n, n) a covariance with these variances (n,), and the correlations that are no chance.
-
-    Correlations of `weight` points whose features are independent have eigenvalues up to
-    (1 + sqrt(n / weight))^2. Directions above that are kept, at most MOST_DIRECTIONS; the others
-    are noise.
-
-    Args:
-        variance: (n,)
-        products: (n, n) sums of products of offsets.
-        weight: of how many points.
-    """
-    n = len(variance)
-    squares = np.diag(products)
-    # A feature of which nothing is left goes with no other.
-    inverse = np.where(squares > 0, 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)), 0.0)
-    values, vectors = np.linalg.eigh(np.clip(products * np.outer(inverse, inverse), -1.0, 1.0))
-    edge = (1.0 + math.sqrt(n / max(weight, 1.0))) ** 2
-    chosen = np.flatnonzero(values > edge)[-MOST_DIRECTIONS:]
-    if not len(chosen):
-        return np.diag(variance)
-    factor = vectors[:, chosen] * np.sqrt(values[chosen] - 1.0)
-    shared = np.minimum(np.square(factor).sum(axis=1), 1.0 - 1.0 / n)
-    factor *= np.sqrt(shared / np.maximum(np.square(factor).sum(axis=1), 1e-300))[:, None]
-    correlation = factor @ factor.T
-    np.fill_diagonal(correlation, 1.0)
-    return np.asarray(correlation * np.sqrt(np.outer(variance, variance)))

@@ -1,0 +1,40 @@
+"""A covariance of many features: their variances, and the few directions they share."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tgm.distributions import FloatArray
+
+MOST_DIRECTIONS = 8  # in which features go together, beyond their own variances
+
+
+def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> FloatArray:
+    """(n, n) a covariance with these variances (n,), and the correlations that are no chance.
+
+    Correlations of `weight` points whose features are independent have eigenvalues up to
+    (1 + sqrt(n / weight))^2. Directions above that are kept, at most MOST_DIRECTIONS; the others
+    are noise.
+
+    Args:
+        variance: (n,)
+        products: (n, n) sums of products of offsets.
+        weight: of how many points.
+    """
+    n = len(variance)
+    squares = np.diag(products)
+    # A feature of which nothing is left goes with no other.
+    inverse = np.where(squares > 0, 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)), 0.0)
+    values, vectors = np.linalg.eigh(np.clip(products * np.outer(inverse, inverse), -1.0, 1.0))
+    edge = (1.0 + math.sqrt(n / max(weight, 1.0))) ** 2
+    chosen = np.flatnonzero(values > edge)[-MOST_DIRECTIONS:]
+    if not len(chosen):
+        return np.diag(variance)
+    factor = vectors[:, chosen] * np.sqrt(values[chosen] - 1.0)
+    shared = np.minimum(np.square(factor).sum(axis=1), 1.0 - 1.0 / n)
+    factor *= np.sqrt(shared / np.maximum(np.square(factor).sum(axis=1), 1e-300))[:, None]
+    correlation = factor @ factor.T
+    np.fill_diagonal(correlation, 1.0)
+    return np.asarray(correlation * np.sqrt(np.outer(variance, variance)))
