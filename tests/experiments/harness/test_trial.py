@@ -68,7 +68,7 @@ def test_a_trial_is_the_run_of_an_agent_in_its_maze():
 
 
 def test_settings_and_units_reach_the_agent():
-    trial = Trial(load_maze("8"), "tgm", 0, 100)
+    trial = Trial(load_maze("8"), "tgm", 2, 150)
     far = replace(trial, settings=(("bandwidth", "auto"),), scale=1e3, shift=1e4)
     assert run_trial(far).is_exact  # judged in cells
     wide = run_trial(replace(trial, settings=(("bandwidth", 5.0),)))
