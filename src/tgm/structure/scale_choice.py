@@ -17,6 +17,7 @@ RATIOS = np.geomspace(0.04, 1.0, 8)
 
 USUAL_RATIO = 0.25  # of the deviation to the typical step, before anything was measured
 RATIO_SPREAD = 1.0  # standard deviation of ln of that ratio
+FEATURE_SPREAD = 0.3  # the same, of one feature about the mean of all
 FINER = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
 NEEDED = 6.0  # nats with which a feature shows that it tells states apart
 DROPPED = 10.0  # nats by which a scale with fewer features must be better than one with all
@@ -67,7 +68,7 @@ class ScaleChoice:
         chosen = FirstSteps(steps.points[:, features], steps.actions)
         if not chosen.has_moved:
             return self
-        each = evidence_of_each(chosen, RATIOS)[0] + _log_prior(RATIOS)
+        each = evidence_of_each(chosen, RATIOS)[0] + _log_prior(RATIOS[:, None])
         gain, deviation, relevant = self.gain.copy(), self.deviation.copy(), self.relevant.copy()
         gain[features] = each.max(axis=1)
         relevant[features] = gain[features] > needed
@@ -115,13 +116,13 @@ def choose_scale(
     every = np.ones(n_features, dtype=bool)
     alike = RATIOS[:, None] * steps.typical_step
     if n < FEW_POINTS or before is None or labels is None:
-        best = _best(steps, alike, every, _log_prior(RATIOS))
+        best = _best(steps, alike, every)
         return ScaleChoice(best.deviation, steps.typical_step, every, np.zeros(n_features))
     within = _within(steps, labels)
     proposed = [*FINER[:, None] * before.deviation, *FINER[:, None] * within]
     own, gain = within, np.zeros(n_features)
     if n_features > 1:
-        each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS)
+        each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS[:, None])
         own, gain = RATIOS[each.argmax(axis=1)] * steps.typical_step, each.max(axis=1)
         # Features that differ in width need evidence for it: as wide as the mean, in steps.
         mean_ratio = math.exp(float(np.log(own / steps.typical_step).mean()))
@@ -144,7 +145,7 @@ def choose_scale(
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A scale, and what it makes of the steps: see `Fit`."""
+    """A scale, and what it makes of the steps: see `Fit`; its evidence has the prior in it."""
 
     log_evidence: float
     deviation: FloatArray
@@ -155,21 +156,25 @@ class _Candidate:
         return self.log_evidence < other.log_evidence
 
 
-def _best(
-    steps: FirstSteps,
-    deviations: FloatArray,
-    relevant: BoolArray,
-    log_prior: FloatArray | float = 0.0,
-) -> _Candidate:
+def _best(steps: FirstSteps, deviations: FloatArray, relevant: BoolArray) -> _Candidate:
     """The best of candidates (n_candidates, n_features)."""
     fit = evidence_of(steps, deviations, relevant)
-    best = int(np.argmax(fit.log_evidence + log_prior))
-    return _Candidate(float(fit.log_evidence[best]), deviations[best], relevant, fit.labels[best])
+    ratios = (deviations / steps.typical_step)[:, relevant]
+    log_evidence = fit.log_evidence + _log_prior(ratios)
+    best = int(log_evidence.argmax())
+    return _Candidate(float(log_evidence[best]), deviations[best], relevant, fit.labels[best])
 
 
 def _log_prior(ratios: FloatArray) -> FloatArray:
-    """ln prior of deviations in typical steps, up to a constant."""
-    return np.asarray(-0.5 * (np.log(ratios / USUAL_RATIO) / RATIO_SPREAD) ** 2)
+    """(n,) ln prior of deviations (n, n_features) in typical steps, up to a constant.
+
+    Features are about equally wide, in what they change in a step, unless the evidence is against
+    it.
+    """
+    logs = np.log(ratios / USUAL_RATIO)
+    mean = logs.mean(axis=1, keepdims=True)
+    apart = np.square((logs - mean) / FEATURE_SPREAD).sum(axis=1)
+    return np.asarray(-0.5 * (np.square(mean[:, 0] / RATIO_SPREAD) + apart))
 
 
 def _with_fewer(steps: FirstSteps, own: FloatArray, shown: BoolArray) -> _Candidate:
