@@ -52,7 +52,7 @@ def main() -> None:
     dqn = dqn_speed(STEPS)
     rows = {
         "tgm, default": tgm_speed("27", 50, STEPS),
-        "tgm, bandwidth auto": tgm_speed("27", 50, STEPS, bandwidth="auto"),
+        "tgm, bandwidth 0.5": tgm_speed("27", 50, STEPS, bandwidth=0.5),
         "tgm, paper preset": tgm_speed("27", 50, STEPS, preset="paper"),
     }
     print(f"DQN of Stable-Baselines3: {dqn:,.0f} steps per second on maze 27")
