@@ -22,6 +22,7 @@ SPREAD = 2.0  # Dirichlet: tries that the prior of a random row is worth, over a
 CHANGE_AT_A_TRY = 1e-3  # probability that a row changes between two of its tries
 RANDOM_ROWS = 0.01  # share of random rows in a world of which nothing is known
 RANDOM_ROWS_WEIGHT = 10.0  # rows that this share is worth
+WORLD_OF_CHANCE = 0.1  # share of random rows from which a surprise is no reason to doubt a row
 ROUNDS = 3  # of expectation and maximisation at each look
 ALMOST_WHOLE = 0.1  # what a step may lack to one try
 EVENNESS = (0.0, 0.3, 1.0, 3.0, 10.0)  # tries: what is weighed for `evenness_of_rows`

@@ -9,6 +9,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.transition.chance import (
     RANDOM_ROWS,
+    WORLD_OF_CHANCE,
     evenness_of_rows,
     log_odds_of_chance,
     probability_of_chance,
@@ -121,7 +122,8 @@ class WeighedRows(PlannedRows):
                 items, end, reward = self._evened(key, onward)
             else:
                 sure, items = certainty(row, visits), outcomes(onward or row, visits)
-        if key in self.retries or (key in self.runs and not is_random):
+        is_doubted = key in self.runs and not is_random and self.share_random < WORLD_OF_CHANCE
+        if key in self.retries or is_doubted:
             sure = 0.0
         elif end > CERTAIN_END:
             sure = visits

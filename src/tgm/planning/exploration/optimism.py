@@ -16,6 +16,7 @@ from tgm.files.arrays import ArrayReader, Arrays, number
 from tgm.memory.step import Belief
 from tgm.planning.exploration.strategy import ExplorationStrategy, Settings, expected_values
 from tgm.planning.model_planner import ModelPlanner
+from tgm.transition.chance import WORLD_OF_CHANCE
 from tgm.transition.sparse import SparseTransitions
 
 FIRST_TRY = 0.5  # certainty, in tries: a row is unknown below it
@@ -29,7 +30,6 @@ FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells 
 CONFIDENCE = 0.3  # standard errors of the value of a random row that are added to it
 UNSEEN = 0.2  # tries that "something never seen" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
-WORLD_OF_CHANCE = 0.1  # share of random rows from which optimism is limited
 LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
