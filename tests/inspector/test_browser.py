@@ -230,7 +230,8 @@ def test_the_pages_values_are_those_the_agent_recorded(visit, run):
     for id_, values in shown:
         for action, value in enumerate(values):
             row = frame.rows.get((id_, action))
-            if row and row.visits > TRIED:
+            # The agent leaves out what it takes for a misread step; the page shows it.
+            if row and row.visits > TRIED and min(row.next.values()) >= LEAST_OUTCOME_COUNT:
                 recorded = arrays["full.q"][ids.index(id_), action]
                 assert value == pytest.approx(recorded, abs=0.02)
 

@@ -200,19 +200,19 @@ def test_a_run_without_a_checkpoint_says_that_it_begins_again(tmp_path):
 
 
 def test_what_a_killed_run_recorded_counts_too(tmp_path):
-    life = Life(n_steps=315)
+    life = Life(n_steps=325)
     agent, recorder = life.begin(tmp_path / "run")
-    agent.learn(315, run_dir=recorder)
+    agent.learn(325, run_dir=recorder)
     assert not agent.is_between_episodes
     run = Run.open(tmp_path / "run")
     for name in ("result.json", "model.safetensors"):
         (run.folder / name).unlink()  # as if it had been killed
-    assert run.status().last["step"] == 315
+    assert run.status().last["step"] == 325
     again, _ = resume(run.folder)
-    assert again.n_steps < 314
-    with pytest.raises(RunError, match=r"has 315 steps.* at least 315, not 314"):
-        open_run(again, run.folder, 314)
-    again.learn(315 - again.n_steps, run_dir=run.folder)
+    assert again.n_steps < 324
+    with pytest.raises(RunError, match=r"has 325 steps.* at least 325, not 324"):
+        open_run(again, run.folder, 324)
+    again.learn(325 - again.n_steps, run_dir=run.folder)
     assert run.status().state == "finished"
 
 

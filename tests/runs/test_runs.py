@@ -593,7 +593,7 @@ def test_metrics_that_were_cut_are_named(tmp_path):
     path.write_bytes(path.read_bytes()[:50])
     agent, _ = resume(run.folder)
     with pytest.raises(RunError, match=r"metrics.jsonl: has 50 of the"):
-        agent.learn(10, run_dir=run.folder)
+        agent.learn(100, run_dir=run.folder)
     assert run.status().state != "live"
 
 
