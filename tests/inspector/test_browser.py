@@ -15,6 +15,7 @@ from tgm.inspector.report import report_page
 from tgm.runs import Run
 from tgm.runs.history import FORMAT
 from tgm.runs.lock import Lock
+from tgm.transition.rows import LEAST_OUTCOME_COUNT
 
 TRIED = 0.3
 
