@@ -9,7 +9,7 @@ import tgm
 from tgm.errors import ConfigError, DataError, SpaceError
 
 MAKERS = {
-    "cliff": lambda: gym.make("CliffWalking-v1"),
+    "cliff": lambda: gym.make("CliffWalking"),
     "lake": lambda: gym.make("FrozenLake-v1"),
     "blackjack": lambda: gym.make("Blackjack-v1"),
     "rooms": Rooms,
@@ -23,16 +23,16 @@ every_world = pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("see", [lambda env: env, one_hot], ids=["Discrete", "one-hot"])
 def test_cliff_walking_is_solved_in_a_thousand_steps(see, seed):
-    agent = tgm.TGMAgent(see(gym.make("CliffWalking-v1")), seed=seed).learn(1000)
+    agent = tgm.TGMAgent(see(gym.make("CliffWalking")), seed=seed).learn(1000)
     assert agent.n_states == 37  # the cliff leads back, and the goal is the end
-    assert mean_return(agent, see(gym.make("CliffWalking-v1")), 2) == -13
+    assert mean_return(agent, see(gym.make("CliffWalking")), 2) == -13
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_taxi_is_solved_in_six_thousand_steps(seed):
-    agent = tgm.TGMAgent(gym.make("Taxi-v4"), seed=seed).learn(6000)
+    agent = tgm.TGMAgent(gym.make("Taxi"), seed=seed).learn(6000)
     assert agent.n_states == 400
-    assert mean_return(agent, gym.make("Taxi-v4"), 100) >= 7.5
+    assert mean_return(agent, gym.make("Taxi"), 100) >= 7.5
 
 
 @pytest.mark.parametrize(("n", "most"), [(10, 68), (20, 132)])
@@ -108,7 +108,7 @@ def test_batches_of_observations():
 
 
 def test_an_observation_never_seen_is_no_reason_to_fail():
-    agent = tgm.TGMAgent(gym.make("CliffWalking-v1"), seed=0).learn(300)
+    agent = tgm.TGMAgent(gym.make("CliffWalking"), seed=0).learn(300)
     assert agent.belief(47) == pytest.approx(np.full(agent.n_states, 1 / agent.n_states))
     agent.predict(47, deterministic=True)
     with pytest.raises(DataError, match=r"predict: observation is 1\.5"):
@@ -117,7 +117,7 @@ def test_an_observation_never_seen_is_no_reason_to_fail():
 
 def test_the_paper_wants_amounts():
     with pytest.raises(SpaceError, match=r"1 are categorical; structure 'mean_shift' wants a Box"):
-        tgm.TGMAgent(gym.make("CliffWalking-v1"), tgm.TGMConfig.paper(), seed=0)
+        tgm.TGMAgent(gym.make("CliffWalking"), tgm.TGMConfig.paper(), seed=0)
 
 
 def test_states_that_were_seen_once_decide():

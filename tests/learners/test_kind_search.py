@@ -31,7 +31,7 @@ EXACT = {
     "one bit of many": lambda: Grid(
         5, lambda env: np.eye(25)[5 * env.row + env.column], gym.spaces.Box(0.0, 1.0, (25,))
     ),
-    "cliff": lambda: one_hot(gym.make("CliffWalking-v1")),
+    "cliff": lambda: one_hot(gym.make("CliffWalking")),
     "lake": lambda: one_hot(gym.make("FrozenLake-v1")),
     "pictures": lambda: DeepSea(8),
 }

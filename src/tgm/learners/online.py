@@ -159,7 +159,8 @@ class OnlineLearner(OnlineKnowledge):
         seen). If it was none, it is learned from, and the posterior of the new step follows it.
         """
         doubted = self._doubted
-        assert doubted is not None
+        if doubted is None:  # it became an outlier when it was assigned again
+            return posterior
         total = sum(p for _, p in doubted.after)
         if total > 0.0:
             seen = [(state, p / total) for state, p in doubted.after]
