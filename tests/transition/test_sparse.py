@@ -14,7 +14,7 @@ from tgm.transition import sparse_file
 from tgm.transition.chance import RANDOM_ROWS, gain_of_change
 from tgm.transition.rows import CHANGED, row_log_evidence
 from tgm.transition.sparse import ENDED, START, START_ACTION, SparseTransitions
-from tgm.transition.views import dense, excerpt
+from tgm.transition.views import dense
 
 GAMMA = 0.9
 
@@ -451,22 +451,3 @@ def test_an_unsure_step_never_replaces_a_row():
         assert model.observe(0, 0, 2, 1.0, -1.0, 0.0, may_surprise=False) is None
         assert model.observe(0, 0, 3, 0.89, -1.0, 0.0) is None
     assert model.row(0, 0)[1] == 50.0
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_an_excerpt_weighs_what_the_whole_weighs(seed):
-    rng = np.random.default_rng(seed)
-    model = random_model(rng, 5)
-    state = int(rng.integers(5))
-    copy = excerpt(model, state, 6)
-    concerned = {key for key in model.rows if key[0] == state or state in model.rows[key]}
-    assert {key for key, row in copy.rows.items() if row} == {k for k in concerned if model.rows[k]}
-    for key in concerned - {(START, START_ACTION)}:
-        assert copy.rows[key] == model.rows[key]
-        for name in ("visits", "reward_sum", "end_sum"):
-            assert getattr(copy, name)[key] == getattr(model, name)[key]
-    assert copy.predecessors[state] == model.predecessors[state]
-    # It is a copy: what is tried on it leaves no trace.
-    rows = {key: dict(row) for key, row in model.rows.items()}
-    copy.apply(ComponentMap.of_split(6, state, 5, 0.25))
-    assert model.rows == rows

@@ -292,11 +292,6 @@ class OnlineLearner(OnlineKnowledge):
         states.learn_scale(self.first_covariance)
         self._log.is_everything = True
 
-    def settle_scale(self) -> None:
-        """What was learned of the scale so far becomes what later data is added to."""
-        self.first_covariance = self.world.states.prior_covariance
-        self.learn_scale()
-
     def _fade(self) -> None:
         """In a world that changes, what was seen long ago counts less."""
         if self._config.half_life is not None:

@@ -160,11 +160,10 @@ class _Laws:
     so far, or, with a small share, as far as a typical step leads: a Student t.
     """
 
-    def __init__(self, reach: FloatArray, log_unit: FloatArray, n_actions: int) -> None:
+    def __init__(self, reach: FloatArray, n_actions: int) -> None:
         """Nothing has moved; reach (n_candidates, n_dims) in deviations."""
         n_candidates, n_dims = reach.shape
         self._reach = reach
-        self._log_unit = log_unit
         self._weight = np.zeros((n_candidates, n_actions))
         self._mean = np.zeros((n_candidates, n_actions, n_dims))
         self._scatter = np.zeros((n_candidates, n_actions, n_dims))
@@ -221,7 +220,7 @@ def _run(points: FloatArray, deviation: FloatArray, reach: FloatArray, actions: 
     each = np.arange(n_candidates)
     log_unit = -np.log(deviation).sum(axis=1)
     log_peak = -0.5 * n_dims * math.log(2 * math.pi)
-    laws = _Laws(reach, log_unit, int(actions.max(initial=0)) + 1)
+    laws = _Laws(reach, int(actions.max(initial=0)) + 1)
     mean = np.zeros((n_candidates, n, n_dims))
     weight = np.zeros((n_candidates, n))
     mean[:, 0], weight[:, 0] = points[:, 0], 1.0
