@@ -163,7 +163,20 @@ class Interface:
 
     def outcome(self, values: object, reward: object, where: str) -> tuple[FloatArray, float]:
         """A checked observation and a checked reward."""
+        if isinstance(values, np.ndarray) and type(values) is np.ndarray:  # no masked array
+            if values.shape == self._plain_shape and values.dtype.kind in NUMERIC:
+                numbers = values.astype(np.float64)
+                # A small sum of squares: no number is large, infinite or NaN.
+                if float(numbers.dot(numbers)) <= LARGEST:
+                    return numbers, self.reward(reward, where)
         return self.observation(values, where), self.reward(reward, where)
+
+    @cached_property
+    def _plain_shape(self) -> tuple[int, ...] | None:
+        """The shape of an observation that is one flat Box; None if it is something else."""
+        first = self.parts[0]
+        is_plain = not first.path and first.kind == "box" and len(first.shape) == 1
+        return first.shape if is_plain else None
 
     def reward(self, value: object, where: str) -> float:
         """A checked reward, or a DataError that names the place."""

@@ -95,6 +95,7 @@ class StepFilter:
         self._filtering = filtering
         self._max_states = max_states
         self._most_states = most_states
+        self._n_features = world.states.n_features
 
     def posterior(
         self, point: FloatArray, before: Belief, action: int | None, departure: FloatArray | None
@@ -154,7 +155,7 @@ class StepFilter:
 
     def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, radius: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
-        depth = 0.5 * squared_radius(self._world.states.n_features, radius)
+        depth = 0.5 * squared_radius(self._n_features, radius)
         here, peak = float(log_likelihood[state]), float(self._world.states.peak[state])
         if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False

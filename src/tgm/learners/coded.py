@@ -10,7 +10,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.learner import Context, FeatureUse, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.learners.limits import most_symbols
 from tgm.learners.online import OnlineLearner
 from tgm.learners.scale_search import ScaleSearchLearner
@@ -116,6 +116,11 @@ class CodedLearner:
     def end_episode(self) -> None:
         """The episode is over, or was broken off."""
         self.inner.end_episode()
+
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
 
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning was done at every step."""

@@ -11,7 +11,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
 from tgm.learners.coded import CodedLearner
-from tgm.learners.learner import Context, FeatureUse, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.learners.limits import MOST_CONTINUOUS
 from tgm.learners.online import OnlineLearner
 from tgm.learners.scale_search import Event, ScaleSearchLearner
@@ -165,6 +165,11 @@ class KindSearchLearner:
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning was done at every step."""
         return self.learner.learn(moves, n_evicted)
+
+    @property
+    def active(self) -> Learner:
+        """The learner alone, once no observation can change the kinds."""
+        return self if self._is_watching else self.learner.active
 
     # --- what is known ----------------------------------------------------------------------------
 

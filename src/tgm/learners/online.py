@@ -12,7 +12,7 @@ from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
-from tgm.learners.learner import LearnInfo
+from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online_knowledge import OnlineKnowledge
 from tgm.learners.revising import Reviser
 from tgm.learners.step_info import StepInfo
@@ -21,6 +21,7 @@ from tgm.learners.world_kinds import GaussianKind, WorldKind
 from tgm.memory.step import Step
 from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
+from tgm.perception.observation_model import StateId
 from tgm.planning.exploration import STRATEGIES
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
@@ -104,7 +105,10 @@ class OnlineLearner(OnlineKnowledge):
         self.n_steps += 1
         if not self.planner.worst_reward <= reward <= self.planner.best_reward:
             self.planner.see_reward(reward)
-        point, log_fade = self.coordinates.local(observation), self.world.transitions.log_fade
+        coordinates, log_fade = self.coordinates, self.world.transitions.log_fade
+        point = observation - coordinates.origin
+        if coordinates.chosen is not None:
+            point = coordinates.local(observation)
         end = 1.0 if terminated else 0.0
         step = Step(newest.arrival, newest.after, action, reward, end, point, log_fade)
         if newest.kept_in is not None:  # so that a chain of steps that are not kept can end
@@ -133,6 +137,11 @@ class OnlineLearner(OnlineKnowledge):
 
     def end_episode(self) -> None:
         """Nothing to do: the next `begin` says so."""
+
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
 
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning was done at every step."""
@@ -306,8 +315,20 @@ class OnlineLearner(OnlineKnowledge):
         """What the step did. `before` is the slot of the most likely state before it."""
         n_evicted, self.world.memory.n_evicted = self.world.memory.n_evicted, 0
         assert self.coordinates is not None
-        has_all = self.coordinates.chosen is None
-        return self._log.info(step, before, log_density, n_evicted, has_all_features=has_all)
+        log, entries, after = self._log, step.entries, step.after
+        is_more = log.states or log.rows or log.is_everything
+        # An outlier adds nothing, and the means of some of the features do not follow from a step.
+        follows = self.coordinates.chosen is None and not step.is_outlier and not is_more
+        if follows and len(after) == 1 and len(entries) <= 1:
+            slot, share = after[0]
+            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
+            if source == before and reached == slot:
+                state = StateId(int(self.world.states.ids[slot]))
+                moves, belief = log.take_moves() if log.moves else (), ((state, share),)
+                return StepInfo(
+                    state, log_density, share, weight, belief, moves, n_evicted=n_evicted
+                )
+        return log.info(step, log_density, n_evicted)
 
     # --- files ------------------------------------------------------------------------------------
 

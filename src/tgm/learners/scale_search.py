@@ -15,7 +15,7 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays, prefixed
-from tgm.learners.learner import LearnInfo
+from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online import OnlineLearner
 from tgm.learners.online_knowledge import OnlineKnowledge
 from tgm.learners.step_info import StepInfo
@@ -116,6 +116,11 @@ class ScaleSearchLearner(OnlineKnowledge):
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning was done at every step."""
         return self.learner.learn(moves, n_evicted)
+
+    @property
+    def active(self) -> Learner:
+        """The learner alone, once the scale is settled."""
+        return self.learner if self.is_over else self
 
     def _show(self, event: Event) -> StepInfo:
         """Learn from an event, and choose the scale again when it is time."""
