@@ -163,13 +163,20 @@ class Interface:
 
     def outcome(self, values: object, reward: object, where: str) -> tuple[FloatArray, float]:
         """A checked observation and a checked reward."""
-        if isinstance(values, np.ndarray) and type(values) is np.ndarray:  # no masked array
-            if values.shape == self._plain_shape and values.dtype.kind in NUMERIC:
-                numbers = values.astype(np.float64)
-                # A small sum of squares: no number is large, infinite or NaN.
-                if float(numbers.dot(numbers)) <= LARGEST:
-                    return numbers, self.reward(reward, where)
+        numbers = self._plain(values)
+        if numbers is not None:
+            return numbers, self.reward(reward, where)
         return self.observation(values, where), self.reward(reward, where)
+
+    def _plain(self, values: object) -> FloatArray | None:
+        """(n_features,) an ordinary observation of a flat Box; None if it must be looked at."""
+        if not isinstance(values, np.ndarray) or values.shape != self._plain_shape:
+            return None
+        if values.dtype.kind not in NUMERIC or isinstance(values, np.ma.MaskedArray):
+            return None
+        numbers = values.astype(np.float64)
+        # A small sum of squares: no number is large, infinite or NaN.
+        return numbers if float(numbers.dot(numbers)) <= LARGEST else None
 
     @cached_property
     def _plain_shape(self) -> tuple[int, ...] | None:
