@@ -51,7 +51,7 @@ def test_there_is_one_state_for_each_cell(look, n_features, most):
     env = Seen(look, n_features)
     agent = tgm.TGMAgent(env, AUTO, seed=0).learn(1500)
     assert len(CELLS) <= agent.n_states <= most * len(CELLS)
-    learner = agent.learner.learner
+    learner = agent.learner.inner
     assert learner.is_over
     if look is with_noise:
         assert learner.coordinates.relevant.tolist() == [True] * 2 + [False] * 4
