@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.action_table import MOST_ACTION, ActionTable
-from tgm.agent.layout import MOST_NUMBERS, MOST_PARTS, NUMERIC, Part, as_floats, parts_of
+from tgm.agent.layout import FEW, MOST_NUMBERS, MOST_PARTS, NUMERIC, Part, as_floats, parts_of
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import LARGEST
@@ -175,16 +175,17 @@ class Interface:
         if values.dtype.kind not in NUMERIC or isinstance(values, np.ma.MaskedArray):
             return None
         numbers = values.astype(np.float64)
-        # Not by array operations: of a few numbers these take longer.
-        is_sound = all([-LARGEST <= number <= LARGEST for number in numbers.tolist()])
-        return numbers if is_sound else None
+        for number in numbers.tolist():
+            if not -LARGEST <= number <= LARGEST:  # NaN is not
+                return None
+        return numbers
 
     @cached_property
     def _plain_shape(self) -> tuple[int, ...] | None:
-        """The shape of an observation that is one flat Box; None if it is something else."""
+        """The shape of an observation that is one flat Box of few numbers; None if it is not."""
         first = self.parts[0]
-        is_plain = not first.path and first.kind == "box" and len(first.shape) == 1
-        return first.shape if is_plain else None
+        is_flat = not first.path and first.kind == "box" and len(first.shape) == 1
+        return first.shape if is_flat and first.size <= FEW else None
 
     def reward(self, value: object, where: str) -> float:
         """A checked reward, or a DataError that names the place."""
