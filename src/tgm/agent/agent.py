@@ -308,9 +308,9 @@ class TGMAgent(AgentQueries):
         cls, path: str | Path, env: gym.Env[Any, Any] | None = None
     ) -> tuple[Self, dict[str, Any]]:
         """The same, and the notes that `save` was given."""
-        arrays, told = read_model(Path(path))
+        arrays, saved = read_model(Path(path))
         try:
-            facts = AgentMetadata.from_dict(told)
+            facts = AgentMetadata.from_dict(saved)
             if env is not None and not Interface.of(env).fits(facts.interface):
                 raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)

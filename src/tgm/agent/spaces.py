@@ -84,8 +84,8 @@ class Interface:
             raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
         if not -MOST_ACTION <= first_action <= MOST_ACTION:
             raise SpaceError(f"an interface whose first action is {first_action}")
-        told = values.get("parts") or [{"path": [], "kind": "box", "shape": [n_features]}]
-        parts = tuple(Part.from_dict(part) for part in told[: MOST_PARTS + 1])
+        saved = values.get("parts") or [{"path": [], "kind": "box", "shape": [n_features]}]
+        parts = tuple(Part.from_dict(part) for part in saved[: MOST_PARTS + 1])
         sizes = [part.size for part in parts]
         in_boxes = sum(part.size for part in parts if not part.is_categorical)
         fits = sum(sizes) == n_features <= MOST_NUMBERS and len(parts) <= MOST_PARTS

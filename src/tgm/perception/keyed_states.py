@@ -16,7 +16,7 @@ class KeyedStates:
 
     p(key, x | state) = [key = key of the state] p(x | state), with p(x | state) of `inner`. So
     states of different keys are never near, never merged, and no state is split by its key.
-    Points, means and moments are told with the key in front.
+    Points, means and moments have the key as their first number.
     """
 
     def __init__(self, inner: ObservationModel) -> None:
