@@ -6,7 +6,8 @@ from scipy.stats import multivariate_normal
 from tests.oracles import moments_by_definition, random_covariance
 
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.gaussian_states import LEAST_WEIGHT, GaussianStates
+from tgm.perception.gaussian_states import GaussianStates
+from tgm.perception.state_slots import LEAST_WEIGHT
 
 
 def make(n_features: int, seed: int = 0) -> GaussianStates:

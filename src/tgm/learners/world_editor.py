@@ -5,7 +5,7 @@ from __future__ import annotations
 from tgm.learners.change_log import ChangeLog
 from tgm.memory.step import Step, relabel
 from tgm.perception.component_map import ComponentMap, MoveKind
-from tgm.perception.gaussian_states import LEAST_WEIGHT, NO_WEIGHT
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_WEIGHT
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch

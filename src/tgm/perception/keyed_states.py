@@ -8,7 +8,8 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.perception.observation_model import ObservationModel
-from tgm.perception.symbol_states import NO_DENSITY, OTHER
+from tgm.perception.state_slots import NO_DENSITY
+from tgm.perception.symbol_states import OTHER
 
 
 class KeyedStates:

@@ -26,16 +26,9 @@ from tgm.perception.gaussian_evidence import (
     narrower_half,
     two_sides,
 )
-from tgm.perception.gaussian_states import (
-    LEAST_WEIGHT,
-    LOG_2PI,
-    NEAR,
-    NO_DENSITY,
-    NO_WEIGHT,
-    REFRESH_SHARE,
-)
+from tgm.perception.gaussian_states import LOG_2PI, NEAR, REFRESH_SHARE
 from tgm.perception.low_rank import low_rank
-from tgm.perception.state_slots import StateSlots
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
 WIDE_DEVIATIONS = 4.0  # of the mean squared distance of a state's points, above what is usual
 

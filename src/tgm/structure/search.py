@@ -14,7 +14,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
 from tgm.memory.step import Belief, Shares, Step
 from tgm.perception.component_map import ComponentMap
-from tgm.perception.gaussian_states import LEAST_WEIGHT
+from tgm.perception.state_slots import LEAST_WEIGHT
 from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
 from tgm.structure.revision import Refusal, Relabelling, Revision
 from tgm.transition.planned_rows import Key

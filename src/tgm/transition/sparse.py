@@ -10,10 +10,10 @@ import numpy as np
 from tgm.perception.component_map import ComponentMap
 from tgm.transition.chance import WORLD_OF_CHANCE, gain_of_change
 from tgm.transition.planned_rows import PLANNED, Key, share_rows
-from tgm.transition.rows import CHANGED, Row
-from tgm.transition.weighed_rows import ENDED, NO_COUNT, START, WeighedRows
+from tgm.transition.rows import CHANGED, NO_COUNT, Row
+from tgm.transition.weighed_rows import ENDED, START, WeighedRows
 
-__all__ = ["ENDED", "NO_COUNT", "START", "START_ACTION", "SUMS", "SparseTransitions"]
+__all__ = ["ENDED", "START", "START_ACTION", "SUMS", "SparseTransitions"]
 
 START_ACTION = 0  # the action of that state's row
 

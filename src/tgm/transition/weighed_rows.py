@@ -17,12 +17,11 @@ from tgm.transition.chance import (
     whole_tries,
 )
 from tgm.transition.planned_rows import Key, PlannedRows
-from tgm.transition.rows import Outcomes, Row, certainty, evened, goes_on, outcomes
+from tgm.transition.rows import NO_COUNT, Outcomes, Row, certainty, evened, goes_on, outcomes
 
 START = -1  # the state before an episode's first one
 ENDED = -2  # the outcome "the episode ended", wherever
 CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
-NO_COUNT = 1e-9  # tries; what rounding leaves of none
 
 
 class WeighedRows(PlannedRows):

@@ -132,6 +132,11 @@ def _measure(
     )
 
 
+def probe_worlds() -> list[gym.Env[Any, Any]]:
+    """The environments of FINITE, to see which modules an agent uses there."""
+    return [finite_worlds.WORLDS[name].make(0).env for name in FINITE]
+
+
 def _digest(agent: TGMAgent, returns: Sequence[tuple[int, float]]) -> str:
     digest = hashlib.sha256(repr(returns).encode())
     for array in (agent.means, agent.covariances, agent.transition_counts):
