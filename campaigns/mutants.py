@@ -1,19 +1,23 @@
 """Promise of the tests: of 500 slips in the core, at least 90 % make a test fail.
 
 Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
-Mutants that are known to behave as the code does stand in campaigns/mutants_excused.toml, each with
-its reason; they count neither as killed nor as survived.
+`--keep FILE` keeps what became of each mutant, one JSON object in a line; after new tests,
+`--only-from FILE` tries those again that survived there. Mutants that are known to behave as the
+code does stand in campaigns/mutants_excused.toml, each with its reason; they count as neither
+killed nor survived.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,8 +55,13 @@ class Outcome:
     @property
     def share(self) -> float:
         """Of the mutants that were tried, those that were killed."""
-        tried = len(self.killed) + len(self.survived)
-        return len(self.killed) / tried if tried else 1.0
+        return share_of(len(self.killed), len(self.survived))
+
+
+def share_of(n_killed: int, n_survived: int) -> float:
+    """Of the mutants that were tried, those that were killed; all, where none was."""
+    n_tried = n_killed + n_survived
+    return n_killed / n_tried if n_tried else 1.0
 
 
 def read_excuses(path: Path) -> dict[Key, str]:
@@ -61,6 +70,24 @@ def read_excuses(path: Path) -> dict[Key, str]:
     return {
         (entry["file"], entry["function"], entry["line"], entry["becomes"]): entry["reason"]
         for entry in entries
+    }
+
+
+def keep(path: Path, mutant: Mutant, verdict: Verdict) -> None:
+    """Add what became of a mutant to a file."""
+    names = "file", "function", "line", "becomes"
+    entry = {**dict(zip(names, mutant.key, strict=True)), "killed": verdict.killed}
+    with path.open("a") as file:
+        print(json.dumps({**entry, "by": verdict.by}), file=file)
+
+
+def survivors_in(path: Path) -> set[Key]:
+    """The mutants that survived an earlier run, from the file in which it was kept."""
+    entries = [json.loads(line) for line in path.read_text().splitlines()]
+    return {
+        (entry["file"], entry["function"], entry["line"], entry["becomes"])
+        for entry in entries
+        if not entry["killed"]
     }
 
 
@@ -83,11 +110,13 @@ def run(
     n_jobs: int = 1,
     excuses: dict[Key, str] | None = None,
     only: str = "",
+    again: set[Key] | None = None,
+    kept: Path | None = None,
 ) -> Outcome:
     """Draw mutants and try them.
 
     Args:
-        root: of the repository; nothing in it changes.
+        root: of the repository; nothing in it changes, and it may change during the run.
         packages: of tgm that are mutated.
         folders: of tests, below the root.
         n: number of mutants.
@@ -95,6 +124,8 @@ def run(
         n_jobs: trials at the same time.
         excuses: the reason of each mutant that need not be killed.
         only: mutants whose path holds this.
+        again: only these mutants, all of them.
+        kept: file to which what became of each is added.
     """
     excuses = excuses or {}
     sources = modules_of(root, packages)
@@ -102,12 +133,15 @@ def run(
     known_keys = {mutant.key for mutant in mutants}
     stale = [key for key in excuses if key[0] in sources and key not in known_keys]
     outcome = Outcome(stale=stale)
-    drawn = sample([mutant for mutant in mutants if only in mutant.path], n, seed)
+    if again is None:
+        drawn = sample([mutant for mutant in mutants if only in mutant.path], n, seed)
+    else:
+        drawn = [mutant for mutant in mutants if mutant.key in again and only in mutant.path]
     outcome.excused = [(m, excuses[m.key]) for m in drawn if m.key in excuses]
     print(f"{len(drawn)} of {len(mutants):,} mutants in {len(sources)} modules", flush=True)
     warm_up(test_files(root, folders))
     with tempfile.TemporaryDirectory() as folder:
-        trees = [copy_tree(root, Path(folder) / str(number)) for number in range(n_jobs)]
+        root, *trees = (copy_tree(root, Path(folder) / str(number)) for number in range(n_jobs + 1))
         began = time.monotonic()
         known = map_tests(root, trees, folders, list(sources))
         n_tests, seconds = len(known.seconds), time.monotonic() - began
@@ -118,6 +152,8 @@ def run(
         trials = try_mutants(tried, known, root, trees, sources)
         for number, (mutant, verdict) in enumerate(trials, start=1):
             (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
+            if kept is not None:
+                keep(kept, mutant, verdict)
             if number % PROGRESS == 0:
                 print(f"{number} tried, {len(outcome.survived)} survived", flush=True)
             if not verdict.killed:
@@ -145,13 +181,24 @@ def report(outcome: Outcome) -> int:
         print("excused: " + describe(mutant, reason))
     for key in outcome.stale:
         print(f"{EXCUSED.name}: no such mutant any more, remove its entry: {key}")
-    n_tried = n_killed + n_survived
-    print("| tried | killed | survived | excused | share killed | CPU seconds per mutant |")
-    print("|------:|-------:|---------:|--------:|-------------:|-----------------------:|")
-    print(
-        f"| {n_tried} | {n_killed} | {n_survived} | {len(outcome.excused)} "
-        f"| {outcome.share:.1%} | {outcome.cpu_seconds / max(1, n_tried):.2f} |"
-    )
+    by_package = [
+        Counter(Path(mutant.path).parts[2] for mutant, _ in some)
+        for some in (outcome.killed, outcome.survived, outcome.excused)
+    ]
+    rows = [
+        (package, *(count[package] for count in by_package))
+        for package in sorted(set().union(*by_package))
+    ]
+    print("| package | tried | killed | survived | share killed | excused |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, killed, survived, excused in [
+        *rows,
+        ("all", n_killed, n_survived, len(outcome.excused)),
+    ]:
+        share = share_of(killed, survived)
+        print(f"| {name} | {killed + survived} | {killed} | {survived} | {share:.1%} | {excused} |")
+    seconds = outcome.cpu_seconds / max(1, n_killed + n_survived)
+    print(f"{seconds:.2f} seconds of the processor for each mutant")
     return int(outcome.share < LEAST or bool(outcome.stale))
 
 
@@ -164,6 +211,8 @@ def main() -> int:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
     parser.add_argument("--tests", nargs="+", help="folders of tests; those of the core by default")
     parser.add_argument("--only", default="", help="mutants whose path holds this")
+    parser.add_argument("--only-from", type=Path, help="a file of --keep: its survivors again")
+    parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
     asked = parser.parse_args()
     names = dict.fromkeys((*asked.packages, *PACKAGES, *ALSO_RUN))
     folders = [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
@@ -177,6 +226,8 @@ def main() -> int:
         n_jobs=asked.jobs,
         excuses=read_excuses(EXCUSED),
         only=asked.only,
+        again=survivors_in(asked.only_from) if asked.only_from else None,
+        kept=asked.keep,
     )
     return report(outcome)
 
