@@ -24,6 +24,7 @@ from pathlib import Path
 
 from campaigns.common.code_mutants import Mutant, mutants_of, sample
 from campaigns.common.mutant_trials import (
+    LONGEST,
     Verdict,
     copy_tree,
     map_tests,
@@ -78,7 +79,7 @@ def keep(path: Path, mutant: Mutant, verdict: Verdict) -> None:
     names = "file", "function", "line", "becomes"
     entry = {**dict(zip(names, mutant.key, strict=True)), "killed": verdict.killed}
     with path.open("a") as file:
-        print(json.dumps({**entry, "by": verdict.by}), file=file)
+        print(json.dumps({**entry, "by": verdict.by, "seconds": verdict.seconds}), file=file)
 
 
 def survivors_in(path: Path) -> set[Key]:
@@ -112,13 +113,14 @@ def run(
     only: str = "",
     again: set[Key] | None = None,
     kept: Path | None = None,
+    longest: float = LONGEST,
 ) -> Outcome:
     """Draw mutants and try them.
 
     Args:
         root: of the repository; nothing in it changes, and it may change during the run.
         packages: of tgm that are mutated.
-        folders: of tests, below the root.
+        folders: of tests, or files, below the root.
         n: number of mutants.
         seed: of the sample.
         n_jobs: trials at the same time.
@@ -126,6 +128,7 @@ def run(
         only: mutants whose path holds this.
         again: only these mutants, all of them.
         kept: file to which what became of each is added.
+        longest: seconds of tests for one mutant.
     """
     excuses = excuses or {}
     sources = modules_of(root, packages)
@@ -149,7 +152,7 @@ def run(
         print(f"{n_tests} tests pass; they took {needed:.0f} s in {seconds:.0f} s", flush=True)
         tried = [mutant for mutant in drawn if mutant.key not in excuses]
         before = cpu_seconds()
-        trials = try_mutants(tried, known, root, trees, sources)
+        trials = try_mutants(tried, known, root, trees, sources, longest)
         for number, (mutant, verdict) in enumerate(trials, start=1):
             (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
             if kept is not None:
@@ -209,9 +212,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
-    parser.add_argument("--tests", nargs="+", help="folders of tests; those of the core by default")
+    parser.add_argument("--tests", nargs="+", help="folders or files; those of the core by default")
     parser.add_argument("--only", default="", help="mutants whose path holds this")
     parser.add_argument("--only-from", type=Path, help="a file of --keep: its survivors again")
+    parser.add_argument("--seconds", type=float, default=LONGEST, help="of tests for one mutant")
     parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
     asked = parser.parse_args()
     names = dict.fromkeys((*asked.packages, *PACKAGES, *ALSO_RUN))
@@ -228,6 +232,7 @@ def main() -> int:
         only=asked.only,
         again=survivors_in(asked.only_from) if asked.only_from else None,
         kept=asked.keep,
+        longest=asked.seconds,
     )
     return report(outcome)
 
