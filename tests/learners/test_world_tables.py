@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from tests.learners.worlds import two_places
 from tests.oracles import polya_urn_log_probability
 
 import tgm
@@ -55,15 +56,7 @@ def test_all_states_and_rows_are_told(lived):
 
 @pytest.fixture(scope="module")
 def toy() -> OnlineLearner:
-    """Two places: action 0 goes to the other one, and action 1 ends every second episode."""
-    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
-    here, there = np.zeros(2), np.array([5.0, 0.0])
-    for episode in range(6):
-        learner.begin(here)
-        learner.observe(0, 1.0, there, terminated=False)
-        learner.observe(0, 2.0, here, terminated=False)
-        learner.observe(1, 4.0 * (episode % 2), here, terminated=episode % 2 == 0)
-    return learner
+    return two_places()
 
 
 def test_rewards_and_ends_are_means_over_the_tries(toy):
