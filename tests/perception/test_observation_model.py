@@ -150,6 +150,15 @@ def test_how_well_a_point_fits_is_a_chance(make, look):
     assert np.isfinite(model.log_anywhere(points[2]))
 
 
+@models_of_amounts
+def test_an_offset_times_itself_in_deviations_is_a_squared_distance(make, look):
+    model = filled(make, look)
+    offset = np.array([0.0, 0.3])
+    square = float(offset @ model.in_deviations(offset))
+    assert square == pytest.approx(model.squared_distance(model.mean[0] + offset, 0))
+    assert square > 1
+
+
 @every_model
 def test_what_is_restored_is_the_same(make, look):
     model = filled(make, look)
