@@ -10,7 +10,7 @@ import tgm
 from tgm.config import TGMConfig
 from tgm.learners.mean_shift_learner import MeanShiftLearner
 from tgm.learners.online import OnlineLearner
-from tgm.learners.snapshot import MOST_RECORDED, Snapshot
+from tgm.learners.snapshot import MOST_RECORDED, Snapshot, is_recorded, recorded_features
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +92,11 @@ def test_an_excerpt_is_a_part_of_it(lived):
     np.testing.assert_array_equal(np.array(part.components).reshape(2, -1), table[[0, 2]])
     assert rows_of(part) == {(state, action): row}
     assert part.removed == [gone]
-    untried = lived.learner.excerpt([], [(state, 0), (state, 1), (state, 2), (state, 3)])
-    assert len(rows_of(untried)) == 4
+
+
+def test_a_row_that_was_never_tried_is_told_as_nothing(toy):
+    (there,) = toy.state_ids[1:].tolist()
+    assert rows_of(toy.excerpt([], [(there, 1)])) == {(there, 1): ([0.0, 0.0, 0.0], {})}
 
 
 @pytest.mark.parametrize("n_features", [3, MOST_RECORDED, MOST_RECORDED + 1])
@@ -116,3 +119,9 @@ def test_points_without_a_state_are_told():
     assert found.kept_states.tolist() == [-1, -1]
     wide = Snapshot.empty(MOST_RECORDED + 1, 4, np.zeros((2, MOST_RECORDED + 1)))
     assert wide.kept_points.tolist() == [[-1], [-1]]  # ids in the place of observations
+
+
+def test_up_to_64_features_are_recorded_as_they_are():
+    assert [recorded_features(n) for n in (1, 64, 65, 5000)] == [1, 64, 1, 1]
+    assert is_recorded(64)
+    assert not is_recorded(65)
