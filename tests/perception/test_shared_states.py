@@ -102,6 +102,21 @@ def test_what_was_added_can_be_taken_back():
     np.testing.assert_allclose(states._together, together, atol=1e-9)
 
 
+def test_what_goes_together_is_the_scatter_within_all_states():
+    rng, states = np.random.default_rng(6), SharedGaussianStates(np.eye(N), DENSITY, 3.0)
+    expected = np.zeros((N, N))
+    for place in (0.0, 30.0):
+        slot, points = states.birth(), place + rng.normal(size=(300, 1)) + rng.normal(size=(300, N))
+        for point in points:
+            states.add(slot, point, 1.0)
+        expected += Moments.of_points(points).scatter
+    np.testing.assert_allclose(states.scale_to_arrays()["together"], expected, atol=1e-6)
+    states.learn_scale(np.eye(N))
+    correlation = states.prior_covariance / np.diag(states.prior_covariance)[0]
+    # One number is part of all features: half of their variance.
+    assert 0.3 < correlation[0, 1:].min() < correlation[0, 1:].max() < 0.7
+
+
 def test_a_true_correlation_is_kept_and_chance_is_not():
     rng, n_points = np.random.default_rng(0), 400
     points = rng.normal(size=(n_points, N))
