@@ -2,7 +2,8 @@
 
 Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
 `--keep FILE` keeps what became of each mutant, one JSON object in a line; after new tests,
-`--only-from FILE` tries those again that survived there. Mutants that are known to behave as the
+`--only-from FILE` tries those again that survived there, and `--table FILE OTHER` prints what
+became of all of them. Mutants that are known to behave as the
 code does stand in campaigns/mutants_excused.toml, each with its reason; they count as neither
 killed nor survived.
 """
@@ -82,14 +83,18 @@ def keep(path: Path, mutant: Mutant, verdict: Verdict) -> None:
         print(json.dumps({**entry, "by": verdict.by, "seconds": verdict.seconds}), file=file)
 
 
-def survivors_in(path: Path) -> set[Key]:
-    """The mutants that survived an earlier run, from the file in which it was kept."""
-    entries = [json.loads(line) for line in path.read_text().splitlines()]
+def verdicts_in(paths: Sequence[Path]) -> dict[Key, bool]:
+    """Whether each mutant was killed, from the files of some runs; of two, the later one counts."""
+    entries = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     return {
-        (entry["file"], entry["function"], entry["line"], entry["becomes"])
+        (entry["file"], entry["function"], entry["line"], entry["becomes"]): entry["killed"]
         for entry in entries
-        if not entry["killed"]
     }
+
+
+def survivors_in(path: Path) -> set[Key]:
+    """The mutants that survived the runs that a file keeps."""
+    return {key for key, is_killed in verdicts_in([path]).items() if not is_killed}
 
 
 def modules_of(root: Path, packages: Sequence[str]) -> dict[str, str]:
@@ -184,25 +189,36 @@ def report(outcome: Outcome) -> int:
         print("excused: " + describe(mutant, reason))
     for key in outcome.stale:
         print(f"{EXCUSED.name}: no such mutant any more, remove its entry: {key}")
-    by_package = [
-        Counter(Path(mutant.path).parts[2] for mutant, _ in some)
-        for some in (outcome.killed, outcome.survived, outcome.excused)
-    ]
-    rows = [
-        (package, *(count[package] for count in by_package))
-        for package in sorted(set().union(*by_package))
-    ]
-    print("| package | tried | killed | survived | share killed | excused |")
-    print("|---|--:|--:|--:|--:|--:|")
-    for name, killed, survived, excused in [
-        *rows,
-        ("all", n_killed, n_survived, len(outcome.excused)),
-    ]:
-        share = share_of(killed, survived)
-        print(f"| {name} | {killed + survived} | {killed} | {survived} | {share:.1%} | {excused} |")
+    groups = (outcome.killed, outcome.survived, outcome.excused)
+    print_table(*([mutant.path for mutant, _ in group] for group in groups))
     seconds = outcome.cpu_seconds / max(1, n_killed + n_survived)
     print(f"{seconds:.2f} seconds of the processor for each mutant")
     return int(outcome.share < LEAST or bool(outcome.stale))
+
+
+def print_table(killed: list[str], survived: list[str], excused: list[str]) -> None:
+    """Print the shares by package, given the paths of the mutants."""
+    counts = [
+        Counter(Path(path).parts[2] for path in paths) for paths in (killed, survived, excused)
+    ]
+    rows = [(name, *(count[name] for count in counts)) for name in sorted(set().union(*counts))]
+    print("| package | tried | killed | survived | share killed | excused |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, n_killed, n_survived, n_excused in (*rows, ("all", *map(Counter.total, counts))):
+        n, share = n_killed + n_survived, share_of(n_killed, n_survived)
+        print(f"| {name} | {n} | {n_killed} | {n_survived} | {share:.1%} | {n_excused} |")
+
+
+def print_kept(paths: Sequence[Path], excuses: dict[Key, str]) -> int:
+    """Print the table of runs that were kept, one after the other; the exit code."""
+    verdicts = verdicts_in(paths)
+    excused = [key for key in verdicts if key in excuses]
+    killed = [key for key, is_killed in verdicts.items() if is_killed and key not in excuses]
+    survived = [key for key, is_killed in verdicts.items() if not (is_killed or key in excuses)]
+    for key in survived:
+        print("{} {}\n  - {}\n  + {}".format(*key))
+    print_table(*([path for path, *_ in keys] for keys in (killed, survived, excused)))
+    return int(share_of(len(killed), len(survived)) < LEAST)
 
 
 def main() -> int:
@@ -217,7 +233,10 @@ def main() -> int:
     parser.add_argument("--only-from", type=Path, help="a file of --keep: its survivors again")
     parser.add_argument("--seconds", type=float, default=LONGEST, help="of tests for one mutant")
     parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
+    parser.add_argument("--table", type=Path, nargs="+", help="files of --keep: only their table")
     asked = parser.parse_args()
+    if asked.table:
+        return print_kept(asked.table, read_excuses(EXCUSED))
     names = dict.fromkeys((*asked.packages, *PACKAGES, *ALSO_RUN))
     folders = [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
     folders = asked.tests or folders

@@ -5,7 +5,7 @@ import pytest
 
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.gaussian_evidence import FIRST_WEIGHT, spread_ratio, two_sides
+from tgm.perception.gaussian_evidence import FIRST_WEIGHT, chance_width, spread_ratio, two_sides
 from tgm.perception.gaussian_states import GaussianStates
 
 FIRST = np.diag([0.04, 0.01])
@@ -68,3 +68,21 @@ def test_the_spread_of_a_component_by_hand():
     assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), scatter)) == pytest.approx(4)
     oblique = np.array([[1.0, 1.0], [1.0, 1.0]]) * DEVIATION**2 * 10  # along the diagonal: 2
     assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), oblique)) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("weight", [3.0, 10.0, 1000.0])
+def test_the_width_by_chance_is_measured_against_the_plane(weight):
+    assert chance_width(2, weight) == pytest.approx(1.0)
+    assert chance_width(1, weight) < 1.0 < chance_width(3, weight) < chance_width(9, weight)
+
+
+@pytest.mark.parametrize(("n_features", "n_points"), [(6, 30), (12, 30), (12, 100)])
+def test_the_width_by_chance_is_that_of_random_points(n_features, n_points):
+    rng = np.random.default_rng(0)
+
+    def widest(n: int) -> float:
+        points = rng.normal(size=(200, n_points, n))
+        return float(np.mean(np.linalg.eigvalsh(np.swapaxes(points, 1, 2) @ points)[:, -1]))
+
+    ratio = widest(n_features) / widest(2)
+    assert chance_width(n_features, n_points) == pytest.approx(ratio, rel=0.15)

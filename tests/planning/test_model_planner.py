@@ -68,6 +68,13 @@ def test_an_action_is_known_from_three_tenths_of_a_try(tries, is_known):
     assert (greedy[3, 1] > planner.lowest - 1) == is_known
 
 
+@pytest.mark.parametrize("n_states", [0, 1, 3])
+def test_there_are_values_for_the_states_there_are(n_states):
+    model, planner = corridor(n_states)
+    model.make_room(8)
+    assert planner.greedy_values(np.arange(n_states)).shape == (n_states, 2)
+
+
 def test_what_is_found_is_planned_with():
     model, planner = corridor()
     planner.greedy_values(np.arange(4))
