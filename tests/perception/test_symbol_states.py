@@ -47,6 +47,7 @@ def test_a_point_belongs_to_its_symbol_beyond_doubt():
     assert states.fit(np.array([one, two]), np.array([0, 0])).tolist() == [1, 0]
     assert np.abs(states.in_deviations(np.array([0.0, 1.0]))).max() > 1e20
     assert not states.expected_scatter(5.0).any()
+    assert states.log_evidence(0) == 0.0  # it could not have looked otherwise
 
 
 def test_any_symbol_that_was_never_seen_is_as_likely_as_one_more_state():

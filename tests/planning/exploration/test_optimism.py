@@ -332,3 +332,19 @@ def test_the_bonus_of_a_random_row_by_hand():
     chance = model.chance(4)[row]
     assert bonus == pytest.approx(chance * expected, rel=0.15)
     assert (planner.sweeper.bonus > 0).all()
+
+
+def test_a_row_that_is_no_longer_random_loses_its_bonus():
+    model, planner = lottery()
+    strategy = optimism()
+    swept(strategy, planner, 4)
+    assert (planner.sweeper.bonus > 0).all()
+    for state in range(4):
+        for action in range(2):
+            model.forget_row(state, action)
+            model.add(state, action, state, 50.0, 0.0, 0.0)
+    for _ in range(5):  # the share of random rows is learned look by look
+        planner.forget_certainty()
+        swept(strategy, planner, 4, n_steps=100)
+    assert not model.is_random.any()
+    assert not planner.sweeper.bonus.any()
