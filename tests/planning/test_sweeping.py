@@ -245,12 +245,12 @@ def test_after_a_restart_all_values_are_found_again(by_chance, n_states):
     sweeper.set_rows(np.zeros((n_states, 3), dtype=bool), np.zeros((n_states, 3)))
     sweeper.active.update(range(n_states))
     settle(sweeper, n_states)
-    before = sweeper.q.copy()
+    before = sweeper.value.copy()
     sweeper.restart(np.arange(n_states), LOWEST)
     assert (sweeper.value == LOWEST).all()
     for _ in range(200):
         sweeper.sweep(np.arange(n_states), 1e-10, LOWEST, by_chance=by_chance)
-    np.testing.assert_allclose(sweeper.q, before, atol=1e-6)
+    np.testing.assert_allclose(sweeper.value, before, atol=1e-6)
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
