@@ -5,7 +5,7 @@ import pytest
 
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.gaussian_evidence import FIRST_WEIGHT, chance_width, spread_ratio, two_sides
+from tgm.perception.gaussian_evidence import chance_width, spread_ratio, two_sides
 from tgm.perception.gaussian_states import GaussianStates
 
 FIRST = np.diag([0.04, 0.01])
@@ -31,7 +31,7 @@ def test_the_wider_half_has_no_say():
     learned = learned_from([wide[0], *narrow, wide[1], alone])
     # 49 degrees of freedom in all: the three narrow ones, with 30, are the first half.
     scatter = sum(len(points) * np.cov(points.T, bias=True) for points in narrow)
-    expected = (FIRST_WEIGHT * FIRST + scatter) / (FIRST_WEIGHT + 30)
+    expected = (10 * FIRST + scatter) / (10 + 30)
     np.testing.assert_allclose(learned, expected, rtol=1e-9)
 
 
