@@ -287,6 +287,14 @@ def test_values_that_differ_by_rounding_are_ties():
     assert {one_of_the_best(levelled, rng) for _ in range(50)} == {1, 2}
 
 
+@pytest.mark.parametrize("others", [[], [-1.0], [-1.0, -2.0], [-1.0, -2.0, -3.0]])
+def test_ties_are_levelled_however_many_are_worse(others):
+    levelled = level_ties(np.array([2.0, *others, 2.0 - 1e-12]), -3.0)
+    assert levelled.tolist() == [2.0, *others, 2.0]
+    alone = np.array([2.0, *others, 1.9])
+    assert level_ties(alone, -3.0).tolist() == alone.tolist()
+
+
 def test_a_random_number_is_drawn_for_ties_only():
     rng = np.random.default_rng(0)
     assert one_of_the_best(np.array([0.0, 2.0, 1.0]), rng) == 1
