@@ -46,6 +46,26 @@ def test_densities_are_those_of_the_numbers_where_the_key_is_the_same():
     assert states.log_anywhere(keyed(9.0, numbers)) == inner.log_anywhere(numbers)
 
 
+class Shifted(GaussianStates):
+    """States that look as if they lay further away by what was seen before and by the action."""
+
+    def log_densities(self, point, departure=None, action=None):
+        offset = 0.0 if departure is None else departure + action
+        return super().log_densities(point - offset)
+
+
+def test_the_inner_model_is_told_what_came_before_without_its_key():
+    states, _ = both()
+    inner = Shifted(PRIOR)
+    inner.restore(ArrayReader(states.inner.to_arrays()))
+    states.inner, plain = inner, states.inner
+    numbers, before = np.array([0.4, 0.1]), np.array([-0.3, 0.2])
+    found = states.log_densities(keyed(4.0, numbers), keyed(7.0, before), 1)
+    np.testing.assert_array_equal(found[:2], plain.log_densities(numbers - before - 1)[:2])
+    found = states.log_densities(keyed(4.0, numbers))
+    np.testing.assert_array_equal(found[:2], plain.log_densities(numbers)[:2])
+
+
 def test_a_state_of_another_key_takes_no_room_and_is_infinitely_far():
     states, inner = both()
     numbers = np.array([0.1, -0.1])
