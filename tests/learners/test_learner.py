@@ -26,6 +26,7 @@ def test_before_the_first_search_there_is_nothing_to_believe_in():
     assert info.state == NO_STATE
     assert info.belief == ()
     assert info.log_density == 0.0
+    assert info.n_evicted == 0
     assert learner.n_fixed == learner.n_kept - 1 == 0
     assert learner.end_probabilities.shape == (3, 0)
     assert not learner.feature_use.varies

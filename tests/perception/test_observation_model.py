@@ -81,6 +81,7 @@ def test_slots_are_used_again_and_ids_are_not(make, look):
     assert model.alive.tolist() == [0, 2]
     assert model.n_alive == 2
     assert model.log_densities(PLACES[1])[1] < -1e200
+    assert model.weight[1] == 0
     assert model.next_slot == 1
     slot = model.birth()
     assert slot == 1

@@ -27,6 +27,20 @@ def test_the_highest_and_lowest_value_by_hand():
     assert other.n_revisions == planner.n_revisions
 
 
+@pytest.mark.parametrize("best_known", [None, 2.5])
+def test_in_a_world_of_chance_the_unknown_is_worth_the_same_after_a_file(best_known):
+    _, planner = make(2)
+    planner.see_reward(-1.0)
+    planner.see_reward(1.0)
+    planner.limit_optimism(2.5)
+    assert planner.highest == pytest.approx(4.5)  # one range of reward above the best
+    planner.limit_optimism(best_known)
+    other = make(2)[1]
+    other.restore(ArrayReader(planner.to_arrays()), 2)
+    assert other.best_known == planner.best_known == best_known
+    assert other.highest == planner.highest
+
+
 def test_arrays_that_do_not_fit_are_refused():
     _, planner = make(2)
     planner.see_reward(1.0)
