@@ -34,6 +34,12 @@ def test_before_the_first_search_there_is_nothing_to_believe_in():
     assert learner.feature_use.varies
 
 
+def test_states_that_were_found_again_and_again_are_fixed():
+    agent = agent_after(2000)
+    known = np.array(agent.learner.snapshot().known.components).reshape(agent.n_states, -1)
+    assert agent.learner.n_fixed == known[:, 2].sum() > 0
+
+
 def test_a_belief_names_every_state_that_is_more_likely_than_one_in_a_thousand():
     agent = agent_after(600)
     learner, (one, other) = agent.learner, agent.means[:2]

@@ -125,6 +125,18 @@ def test_the_evidence_tells_one_place_from_two(make, look):
 
 
 @models_of_amounts
+def test_where_more_states_are_expected_a_merge_wins_less(make, look):
+    model = filled(make, look)
+    twin = model.birth()
+    for point in look(np.random.default_rng(1), PLACES[0], 12):
+        model.add(twin, point, 1.0)
+    model.set_state_density(-1.0)
+    before = model.merge_gain(0, twin)
+    model.set_state_density(1.0)  # ln of states per unit of volume: one state less
+    assert model.merge_gain(0, twin) == pytest.approx(before - 2.0)
+
+
+@models_of_amounts
 def test_the_odds_are_those_of_two_states_that_are_there(make, look):
     model = filled(make, look)
     for point in (np.array([0.0, 0.9]), np.array([0.0, 1.4])):

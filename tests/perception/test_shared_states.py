@@ -196,6 +196,15 @@ def test_a_state_can_be_cut_in_two():
     assert states.log_odds(first, second, points[0]) > 0 > states.log_odds(first, second, points[7])
 
 
+def test_a_cut_is_made_where_states_are_apart_in_deviations():
+    wide = np.diag([1e4] + [1e-2] * (N - 1))
+    states, rng = SharedGaussianStates(wide, DENSITY, 3.0), np.random.default_rng(5)
+    points = rng.multivariate_normal(np.zeros(N), wide, size=20)
+    points[10:, 1] += 1.0  # ten deviations, and nothing beside those of the first feature
+    side = states.cut(points)
+    assert (side == side[0]).tolist() == [True] * 10 + [False] * 10
+
+
 def test_what_is_restored_is_the_same_to_the_bit():
     states = filled()
     states.learn_scale(np.eye(N))

@@ -356,3 +356,25 @@ def test_a_row_that_is_no_longer_random_loses_its_bonus():
         swept(strategy, planner, 4, n_steps=100)
     assert not model.is_random.any()
     assert not planner.sweeper.bonus.any()
+
+
+def test_when_a_world_turns_out_random_the_hope_for_the_unknown_is_lost_at_once():
+    n_states, strategy, rng = 310, optimism(), np.random.default_rng(0)
+    model, planner = make(n_states)
+    for reward in (0.0, 1.0):
+        planner.see_reward(reward)
+    for state in range(n_states):  # a ring in which one row is unknown
+        model.add(state, 0, (state + 1) % n_states, 1.0, 0.0, 0.0)
+        if state:
+            model.add(state, 1, (state - 1) % n_states, 1.0, 0.0, 0.0)
+    alive = np.arange(n_states)
+    for _ in range(30):
+        strategy.values(planner, [(5, 1.0)], alive, 10, rng)
+    assert planner.sweeper.value.max() > 1e6
+    for state in range(n_states):
+        for after in rng.integers(n_states, size=8).tolist():
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
+    planner.forget_certainty()
+    strategy.values(planner, [(5, 1.0)], alive, 10, rng)
+    assert planner.best_known is not None
+    assert planner.sweeper.value.max() < 100
