@@ -1,25 +1,31 @@
 """Promise of the tests: of 500 slips in the core, at least 90 % make a test fail.
 
 Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
-Mutants that are known to behave as the code does stand in campaigns/mutants_excused.toml, each with
-its reason; they count neither as killed nor as survived.
+`--keep FILE` keeps what became of each mutant, one JSON object in a line; after new tests,
+`--only-from FILE` tries those again that survived there, and `--table FILE OTHER` prints what
+became of all of them. Mutants that are known to behave as the
+code does stand in campaigns/mutants_excused.toml, each with its reason; they count as neither
+killed nor survived.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from campaigns.common.code_mutants import Mutant, mutants_of, sample
 from campaigns.common.mutant_trials import (
+    LONGEST,
     Verdict,
     copy_tree,
     map_tests,
@@ -51,8 +57,13 @@ class Outcome:
     @property
     def share(self) -> float:
         """Of the mutants that were tried, those that were killed."""
-        tried = len(self.killed) + len(self.survived)
-        return len(self.killed) / tried if tried else 1.0
+        return share_of(len(self.killed), len(self.survived))
+
+
+def share_of(n_killed: int, n_survived: int) -> float:
+    """Of the mutants that were tried, those that were killed; all, where none was."""
+    n_tried = n_killed + n_survived
+    return n_killed / n_tried if n_tried else 1.0
 
 
 def read_excuses(path: Path) -> dict[Key, str]:
@@ -62,6 +73,28 @@ def read_excuses(path: Path) -> dict[Key, str]:
         (entry["file"], entry["function"], entry["line"], entry["becomes"]): entry["reason"]
         for entry in entries
     }
+
+
+def keep(path: Path, mutant: Mutant, verdict: Verdict) -> None:
+    """Add what became of a mutant to a file."""
+    names = "file", "function", "line", "becomes"
+    entry = {**dict(zip(names, mutant.key, strict=True)), "killed": verdict.killed}
+    with path.open("a") as file:
+        print(json.dumps({**entry, "by": verdict.by, "seconds": verdict.seconds}), file=file)
+
+
+def verdicts_in(paths: Sequence[Path]) -> dict[Key, bool]:
+    """Whether each mutant was killed, from the files of some runs; of two, the later one counts."""
+    entries = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+    return {
+        (entry["file"], entry["function"], entry["line"], entry["becomes"]): entry["killed"]
+        for entry in entries
+    }
+
+
+def survivors_in(path: Path) -> set[Key]:
+    """The mutants that survived the runs that a file keeps."""
+    return {key for key, is_killed in verdicts_in([path]).items() if not is_killed}
 
 
 def modules_of(root: Path, packages: Sequence[str]) -> dict[str, str]:
@@ -83,18 +116,24 @@ def run(
     n_jobs: int = 1,
     excuses: dict[Key, str] | None = None,
     only: str = "",
+    again: set[Key] | None = None,
+    kept: Path | None = None,
+    longest: float = LONGEST,
 ) -> Outcome:
     """Draw mutants and try them.
 
     Args:
-        root: of the repository; nothing in it changes.
+        root: of the repository; nothing in it changes, and it may change during the run.
         packages: of tgm that are mutated.
-        folders: of tests, below the root.
+        folders: of tests, or files, below the root.
         n: number of mutants.
         seed: of the sample.
         n_jobs: trials at the same time.
         excuses: the reason of each mutant that need not be killed.
         only: mutants whose path holds this.
+        again: only these mutants, all of them.
+        kept: file to which what became of each is added.
+        longest: seconds of tests for one mutant.
     """
     excuses = excuses or {}
     sources = modules_of(root, packages)
@@ -102,12 +141,15 @@ def run(
     known_keys = {mutant.key for mutant in mutants}
     stale = [key for key in excuses if key[0] in sources and key not in known_keys]
     outcome = Outcome(stale=stale)
-    drawn = sample([mutant for mutant in mutants if only in mutant.path], n, seed)
+    if again is None:
+        drawn = sample([mutant for mutant in mutants if only in mutant.path], n, seed)
+    else:
+        drawn = [mutant for mutant in mutants if mutant.key in again and only in mutant.path]
     outcome.excused = [(m, excuses[m.key]) for m in drawn if m.key in excuses]
     print(f"{len(drawn)} of {len(mutants):,} mutants in {len(sources)} modules", flush=True)
     warm_up(test_files(root, folders))
     with tempfile.TemporaryDirectory() as folder:
-        trees = [copy_tree(root, Path(folder) / str(number)) for number in range(n_jobs)]
+        root, *trees = (copy_tree(root, Path(folder) / str(number)) for number in range(n_jobs + 1))
         began = time.monotonic()
         known = map_tests(root, trees, folders, list(sources))
         n_tests, seconds = len(known.seconds), time.monotonic() - began
@@ -115,9 +157,11 @@ def run(
         print(f"{n_tests} tests pass; they took {needed:.0f} s in {seconds:.0f} s", flush=True)
         tried = [mutant for mutant in drawn if mutant.key not in excuses]
         before = cpu_seconds()
-        trials = try_mutants(tried, known, root, trees, sources)
+        trials = try_mutants(tried, known, root, trees, sources, longest)
         for number, (mutant, verdict) in enumerate(trials, start=1):
             (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
+            if kept is not None:
+                keep(kept, mutant, verdict)
             if number % PROGRESS == 0:
                 print(f"{number} tried, {len(outcome.survived)} survived", flush=True)
             if not verdict.killed:
@@ -145,14 +189,36 @@ def report(outcome: Outcome) -> int:
         print("excused: " + describe(mutant, reason))
     for key in outcome.stale:
         print(f"{EXCUSED.name}: no such mutant any more, remove its entry: {key}")
-    n_tried = n_killed + n_survived
-    print("| tried | killed | survived | excused | share killed | CPU seconds per mutant |")
-    print("|------:|-------:|---------:|--------:|-------------:|-----------------------:|")
-    print(
-        f"| {n_tried} | {n_killed} | {n_survived} | {len(outcome.excused)} "
-        f"| {outcome.share:.1%} | {outcome.cpu_seconds / max(1, n_tried):.2f} |"
-    )
+    groups = (outcome.killed, outcome.survived, outcome.excused)
+    print_table(*([mutant.path for mutant, _ in group] for group in groups))
+    seconds = outcome.cpu_seconds / max(1, n_killed + n_survived)
+    print(f"{seconds:.2f} seconds of the processor for each mutant")
     return int(outcome.share < LEAST or bool(outcome.stale))
+
+
+def print_table(killed: list[str], survived: list[str], excused: list[str]) -> None:
+    """Print the shares by package, given the paths of the mutants."""
+    counts = [
+        Counter(Path(path).parts[2] for path in paths) for paths in (killed, survived, excused)
+    ]
+    rows = [(name, *(count[name] for count in counts)) for name in sorted(set().union(*counts))]
+    print("| package | tried | killed | survived | share killed | excused |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, n_killed, n_survived, n_excused in (*rows, ("all", *map(Counter.total, counts))):
+        n, share = n_killed + n_survived, share_of(n_killed, n_survived)
+        print(f"| {name} | {n} | {n_killed} | {n_survived} | {share:.1%} | {n_excused} |")
+
+
+def print_kept(paths: Sequence[Path], excuses: dict[Key, str]) -> int:
+    """Print the table of runs that were kept, one after the other; the exit code."""
+    verdicts = verdicts_in(paths)
+    excused = [key for key in verdicts if key in excuses]
+    killed = [key for key, is_killed in verdicts.items() if is_killed and key not in excuses]
+    survived = [key for key, is_killed in verdicts.items() if not (is_killed or key in excuses)]
+    for key in survived:
+        print("{} {}\n  - {}\n  + {}".format(*key))
+    print_table(*([path for path, *_ in keys] for keys in (killed, survived, excused)))
+    return int(share_of(len(killed), len(survived)) < LEAST)
 
 
 def main() -> int:
@@ -162,9 +228,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
-    parser.add_argument("--tests", nargs="+", help="folders of tests; those of the core by default")
+    parser.add_argument("--tests", nargs="+", help="folders or files; those of the core by default")
     parser.add_argument("--only", default="", help="mutants whose path holds this")
+    parser.add_argument("--only-from", type=Path, help="a file of --keep: its survivors again")
+    parser.add_argument("--seconds", type=float, default=LONGEST, help="of tests for one mutant")
+    parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
+    parser.add_argument("--table", type=Path, nargs="+", help="files of --keep: only their table")
     asked = parser.parse_args()
+    if asked.table:
+        return print_kept(asked.table, read_excuses(EXCUSED))
     names = dict.fromkeys((*asked.packages, *PACKAGES, *ALSO_RUN))
     folders = [f"tests/{name}" for name in names if (ROOT / "tests" / name).is_dir()]
     folders = asked.tests or folders
@@ -177,6 +249,9 @@ def main() -> int:
         n_jobs=asked.jobs,
         excuses=read_excuses(EXCUSED),
         only=asked.only,
+        again=survivors_in(asked.only_from) if asked.only_from else None,
+        kept=asked.keep,
+        longest=asked.seconds,
     )
     return report(outcome)
 

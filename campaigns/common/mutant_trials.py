@@ -34,7 +34,7 @@ NEEDED = "src", "tests", "campaigns", "docs", "examples", "benchmarks", "*.toml"
 OURS = "tgm", "tests", "campaigns"
 QUICK = 0.01, 0.1, 1.0  # seconds: tests below the first bound run before all others, and so on
 FIRST = 25  # tests that are tried before any file is read that the others need
-LONGEST = 60.0  # seconds of tests that are run for one mutant, by what they take without it
+LONGEST = 60.0  # seconds of tests for one mutant, by what they take without it, if not told
 PATIENCE = 10.0  # a test has so many seconds, and so many times what it takes without the mutant
 IDLE = 60.0  # the same by the clock: for a mutant that waits without doing anything
 MEMORY = 8 << 30  # bytes that a mutant may ask for
@@ -113,8 +113,14 @@ def child_in(tree: Path, work: Callable[[], int], printed: Path) -> int:
 
 
 def test_files(root: Path, folders: Iterable[str]) -> list[Path]:
-    """The files of tests in some folders of `root`."""
-    return [file for name in folders for file in sorted((root / name).rglob("test_*.py"))]
+    """The files of tests in some folders of `root`; a file stands for itself."""
+    return [
+        file
+        for name in folders
+        for file in (
+            [root / name] if name.endswith(".py") else sorted((root / name).rglob("test_*.py"))
+        )
+    ]
 
 
 def map_tests(
@@ -145,17 +151,26 @@ def _map_file(file: str, places: list[Place], tree: Path) -> int:
     return code
 
 
-def tests_of(mutant: Mutant, known: StatementMap, sources: dict[str, str]) -> list[str]:
+def tests_of(
+    mutant: Mutant, known: StatementMap, sources: dict[str, str], longest: float
+) -> list[str]:
     """The tests that run what a mutant changes, the quick ones and those of its package first.
 
-    `sources` maps the path of each module that has marks to its text.
+    Args:
+        mutant: the mutant.
+        known: which tests run which statements.
+        sources: path -> text, of each module that has marks.
+        longest: seconds of tests.
     """
     places: set[Place] = {(mutant.path, *mutant.statement)}
+    mirror = f"tests/{Path(mutant.path).parent.relative_to('src/tgm')}/"
+    names: set[str] = set()
     if not places & known.tests.keys():
         names = constants_at(sources[mutant.path], mutant.statement)
         places = users_of(sources, names) if names else set()
     found = {test for place in places for test in known.tests.get(place, ())}
-    mirror = f"tests/{Path(mutant.path).parent.name}/"
+    if names and not found:  # a constant that is used elsewhere: the tests of its package may know
+        found = {test for test in known.seconds if test.startswith(mirror)}
 
     def order(test: str) -> tuple[int, bool, str]:
         seconds = known.seconds[test]
@@ -163,7 +178,7 @@ def tests_of(mutant: Mutant, known: StatementMap, sources: dict[str, str]) -> li
 
     chosen, spent = [], 0.0
     for test in sorted(found, key=order):
-        if chosen and spent + known.seconds[test] > LONGEST:
+        if chosen and spent + known.seconds[test] > longest:
             break
         chosen.append(test)
         spent += known.seconds[test]
@@ -215,11 +230,12 @@ def try_mutants(
     root: Path,
     trees: Sequence[Path],
     sources: dict[str, str],
+    longest: float = LONGEST,
 ) -> Iterator[tuple[Mutant, Verdict]]:
-    """Run the tests of each mutant until one fails."""
+    """Run the tests of each mutant until one fails, `longest` seconds of them at most."""
     jobs = []
     for number, mutant in enumerate(mutants):
-        tests = tests_of(mutant, known, sources)
+        tests = tests_of(mutant, known, sources, longest)
         if not tests:
             yield mutant, Verdict(False, "no test runs it", 0.0)
             continue
@@ -234,7 +250,7 @@ def try_mutants(
             printed = (tree / ".printed").read_text()
             raise RuntimeError(f"exit code {code} of pytest for {mutant.key}:\n{printed}")
         if code == PASSED:
-            n_tests = len(tests_of(mutant, known, sources))
+            n_tests = len(tests_of(mutant, known, sources, longest))
             yield mutant, Verdict(False, f"{n_tests} tests pass", seconds)
         else:
             how = "" if code == FAILED else f" (signal {-code})" if code < 0 else f" (code {code})"

@@ -3,7 +3,7 @@
 import pytest
 from campaigns.common.code_mutants import mutants_of, sample
 from campaigns.common.statement_map import constants_at, users_of
-from campaigns.mutants import Outcome, report, run
+from campaigns.mutants import Outcome, report, run, survivors_in
 
 TOY = '''"""Prices."""
 
@@ -153,6 +153,22 @@ def test_what_tests_notice_is_killed_and_what_they_do_not_notice_survives(toy, c
     said = capsys.readouterr().out
     assert "no such mutant any more" in said
     assert "no such list" in said
+
+
+def test_survivors_are_tried_again_after_a_new_test(toy, tmp_path, capsys):
+    (toy / SHOP).write_text("def is_much(n):\n    return n > 1\n")
+    tests = "from tgm.toy.shop import is_much\n\n\ndef test_two_is():\n    assert is_much(2)\n"
+    (toy / "tests/toy/test_shop.py").write_text(tests)
+    kept = tmp_path / "kept.jsonl"
+    run(toy, ["toy"], ["tests/toy"], 10**6, kept=kept)
+    assert len(kept.read_text().splitlines()) == 4
+    assert [after for *_, after in survivors_in(kept)] == ["return n >= 1"]
+    tests += "\n\ndef test_one_is_not():\n    assert not is_much(1)\n"
+    (toy / "tests/toy/test_shop.py").write_text(tests)
+    again = run(toy, ["toy"], ["tests/toy"], 0, again=survivors_in(kept))
+    assert [mutant.after for mutant, _ in again.killed] == ["return n >= 1"]
+    report(again)
+    assert "| toy | 1 | 1 | 0 | 100.0% | 0 |" in capsys.readouterr().out
 
 
 def test_a_mutant_that_never_ends_is_killed(toy, monkeypatch):

@@ -285,6 +285,28 @@ def test_the_shortcut_is_not_taken_where_anything_is_odd():
     assert not taken(surprised, at_one)
 
 
+@pytest.mark.parametrize(
+    ("tries", "bound"),
+    [(8, 0.5 * 3.0**2), (1, 0.5 * 1.5)],  # three deviations; or half of the points
+)
+def test_the_shortcut_is_taken_up_to_some_deviations(tries, bound):
+    world = World(3)
+    for _ in range(tries):
+        world.transitions.add(0, 0, 1, 1.0, -1.0, 0.0)
+    before, mean = [(0, 1.0)], world.states.mean[1]
+
+    def newness(depth: float) -> float:
+        """Of a point so many nats below the peak of the state."""
+        ways = mean + np.array([0.0, 1.0]) * np.linspace(0, 1, 20001)[:, None]
+        depths = world.states.peak[1] - world.states.log_densities_of(ways)[:, 1]
+        return world.filter.posterior(
+            ways[np.abs(depths - depth).argmin()], before, 0, world.states.mean[0]
+        ).newness
+
+    assert newness(0.9 * bound) == 0.0
+    assert newness(1.1 * bound) > 0.0
+
+
 @pytest.mark.parametrize("distance", [2.0, 30.0, 1e6])
 def test_a_far_observation_is_new_or_an_outlier(distance):
     world = World()

@@ -43,6 +43,62 @@ def test_states_look_as_they_were_seen(is_exact, bandwidth):
     assert learner.means[after[0].argmax(), 0] == 11.0
 
 
+@pytest.mark.parametrize("is_exact", [[True] * 3, [True, True, False]])
+def test_what_is_known_of_the_rooms(is_exact):
+    learner = lived(is_exact, TGMConfig(bandwidth=0.5))
+    rooms = learner.means[:, 0].tolist()
+    next_room = {10.0: 11.0, 11.0: 12.0, 12.0: 10.0}
+    for index, room in enumerate(rooms):
+        after = rooms.index(next_room[room])
+        assert learner.transition_counts[1, index].argmax() == after
+        assert learner.transition_matrix[1, index, after] > 0.8
+        assert learner.transition_matrix[0, index] == pytest.approx([1 / 3] * 3)  # untried
+        going_on, ends, tries = learner.outlook(np.eye(3)[index])
+        assert going_on[1] == pytest.approx(learner.transition_matrix[1, index])
+        assert ends.tolist() == [0, 0]
+        assert tries[0] == 0
+        assert 18 < tries[1] < 21
+    assert learner.transition_counts.sum() == pytest.approx(59, abs=0.5)
+    assert not learner.end_probabilities.any()
+    assert learner.end_probabilities.shape == (2, 3)
+    values = learner.greedy_values()
+    assert values[:, 1] == pytest.approx([values[0, 1]] * 3, rel=0.02)  # -1 for ever
+    assert (values[:, 0] < values[:, 1]).all()
+    assert learner.action_values(np.eye(3)) == pytest.approx(values, rel=1e-6)
+    assert learner.planner.worst_reward == -1.0
+
+
+@pytest.mark.parametrize("is_exact", [[True] * 3, [True, True, False]])
+def test_how_much_is_known(is_exact):
+    learner = lived(is_exact)
+    assert learner.n_features == 3
+    assert 3 <= learner.n_kept <= 60
+    assert learner.n_fixed == 0
+    assert learner.is_full is False
+    use = learner.feature_use
+    assert use.is_exact.tolist() == is_exact
+    assert use.relevant[:2].all()
+    assert use.varies
+    assert learner.learn((), 7).n_forgotten == 7
+    assert len(learner.world.states.alive) == len(learner.state_ids) == 3
+
+
+def test_a_number_that_says_nothing_is_not_relevant():
+    rng, learner = (
+        np.random.default_rng(1),
+        CodedLearner(np.array([True, False, False]), 2, TGMConfig()),
+    )
+    for step in range(200):
+        left = (step // 2) % 2  # the second feature has two values, the third is noise only
+        seen = np.array([step % 2, 5.0 * left + rng.normal(0, 0.1), rng.normal(0, 0.1)])
+        if step == 0:
+            learner.begin(seen)
+        else:
+            learner.observe(0, 0.0, seen, terminated=False)
+    assert learner.feature_use.relevant.tolist() == [True, True, False]
+    assert learner.means.shape == (4, 3)
+
+
 def test_where_an_episode_ended_no_symbol_is_kept():
     learner = lived([True] * 3)
     learner.observe(0, 1.0, np.array([99.0, 0.0, 0.0]), terminated=True)

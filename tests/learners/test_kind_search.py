@@ -61,6 +61,10 @@ def test_values_that_repeat_are_symbols(make):
     assert not agent.covariances.any()
 
 
+def test_the_kinds_are_judged_when_the_observations_have_doubled_until_256():
+    assert LOOK_AT == (16, 32, 64, 128, 256)
+
+
 @pytest.mark.parametrize("make", CONTINUOUS.values(), ids=list(CONTINUOUS))
 def test_amounts_are_seen_at_the_first_look(make):
     agent = tgm.TGMAgent(make(), seed=0).learn(LOOK_AT[0])

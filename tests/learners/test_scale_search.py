@@ -127,6 +127,15 @@ def test_ids_follow_from_one_scale_to_the_next_and_none_is_given_twice(seed):
             learner.begin(env.reset()[0])
 
 
+def test_the_scale_is_chosen_again_when_the_steps_have_doubled():
+    assert MEASURE_AT == (1, 3, 7, 15, 31, 63)
+    learner = ScaleSearchLearner(1, 2, AUTO)
+    learner.begin(np.zeros(1))
+    assert learner.choice is None
+    learner.observe(0, 0.0, np.ones(1), terminated=False)
+    assert learner.choice is not None
+
+
 def test_where_nothing_changes_there_is_nothing_to_search():
     learner = ScaleSearchLearner(1, 2, AUTO)
     learner.begin(np.ones(1))

@@ -5,7 +5,7 @@ import pytest
 
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.gaussian_evidence import FIRST_WEIGHT, spread_ratio, two_sides
+from tgm.perception.gaussian_evidence import chance_width, spread_ratio, two_sides
 from tgm.perception.gaussian_states import GaussianStates
 
 FIRST = np.diag([0.04, 0.01])
@@ -31,7 +31,7 @@ def test_the_wider_half_has_no_say():
     learned = learned_from([wide[0], *narrow, wide[1], alone])
     # 49 degrees of freedom in all: the three narrow ones, with 30, are the first half.
     scatter = sum(len(points) * np.cov(points.T, bias=True) for points in narrow)
-    expected = (FIRST_WEIGHT * FIRST + scatter) / (FIRST_WEIGHT + 30)
+    expected = (10 * FIRST + scatter) / (10 + 30)
     np.testing.assert_allclose(learned, expected, rtol=1e-9)
 
 
@@ -68,3 +68,21 @@ def test_the_spread_of_a_component_by_hand():
     assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), scatter)) == pytest.approx(4)
     oblique = np.array([[1.0, 1.0], [1.0, 1.0]]) * DEVIATION**2 * 10  # along the diagonal: 2
     assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), oblique)) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("weight", [3.0, 10.0, 1000.0])
+def test_the_width_by_chance_is_measured_against_the_plane(weight):
+    assert chance_width(2, weight) == pytest.approx(1.0)
+    assert chance_width(1, weight) < 1.0 < chance_width(3, weight) < chance_width(9, weight)
+
+
+@pytest.mark.parametrize(("n_features", "n_points"), [(6, 30), (12, 30), (12, 100)])
+def test_the_width_by_chance_is_that_of_random_points(n_features, n_points):
+    rng = np.random.default_rng(0)
+
+    def widest(n: int) -> float:
+        points = rng.normal(size=(200, n_points, n))
+        return float(np.mean(np.linalg.eigvalsh(np.swapaxes(points, 1, 2) @ points)[:, -1]))
+
+    ratio = widest(n_features) / widest(2)
+    assert chance_width(n_features, n_points) == pytest.approx(ratio, rel=0.15)

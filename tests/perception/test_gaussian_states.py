@@ -7,7 +7,6 @@ from tests.oracles import moments_by_definition, random_covariance
 
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
-from tgm.perception.state_slots import LEAST_WEIGHT
 
 
 def make(n_features: int, seed: int = 0) -> GaussianStates:
@@ -74,7 +73,7 @@ def test_a_component_that_is_left_with_nothing_keeps_its_place():
     components.add(slot, point, 1.0)
     components.take_back(slot, point, 1.0)
     weight, mean, scatter = parts(components.moments(slot))
-    assert weight == LEAST_WEIGHT
+    assert weight == 0.05
     assert mean.tolist() == point.tolist()
     assert not scatter.any()
     assert components.is_alive[slot]

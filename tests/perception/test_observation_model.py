@@ -81,6 +81,7 @@ def test_slots_are_used_again_and_ids_are_not(make, look):
     assert model.alive.tolist() == [0, 2]
     assert model.n_alive == 2
     assert model.log_densities(PLACES[1])[1] < -1e200
+    assert model.weight[1] == 0
     assert model.next_slot == 1
     slot = model.birth()
     assert slot == 1
@@ -124,6 +125,18 @@ def test_the_evidence_tells_one_place_from_two(make, look):
 
 
 @models_of_amounts
+def test_where_more_states_are_expected_a_merge_wins_less(make, look):
+    model = filled(make, look)
+    twin = model.birth()
+    for point in look(np.random.default_rng(1), PLACES[0], 12):
+        model.add(twin, point, 1.0)
+    model.set_state_density(-1.0)
+    before = model.merge_gain(0, twin)
+    model.set_state_density(1.0)  # ln of states per unit of volume: one state less
+    assert model.merge_gain(0, twin) == pytest.approx(before - 2.0)
+
+
+@models_of_amounts
 def test_the_odds_are_those_of_two_states_that_are_there(make, look):
     model = filled(make, look)
     for point in (np.array([0.0, 0.9]), np.array([0.0, 1.4])):
@@ -148,6 +161,15 @@ def test_how_well_a_point_fits_is_a_chance(make, look):
     # Beside a state there is no place for another, far from it there is.
     assert model.log_room(points[0], 0) < -5 < model.log_room(points[2], 0)
     assert np.isfinite(model.log_anywhere(points[2]))
+
+
+@models_of_amounts
+def test_an_offset_times_itself_in_deviations_is_a_squared_distance(make, look):
+    model = filled(make, look)
+    offset = np.array([0.0, 0.3])
+    square = float(offset @ model.in_deviations(offset))
+    assert square == pytest.approx(model.squared_distance(model.mean[0] + offset, 0))
+    assert square > 1
 
 
 @every_model

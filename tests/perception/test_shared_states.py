@@ -102,6 +102,21 @@ def test_what_was_added_can_be_taken_back():
     np.testing.assert_allclose(states._together, together, atol=1e-9)
 
 
+def test_what_goes_together_is_the_scatter_within_all_states():
+    rng, states = np.random.default_rng(6), SharedGaussianStates(np.eye(N), DENSITY, 3.0)
+    expected = np.zeros((N, N))
+    for place in (0.0, 30.0):
+        slot, points = states.birth(), place + rng.normal(size=(300, 1)) + rng.normal(size=(300, N))
+        for point in points:
+            states.add(slot, point, 1.0)
+        expected += Moments.of_points(points).scatter
+    np.testing.assert_allclose(states.scale_to_arrays()["together"], expected, atol=1e-6)
+    states.learn_scale(np.eye(N))
+    correlation = states.prior_covariance / np.diag(states.prior_covariance)[0]
+    # One number is part of all features: half of their variance.
+    assert 0.3 < correlation[0, 1:].min() < correlation[0, 1:].max() < 0.7
+
+
 def test_a_true_correlation_is_kept_and_chance_is_not():
     rng, n_points = np.random.default_rng(0), 400
     points = rng.normal(size=(n_points, N))
@@ -128,6 +143,18 @@ def test_the_covariance_is_positive_definite_whatever_was_seen(n_points, seed):
     points = rng.multivariate_normal(np.zeros(N), random_covariance(rng, N), size=n_points)
     found = low_rank(rng.uniform(0.1, 3.0, N), points.T @ points, n_points)
     assert np.linalg.eigvalsh(found).min() > 0
+
+
+def test_at_most_eight_directions_are_kept():
+    n, n_points = 30, 10_000
+    products = n_points * np.eye(n)
+    for pair in range(12):  # of two features each
+        one, other = 2 * pair, 2 * pair + 1
+        products[one, other] = products[other, one] = n_points * (0.5 + 0.02 * pair)
+    found = low_rank(np.ones(n), products, n_points)
+    together = [found[2 * pair, 2 * pair + 1] for pair in range(12)]
+    assert np.abs(together[:4]).max() < 1e-9  # the weakest
+    assert min(together[4:]) > 0.2
 
 
 def test_features_of_which_less_than_nothing_is_left_go_with_no_other():
@@ -167,6 +194,15 @@ def test_a_state_can_be_cut_in_two():
     first, second = Moments.of_points(points[:6]), Moments.of_points(points[6:])
     assert states.split_gain(first, second) > 0
     assert states.log_odds(first, second, points[0]) > 0 > states.log_odds(first, second, points[7])
+
+
+def test_a_cut_is_made_where_states_are_apart_in_deviations():
+    wide = np.diag([1e4] + [1e-2] * (N - 1))
+    states, rng = SharedGaussianStates(wide, DENSITY, 3.0), np.random.default_rng(5)
+    points = rng.multivariate_normal(np.zeros(N), wide, size=20)
+    points[10:, 1] += 1.0  # ten deviations, and nothing beside those of the first feature
+    side = states.cut(points)
+    assert (side == side[0]).tolist() == [True] * 10 + [False] * 10
 
 
 def test_what_is_restored_is_the_same_to_the_bit():

@@ -33,6 +33,31 @@ def test_a_symbol_of_thousands_of_numbers_has_covariances_without_memory():
     assert not covariances[0, :5, :5].any()
 
 
+def test_a_point_belongs_to_its_symbol_beyond_doubt():
+    states = seen([1.0, 0.0], [2.0, 0.0])
+    first, second = states.moments(0), states.moments(1)
+    one, two, other = (np.array([value, 0.0]) for value in (1.0, 2.0, 3.0))
+    assert states.log_odds(first, second, one) == -NO_DENSITY
+    assert states.log_odds(first, second, two) == NO_DENSITY
+    assert states.log_odds(first, second, other) == states.log_odds(first, first, one) == 0.0
+    assert states.split_gain(first, first) == 0.0
+    assert states.split_gain(first, second) == -NO_DENSITY
+    assert states.cut(np.array([one, two, one])).tolist() == [True, False, True]
+    assert states.cut(np.array([one, one])) is None
+    assert states.squared_distance(one, 0) == 0.0 < states.squared_distance(two, 0)
+    assert states.fit(np.array([one, two]), np.array([0, 0])).tolist() == [1, 0]
+    assert np.abs(states.in_deviations(np.array([0.0, 1.0]))).max() > 1e20
+    assert not states.expected_scatter(5.0).any()
+    assert states.log_evidence(0) == 0.0  # it could not have looked otherwise
+
+
+def test_any_symbol_that_was_never_seen_is_as_likely_as_one_more_state():
+    states = seen([1.0], [2.0], [4.0])
+    assert states.log_anywhere(np.array([9.0])) == pytest.approx(np.log(1 / 4))
+    assert states.log_room(np.array([9.0]), 0) == 0.0
+    assert states.log_room(np.array([4.0]), 0) == NO_DENSITY
+
+
 def test_one_observation_is_enough_to_decide():
     assert seen([1.0]).surely_seen == 0.0
 

@@ -27,6 +27,20 @@ def test_the_highest_and_lowest_value_by_hand():
     assert other.n_revisions == planner.n_revisions
 
 
+@pytest.mark.parametrize("best_known", [None, 2.5])
+def test_in_a_world_of_chance_the_unknown_is_worth_the_same_after_a_file(best_known):
+    _, planner = make(2)
+    planner.see_reward(-1.0)
+    planner.see_reward(1.0)
+    planner.limit_optimism(2.5)
+    assert planner.highest == pytest.approx(4.5)  # one range of reward above the best
+    planner.limit_optimism(best_known)
+    other = make(2)[1]
+    other.restore(ArrayReader(planner.to_arrays()), 2)
+    assert other.best_known == planner.best_known == best_known
+    assert other.highest == planner.highest
+
+
 def test_arrays_that_do_not_fit_are_refused():
     _, planner = make(2)
     planner.see_reward(1.0)
@@ -66,6 +80,13 @@ def test_an_action_is_known_from_three_tenths_of_a_try(tries, is_known):
     model.add(3, 1, 0, tries, -1.0, 0.0)
     greedy = planner.greedy_values(np.arange(4))
     assert (greedy[3, 1] > planner.lowest - 1) == is_known
+
+
+@pytest.mark.parametrize("n_states", [0, 1, 3])
+def test_there_are_values_for_the_states_there_are(n_states):
+    model, planner = corridor(n_states)
+    model.make_room(8)
+    assert planner.greedy_values(np.arange(n_states)).shape == (n_states, 2)
 
 
 def test_what_is_found_is_planned_with():

@@ -234,3 +234,31 @@ def test_improving_policies_gives_the_same_values(seed):
         if not sweeper.active:
             break
     np.testing.assert_allclose(sweeper.q, by_loops(model, chosen), atol=2e-3)
+
+
+@pytest.mark.parametrize("n_states", [3, 12, 40])
+@pytest.mark.parametrize("by_chance", [False, True])
+def test_after_a_restart_all_values_are_found_again(by_chance, n_states):
+    model = random_model(np.random.default_rng(8), n_states)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n_states, 0.0)
+    sweeper.set_rows(np.zeros((n_states, 3), dtype=bool), np.zeros((n_states, 3)))
+    sweeper.active.update(range(n_states))
+    settle(sweeper, n_states)
+    before = sweeper.value.copy()
+    sweeper.restart(np.arange(n_states), LOWEST)
+    assert (sweeper.value == LOWEST).all()
+    for _ in range(200):
+        sweeper.sweep(np.arange(n_states), 1e-10, LOWEST, by_chance=by_chance)
+    np.testing.assert_allclose(sweeper.value, before, atol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_a_whole_model_is_solved_in_any_unit_of_reward(unit):
+    model = random_model(np.random.default_rng(9), 8)
+    is_set = np.zeros((8, 3), dtype=bool)
+    solved = solve(
+        model.discounted, model.successor, unit * model.reward, is_set, 0.0 * model.reward,
+        unit * LOWEST,
+    )  # fmt: skip
+    np.testing.assert_allclose(solved / unit, by_loops(model, {}), atol=1e-3)

@@ -213,3 +213,36 @@ def test_a_split_is_weighed_by_what_kept_steps_show():
         assert side.any()
         assert not side.all()
         assert learner._search._loss(learner._search._halves(state, steps, side), 4 * n) < -5
+
+
+def test_a_merge_needs_three_nats():
+    gains = []
+    for distance in np.linspace(0.0, 1.6, 60):
+        learner = OnlineLearner(2, 1, TGMConfig(bandwidth=0.5))
+        for place in (0.0, distance):
+            state = learner._edit.add_state(0)
+            for offset in ([0.1, 0.0], [-0.1, 0.0], [0.0, 0.1], [0.0, -0.1]):
+                learner.world.states.add(state, np.array([place, 0.0]) + offset, 1.0)
+        found = learner._search.merge(0, 1, 8)
+        assert isinstance(found, Revision) == (found.gain > 3.0)
+        gains.append(found.gain)
+    assert gains == sorted(gains, reverse=True)
+    assert any(1.5 < gain < 3.0 for gain in gains)
+    assert any(3.0 < gain < 4.5 for gain in gains)
+
+
+@pytest.mark.parametrize(
+    ("points", "more", "is_due"), [(3, 0, True), (20, 2, False), (20, 4, True)]
+)
+def test_a_state_is_looked_at_again_when_it_is_young_or_has_grown_by_a_seventh(
+    points, more, is_due
+):
+    learner = OnlineLearner(2, 1, TGMConfig(bandwidth=0.5))
+    state, search = learner._edit.add_state(0), learner._search
+    learner.world.states.add(state, LEFT, float(points))
+    search.touched.add(state)
+    assert search.due() == [state]
+    learner.world.states.add(state, LEFT, float(more)) if more else None
+    assert search.due() == []  # nobody has touched it
+    search.touched.add(state)
+    assert (search.due() == [state]) == is_due

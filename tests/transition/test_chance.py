@@ -8,12 +8,6 @@ import pytest
 from tests.oracles import misreading_log_probability, polya_urn_log_probability
 
 from tgm.transition.chance import (
-    CHANGE_AT_A_TRY,
-    EVENNESS,
-    MISREAD,
-    RANDOM_ROWS,
-    RANDOM_ROWS_WEIGHT,
-    SPREAD,
     evenness_of_rows,
     gain_of_change,
     log_odds_of_chance,
@@ -26,6 +20,11 @@ from tgm.transition.chance import (
 )
 
 PLACES = 4
+# The numbers themselves: a change of a constant is a change of what is believed.
+MISREAD, SPREAD = (0.5, 49.5), 2.0
+CHANGE_AT_A_TRY = 1e-3
+RANDOM_ROWS, RANDOM_ROWS_WEIGHT = 0.01, 10.0
+EVENNESS = (0.0, 0.3, 1.0, 3.0, 10.0)
 
 
 def counted(draws: list[int]) -> dict[int, float]:
@@ -136,3 +135,11 @@ def test_evenness_is_learned_from_all_rows():
     draws = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
     urns = {e: polya_urn_log_probability(draws, np.full(3, e)) for e in EVENNESS[1:]}
     assert evenness_of_rows([[4.0, 4.0, 4.0]]) == max(urns, key=urns.get)
+
+
+@pytest.mark.parametrize(("odds", "low", "high"), [(50.0, 0.98, 1.0), (-50.0, 0.0, 1e-3)])
+def test_where_all_rows_are_alike_the_share_of_random_rows_is_all_or_none(odds, low, high):
+    share = 0.5
+    for _ in range(3):
+        share = share_of_random_rows(np.full(1000, odds), np.ones(1000, dtype=bool), share)
+    assert low < share < high

@@ -10,14 +10,9 @@ from tgm.distributions.small import second_order
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.transition.diagonal_displacements import DiagonalDisplacements
-from tgm.transition.displacements import (
-    BROAD_DOF,
-    FLOOR,
-    OWN_SHARE,
-    SETTLED,
-    Displacements,
-    prior_weight,
-)
+from tgm.transition.displacements import Displacements, prior_weight
+
+BROAD_DOF, FLOOR, OWN_SHARE, SETTLED = 3.0, 1e-3, 0.9, 300.0  # the numbers themselves
 
 SQUARE, STATE = np.diag([2.0, 1.0, 0.5]), np.diag([0.02, 0.05, 0.1])
 

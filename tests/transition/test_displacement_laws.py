@@ -5,7 +5,7 @@ import numpy as np
 from tgm.distributions.small import second_order
 from tgm.files.arrays import ArrayReader
 from tgm.transition.displacement_laws import KeyedDisplacements
-from tgm.transition.displacements import SETTLED, Displacements
+from tgm.transition.displacements import Displacements
 from tgm.transition.no_displacements import NoDisplacements
 
 
@@ -13,8 +13,9 @@ def test_symbols_have_no_law():
     laws = NoDisplacements(3)
     laws.add(0, np.array([1.0]), 1.0)
     assert not laws.knows(0)
-    assert (laws.weight >= SETTLED).all()
-    assert laws.log_density(np.array([4.0]), 0) == 0.0
+    assert (laws.weight >= 300.0).all()
+    assert laws.log_density(np.array([4.0]), 0) == laws.log_broad_density(np.array([4.0])) == 0.0
+    assert laws.log_state_density == 0.0
     features = np.zeros((5, 3))
     assert laws.densities_from(np.zeros(1), 0, features, np.arange(5)).tolist() == [1.0] * 5
     assert laws.to_arrays() == {}
@@ -30,6 +31,7 @@ def test_the_law_of_keyed_points_is_that_of_what_follows_the_key():
         keyed.add(1, np.array([rng.integers(9), *way]), 1.0)
     way, origin = np.array([0.9, 0.1]), np.array([0.3, 0.2])
     assert keyed.log_density(np.array([5.0, *way]), 1) == plain.log_density(way, 1)
+    assert keyed.log_broad_density(np.array([5.0, *way])) == plain.log_broad_density(way)
     features = np.array([second_order(point) for point in rng.normal(size=(4, 2))])
     np.testing.assert_array_equal(
         keyed.densities_from(np.array([7.0, *origin]), 1, features, np.arange(4)),

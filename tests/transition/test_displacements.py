@@ -8,8 +8,10 @@ from scipy.stats import multivariate_t
 
 from tgm.distributions.small import second_order
 from tgm.files.arrays import ArrayReader
-from tgm.transition.displacements import BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT, Displacements
+from tgm.transition.displacements import Displacements
 
+# The numbers themselves: a change of a constant is a change of the law.
+BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT = 3.0, 1e-3, 0.9, 0.2
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]])
 STATE = np.array([[0.02, 0.0], [0.0, 0.05]])
 

@@ -473,3 +473,23 @@ def test_an_unsure_step_never_replaces_a_row():
         assert model.observe(0, 0, 2, 1.0, -1.0, 0.0, may_surprise=False) is None
         assert model.observe(0, 0, 3, 0.89, -1.0, 0.0) is None
     assert model.row(0, 0)[1] == 50.0
+
+
+def test_the_last_fifty_unusual_outcomes_are_remembered():
+    model = make(70, 40)
+    model.add(0, 0, 1, 1000.0, 0.0, 0.0)
+    for outcome in range(2, 65):
+        assert model.surprise(0, 0, outcome) is not None
+    assert model.runs[0, 0] == list(range(15, 65))
+    assert model.surprise(0, 0, 1) is None  # the usual one
+    assert (0, 0) not in model.runs
+
+
+def test_a_state_has_rows_if_any_leads_from_it_or_to_it():
+    model = make()
+    model.add(1, 0, 2, 1.0, 0.0, 0.0)
+    assert [model.has_rows(state) for state in range(4)] == [False, True, True, False]
+    model.add(1, 0, 2, -1.0, 0.0, 0.0)
+    assert not any(model.has_rows(state) for state in range(4))
+    model.add(START, START_ACTION, 3, 1.0, 0.0, 0.0)
+    assert model.has_rows(3)

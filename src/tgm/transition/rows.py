@@ -20,8 +20,6 @@ RANDOM_ROW_TRIES = 3.0  # tries from which a row may be random, and a third of t
 
 def differ(one: Outcomes, other: Outcomes) -> bool:
     """Whether the outcomes of a row have changed enough to plan with them again."""
-    if one == other:
-        return False
     return len(one) != len(other) or any(
         state != known or abs(share - before) >= CHANGED
         for (state, share), (known, before) in zip(one, other, strict=True)

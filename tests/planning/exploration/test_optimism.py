@@ -287,6 +287,14 @@ def test_values_that_differ_by_rounding_are_ties():
     assert {one_of_the_best(levelled, rng) for _ in range(50)} == {1, 2}
 
 
+@pytest.mark.parametrize("others", [[], [-1.0], [-1.0, -2.0], [-1.0, -2.0, -3.0]])
+def test_ties_are_levelled_however_many_are_worse(others):
+    levelled = level_ties(np.array([2.0, *others, 2.0 - 1e-12]), -3.0)
+    assert levelled.tolist() == [2.0, *others, 2.0]
+    alone = np.array([2.0, *others, 1.9])
+    assert level_ties(alone, -3.0).tolist() == alone.tolist()
+
+
 def test_a_random_number_is_drawn_for_ties_only():
     rng = np.random.default_rng(0)
     assert one_of_the_best(np.array([0.0, 2.0, 1.0]), rng) == 1
@@ -332,3 +340,41 @@ def test_the_bonus_of_a_random_row_by_hand():
     chance = model.chance(4)[row]
     assert bonus == pytest.approx(chance * expected, rel=0.15)
     assert (planner.sweeper.bonus > 0).all()
+
+
+def test_a_row_that_is_no_longer_random_loses_its_bonus():
+    model, planner = lottery()
+    strategy = optimism()
+    swept(strategy, planner, 4)
+    assert (planner.sweeper.bonus > 0).all()
+    for state in range(4):
+        for action in range(2):
+            model.forget_row(state, action)
+            model.add(state, action, state, 50.0, 0.0, 0.0)
+    for _ in range(5):  # the share of random rows is learned look by look
+        planner.forget_certainty()
+        swept(strategy, planner, 4, n_steps=100)
+    assert not model.is_random.any()
+    assert not planner.sweeper.bonus.any()
+
+
+def test_when_a_world_turns_out_random_the_hope_for_the_unknown_is_lost_at_once():
+    n_states, strategy, rng = 310, optimism(), np.random.default_rng(0)
+    model, planner = make(n_states)
+    for reward in (0.0, 1.0):
+        planner.see_reward(reward)
+    for state in range(n_states):  # a ring in which one row is unknown
+        model.add(state, 0, (state + 1) % n_states, 1.0, 0.0, 0.0)
+        if state:
+            model.add(state, 1, (state - 1) % n_states, 1.0, 0.0, 0.0)
+    alive = np.arange(n_states)
+    for _ in range(30):
+        strategy.values(planner, [(5, 1.0)], alive, 10, rng)
+    assert planner.sweeper.value.max() > 1e6
+    for state in range(n_states):
+        for after in rng.integers(n_states, size=8).tolist():
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
+    planner.forget_certainty()
+    strategy.values(planner, [(5, 1.0)], alive, 10, rng)
+    assert planner.best_known is not None
+    assert planner.sweeper.value.max() < 100

@@ -40,3 +40,23 @@ def test_of_two_equal_actions_the_less_tried_is_preferred():
         values = strategy.values(planner, [(0, 1.0)], np.arange(3), 0, rng)
         preferred += bool(values[1] > values[0])
     assert preferred > 25
+
+
+def test_what_a_row_has_not_shown_may_be_as_good_as_the_best_known():
+    model, planner = make(2)
+    for reward in (0.0, 1.0):
+        planner.see_reward(reward)
+    for action in range(2):
+        model.add(0, action, 0, 1.0, 0.0, 0.0)  # nothing leads to state 1, as far as is known
+        model.add(1, action, 1, 500.0, 1.0, 0.0)  # which is worth 10
+    strategy, rng, drawn = new_strategy("posterior_sampling"), np.random.default_rng(0), []
+    for _ in range(40):
+        strategy.begin_episode()
+        drawn.append(strategy.values(planner, [(0, 1.0)], np.arange(2), 10, rng).max())
+    assert all(0 <= value <= 10.01 for value in drawn)
+    assert np.mean(drawn) > 2
+    # The more often it was tried, the less there is left.
+    for action in range(2):
+        model.add(0, action, 0, 500.0, 0.0, 0.0)
+    strategy.begin_episode()
+    assert strategy.values(planner, [(0, 1.0)], np.arange(2), 10, rng).max() < 1

@@ -120,3 +120,8 @@ def test_in_an_unknown_world_the_reward_is_found_and_then_found_again(name):
     # And what was learned is enough for the greedy policy: right, right, right, right, stay.
     greedy = agent.planner.greedy_values(np.arange(5))
     assert greedy.argmax(axis=1).tolist() == [1, 1, 1, 1, 2]
+
+
+def test_strategies_with_values_of_their_own_need_a_model():
+    needing = {name for name, kind in STRATEGIES.items() if kind.needs_model}
+    assert needing == {"optimism", "posterior_sampling", "information_gain"} & set(STRATEGIES)

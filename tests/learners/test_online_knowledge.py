@@ -1,0 +1,76 @@
+"""What a learner answers when it is asked, of a life that can be counted by hand."""
+
+import numpy as np
+import pytest
+from tests.learners.worlds import HERE, THERE, two_places
+
+from tgm.config import TGMConfig
+from tgm.learners.online import OnlineLearner
+
+PRIOR = TGMConfig().row_prior
+
+
+@pytest.fixture(scope="module")
+def lived() -> OnlineLearner:
+    return two_places()
+
+
+def test_counts_ends_and_probabilities_by_hand(lived):
+    np.testing.assert_allclose(lived.transition_counts[0], [[0, 6], [6, 0]], atol=1e-9)
+    np.testing.assert_allclose(lived.transition_counts[1], [[6, 0], [0, 0]], atol=1e-9)
+    np.testing.assert_allclose(lived.end_probabilities, [[0, 0], [0.5, 0]], atol=1e-9)
+    each = PRIOR / 2
+    went_on = np.array([3 + each, each]) / (3 + PRIOR)  # half of six tries ended the episode
+    np.testing.assert_allclose(lived.transition_matrix[1], [went_on, [0.5, 0.5]])
+    np.testing.assert_allclose(
+        lived.transition_matrix[0, 0], [each / (6 + PRIOR), (6 + each) / (6 + PRIOR)]
+    )
+
+
+@pytest.mark.parametrize("belief", [[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]])
+def test_the_outlook_is_the_matrix_weighed_by_the_belief(lived, belief):
+    next_states, ends, tries = lived.outlook(np.array(belief))
+    goes_on = 1.0 - lived.end_probabilities
+    expected = np.einsum("s,as,ast->at", belief, goes_on, lived.transition_matrix)
+    np.testing.assert_allclose(next_states, expected)
+    np.testing.assert_allclose(ends, lived.end_probabilities @ belief)
+    np.testing.assert_allclose(next_states.sum(axis=1) + ends, 1.0)
+    np.testing.assert_allclose(tries, lived.transition_counts.sum(axis=2) @ belief)
+
+
+def test_beliefs_are_probabilities_of_the_places(lived):
+    found = lived.belief(np.array([HERE, THERE, [2.5, 1.0]]))
+    np.testing.assert_allclose(found[:2], np.eye(2), atol=1e-6)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_how_much_is_known(lived):
+    assert lived.n_fixed == 0
+    assert 2 <= lived.n_kept <= 24
+    assert not lived.is_full
+    assert lived.feature_use.relevant.all()
+    assert not lived.feature_use.is_exact.any()
+    assert lived.feature_use.varies
+    newborn = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    assert newborn.means.shape == (0, 2)
+    assert newborn.action_values(np.zeros((3, 0))).tolist() == [[0, 0]] * 3
+    assert newborn.excerpt([], []).removed == []
+
+
+def test_one_place_is_said_not_to_vary():
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    learner.begin(HERE)
+    for _ in range(5):
+        learner.observe(0, 0.0, HERE, terminated=False)
+    assert not learner.feature_use.varies
+    learner.observe(0, 0.0, HERE + 0.01, terminated=False)
+    assert len(learner.state_ids) == 1
+    assert learner.feature_use.varies
+
+
+@pytest.mark.parametrize(("limit", "is_full"), [(None, True), (2, False)])
+def test_it_is_full_at_the_bound_that_nobody_asked_for(limit, is_full):
+    learner = two_places(max_states=limit)
+    assert not learner.is_full
+    learner.most_states = 2
+    assert learner.is_full == is_full
