@@ -169,8 +169,9 @@ def tests_of(
         names = constants_at(sources[mutant.path], mutant.statement)
         places = users_of(sources, names) if names else set()
     found = {test for place in places for test in known.tests.get(place, ())}
-    if names and not found:  # a constant that is used elsewhere: the tests of its package may know
-        found = {test for test in known.seconds if test.startswith(mirror)}
+    if names:  # a test may look at a constant itself, or at what is made of it elsewhere
+        own = f"{mirror}test_{Path(mutant.path).name}" if found else mirror
+        found |= {test for test in known.seconds if test.startswith(own)}
 
     def order(test: str) -> tuple[int, bool, str]:
         seconds = known.seconds[test]

@@ -96,3 +96,8 @@ def test_the_first_symbol_of_all_is_a_state():
     states = SymbolStates(1)
     model = WorldModel(states, SparseTransitions(2, 0.9), NoDisplacements(2), StepMemory(5))
     assert filters(model)[0].posterior(np.zeros(1), [], None, None).newness == 1.0
+
+
+def test_no_symbol_is_an_outlier_however_often_its_row_leads_elsewhere():
+    quick, _ = filters(world())
+    assert quick.log_odds_of_outlier(np.array([3.0]), (2, 1), 1e6) == -np.inf

@@ -61,6 +61,13 @@ def test_values_that_repeat_are_symbols(make):
     assert not agent.covariances.any()
 
 
+@pytest.mark.parametrize(("offset", "is_exact"), [(0.0, True), (0.37, False)])
+def test_at_first_all_features_must_be_whole_numbers_to_be_symbols(offset, is_exact):
+    env = Grid(5, lambda env: numbers(env.row, env.column + offset), 2)
+    agent = tgm.TGMAgent(env, seed=0).learn(1)
+    assert agent.learner.is_exact.tolist() == [is_exact, is_exact]
+
+
 def test_the_kinds_are_judged_when_the_observations_have_doubled_until_256():
     assert LOOK_AT == (16, 32, 64, 128, 256)
 

@@ -7,7 +7,7 @@ from tgm.envs import load_maze
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.structure.scale_choice import RATIOS, ScaleChoice, choose_scale
-from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
+from tgm.structure.scale_evidence import EPISODE_START, FirstSteps, evidence_of_each
 
 Looks = np.ndarray
 
@@ -159,3 +159,20 @@ def test_a_scale_in_a_file_is_checked():
             ScaleChoice.from_arrays(ArrayReader(arrays | {name: wrong}), 2)
         with pytest.raises(DataError, match=name):
             ScaleChoice.from_arrays(ArrayReader(arrays | {name: arrays[name][:1]}), 2)
+
+
+def test_the_gain_of_a_feature_is_its_evidence_with_the_prior_of_its_width():
+    cells, actions = walk(3, 60)
+    noise = 0.15 * np.random.default_rng(3).normal(size=cells.shape)
+    steps = FirstSteps(cells + noise, actions)
+    before = ScaleChoice(np.ones(2), steps.typical_step, np.array([True, False]), np.zeros(2))
+    found = before.with_features(steps, np.array([1]))
+    alone = FirstSteps(steps.points[:, 1:], steps.actions)
+    # A deviation is a quarter of a typical step, give or take a factor of e.
+    log_prior = -0.5 * np.log(RATIOS / 0.25) ** 2
+    weighed = evidence_of_each(alone, RATIOS)[0][0] + log_prior
+    assert found.gain[1] == pytest.approx(weighed.max())
+    assert found.gain[0] == 0.0
+    assert found.deviation[1] == pytest.approx(
+        RATIOS[weighed.argmax()] * alone.typical_step[0] if found.relevant[1] else 1.0
+    )

@@ -493,3 +493,19 @@ def test_a_state_has_rows_if_any_leads_from_it_or_to_it():
     assert not any(model.has_rows(state) for state in range(4))
     model.add(START, START_ACTION, 3, 1.0, 0.0, 0.0)
     assert model.has_rows(3)
+
+
+def test_the_reward_of_a_random_row_that_ends_at_times_by_hand():
+    model = make()
+    model.share_random, model.evenness = 0.5, 3.0
+    for after, tries, reward, end in ((1, 5, 1.0, 0.0), (2, 3, 1.0, 0.0), (3, 2, 10.0, 1.0)):
+        for _ in range(tries):
+            model.add(0, 0, after, 1.0, reward, end)
+    assert model.is_random[0, 0]
+    # Three tries more for each of three outcomes, the end among them.
+    ends = (2 + 3) / (10 + 9)
+    assert model.end[0, 0] == pytest.approx(ends, abs=CHANGED)
+    assert model.reward[0, 0] == pytest.approx(10 * ends + 1 * (1 - ends), rel=CHANGED)
+    pairs = zip(model.successor[0, 0].tolist(), model.probability[0, 0].tolist(), strict=True)
+    onward = {after: share for after, share in pairs if share}
+    assert onward == pytest.approx({1: 8 / 14, 2: 6 / 14}, abs=CHANGED)

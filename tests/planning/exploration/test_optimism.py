@@ -378,3 +378,15 @@ def test_when_a_world_turns_out_random_the_hope_for_the_unknown_is_lost_at_once(
     strategy.values(planner, [(5, 1.0)], alive, 10, rng)
     assert planner.best_known is not None
     assert planner.sweeper.value.max() < 100
+
+
+def test_a_restored_strategy_waits_as_long_in_a_world_of_chance():
+    _, planner = lottery()
+    strategy, other = optimism(), optimism()
+    swept(strategy, planner, 4, n_steps=50)
+    arrays = strategy.to_arrays()
+    assert arrays["value_at"] == 60  # the best known value is computed again after a fifth
+    other.restore(ArrayReader(arrays))
+    assert {name: array.tolist() for name, array in other.to_arrays().items()} == {
+        name: array.tolist() for name, array in arrays.items()
+    }
