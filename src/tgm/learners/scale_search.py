@@ -279,8 +279,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._names = [StateId(name) for name in n_states.tolist()]
         self._n_steps = saved.count("n_steps")
         self.is_over = bool(saved.flags("is_over", 1)[0])
-        if saved.has("strained"):  # older models had no rivals
-            self._strained = saved.flags("strained", self._n_features - self._n_keys)
+        self._strained = saved.flags("strained", self._n_features - self._n_keys)
         if not saved.part("choice").is_empty:
             self.choice = ScaleChoice.from_arrays(
                 saved.part("choice"), self._n_features - self._n_keys

@@ -83,7 +83,8 @@ def widest(weight: FloatArray) -> float:
     in a covariance that grows with them. So it grows slowly, as the rows of states become known:
     with the root of the mean number of points of a state (n,).
     """
-    return WIDEST * math.sqrt(max(1.0, float(weight.mean()) / SURE_POINTS))
+    points = float(weight.sum()) / max(1, len(weight))
+    return WIDEST * math.sqrt(max(1.0, points / SURE_POINTS))
 
 
 def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:
