@@ -9,7 +9,7 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
-from tgm.inference.filtering import NOTHING
+from tgm.inference.outlier_evidence import OutlierEvidence
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import Learner, LearnInfo
@@ -33,7 +33,6 @@ POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is l
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
 BIRTH = 0.9  # probability of "none of the known states", if it is no outlier, that makes a state
 BIRTH_ODDS = 2.0  # times the probability of an outlier: what a new state needs too
-UNEXPLAINED = 0.5  # probability of "no known state" from which known states do not explain it
 OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
@@ -70,11 +69,12 @@ class OnlineLearner(OnlineKnowledge):
         self._search = StructureSearch(world, config.row_prior)
         self._log = ChangeLog(world.states)
         self._edit = WorldEditor(world, planner, self._search, self._log)
+        self._outliers = OutlierEvidence(world, self.filter, config.row_prior)
         self._reviser = Reviser(
             self._search,
             self._edit,
             self._assign_again,
-            self.filter.log_odds_of_outlier,
+            self._outliers,
             config,
             self.most_states,
         )
@@ -164,21 +164,12 @@ class OnlineLearner(OnlineKnowledge):
     def _judge_outlier(self, last: Step, step: Step, posterior: StepPosterior) -> StepPosterior:
         """Decide whether the last step was an outlier, now that the next one was seen.
 
-        ln P(outlier) + ln p(x | what was expected) against ln P(no outlier) + ln p(x | what was
-        seen). If it was none, it is learned from, and the posterior of the new step follows it.
+        If it was none, it is learned from, and the posterior of the new step follows it.
         """
         doubted = self._doubted
         if doubted is None:  # it became an outlier when it was assigned again
             return posterior
-        total = sum(p for _, p in doubted.after)
-        if total > 0.0:
-            seen = [(state, p / total) for state, p in doubted.after]
-            other = self.filter.posterior(step.arrival, seen, step.action, step.departure)
-            log_real = math.log(max(1.0 - doubted.outlier, NOTHING)) + other.log_density
-            was_real = log_real > math.log(doubted.outlier) + posterior.log_density
-        else:  # it would be a place that was never seen
-            was_real = posterior.newness + posterior.outlier > UNEXPLAINED
-        if not was_real:
+        if not self._outliers.was_real(doubted, step, posterior):
             self.world.background.n_outliers += 1.0
             return posterior
         self._learn_step(last, doubted, may_be_outlier=False)
