@@ -308,7 +308,7 @@ def lottery():
     planner.see_reward(1.0)
     for state in range(4):
         for after in (0, 1, 2, 3, 3, 2, 1, 0):
-            model.add(state, 0, after, 1.0, 0.0, 0.0)
+            model.add(state, 0, after, 1.0, float(state == 7), 0.0)
             model.add(state, 1, after, 1.0, float(after == 3), float(after == 3))
     return model, planner
 
@@ -398,7 +398,7 @@ def test_when_a_world_turns_out_random_the_hope_for_the_unknown_is_lost_at_once(
     assert planner.sweeper.value.max() > 1e6
     for state in range(n_states):
         for after in rng.integers(n_states, size=8).tolist():
-            model.add(state, 0, after, 1.0, 0.0, 0.0)
+            model.add(state, 0, after, 1.0, float(state == 7), 0.0)
     planner.forget_certainty()
     strategy.values(planner, [(5, 1.0)], alive, 10, rng)
     assert planner.best_known is not None
