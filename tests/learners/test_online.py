@@ -12,6 +12,7 @@ from tgm.envs import load_maze, random_maze
 from tgm.errors import RunError
 from tgm.experiments.structure import compare_structure
 from tgm.files.arrays import ArrayReader
+from tgm.inference.step_filter import StepPosterior
 from tgm.learners.online import OnlineLearner
 from tgm.learners.revising import REASSIGN
 from tgm.learners.scale_search import OTHER_SCALE
@@ -612,6 +613,20 @@ def test_an_episode_that_ends_with_an_outlier_has_ended():
     assert transitions.end_sum.sum() == pytest.approx(before + 1)
     assert transitions.end_sum[left, 0] == pytest.approx(1)
     assert learner.world.background.n_outliers == 0
+
+
+@pytest.mark.parametrize(
+    ("newness", "outlier", "is_born"), [(0.66, 0.32, True), (0.64, 0.34, False), (0.5, 0.2, False)]
+)
+def test_a_state_is_born_if_it_is_twice_as_likely_as_an_outlier(newness, outlier, is_born):
+    learner = two_places(40)
+    world, here = learner.world, learner.world.belief[0][0]
+    step = Step(np.zeros(2), [(here, 1.0)], 1, -1.0, 0.0, np.array([0.5, 2.0]))
+    posterior = StepPosterior([], [], newness, [(here, newness)], 0.0, outlier)
+    learner._assign(step, posterior, 41.0)
+    assert not step.is_outlier
+    assert world.states.n_alive == 2 + is_born
+    assert bool(step.after) == is_born
 
 
 def test_outliers_that_fall_together_are_no_state():

@@ -83,8 +83,10 @@ def diagnose(signs: Signs) -> tuple[Advice, ...]:
                 f"there is a state per observation: {signs.n_states} states of "
                 f"{signs.n_observations} observations",
                 "Hardly any place was recognised when it was seen again. Leave out features that "
-                "are noise, times or counters, raise bandwidth, or use bandwidth='auto'. If the "
-                "world really has that many states, it needs more steps",
+                "are noise, times or counters. Where observations flow and never repeat, such as "
+                "angles and speeds, set bandwidth to a distance within which they count as one "
+                "place, or round them to a grid. If the world really has that many states, it "
+                "needs more steps",
             )
         )
     if signs.is_full:
@@ -92,9 +94,9 @@ def diagnose(signs: Signs) -> tuple[Advice, ...]:
             Advice(
                 LIMIT,
                 f"there are {signs.n_states} states, which is the default limit; no more are made",
-                "Probably similar observations are not recognised as one place: raise bandwidth, "
-                "use bandwidth='auto', or leave out features that are noise. If the world really "
-                "has more states, set max_states",
+                "Probably similar observations are not recognised as one place: leave out features "
+                "that are noise, or set bandwidth to a distance within which observations count as "
+                "one place. If the world really has more states, set max_states",
             )
         )
     if signs.n_amounts > KNOWN_TO_WORK:

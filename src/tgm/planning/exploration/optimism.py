@@ -32,7 +32,7 @@ UNSEEN = 0.2  # tries that "something never seen" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
-FIRST_VALUE_GROWTH = 1.05  # the same while nothing better than the worst is known
+OFTEN = 25.0  # visits of a state after which an unknown row in it was passed over by bonuses
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
 
 
@@ -168,16 +168,15 @@ class Optimism(ExplorationStrategy):
         """In a world of chance, measure the unknown from the best known value."""
         if planner.model.share_random < WORLD_OF_CHANCE:
             planner.limit_optimism(None)
-        elif n_steps >= self._value_at:
+        elif planner.best_known is None or n_steps >= self._value_at:
+            self._value_at = n_steps * VALUE_GROWTH
             planner.model.learn_evenness()
             best = float(planner.greedy_values(alive)[alive].max(initial=planner.lowest))
-            # Bonuses add up over many steps, to more than a range. While nothing better than the
-            # worst is known, the unknown must still be worth more than they are.
-            is_better = best > planner.lowest + LEAST_CHANGE * planner.reward_range
-            self._value_at = n_steps * (VALUE_GROWTH if is_better else FIRST_VALUE_GROWTH)
-            if is_better and planner.best_known is None:
+            if planner.best_known is None:
                 planner.sweeper.restart(alive, planner.lowest)
-            planner.limit_optimism(best if is_better else None)
+            elif best <= planner.lowest + LEAST_CHANGE * planner.reward_range:
+                best = _best_with_bonuses(planner, alive, best)
+            planner.limit_optimism(best)
 
     def _note_best(self, planner: ModelPlanner, value: float, n_steps: int) -> None:
         """Decide from the best value in reach whether known rows must be tried again.
@@ -191,6 +190,19 @@ class Optimism(ExplorationStrategy):
         known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
         if is_lowest or (value <= known and n_steps >= self._retry_at):
             self._is_stuck = self._is_due = True
+
+
+def _best_with_bonuses(planner: ModelPlanner, alive: IntArray, best: float) -> float:
+    """The best value, that of bonuses included if they keep the agent from the unknown.
+
+    Bonuses add up over many steps, to more than a range. A state that was seen often and has an
+    unknown row is the sign of it. While nothing better than the worst is known, the unknown must be
+    worth more than all bonuses.
+    """
+    visits, is_set = planner.model.visits[alive], planner.sweeper.is_set[alive]
+    if not (is_set & (visits.sum(axis=1, keepdims=True) > OFTEN)).any():
+        return best
+    return max(best, float(planner.sweeper.q[alive][~is_set].max(initial=best)))
 
 
 def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
