@@ -256,13 +256,9 @@ class OnlineLearner(OnlineKnowledge):
 
     def _change_of_world(self, state: int, action: int, gain: float) -> None:
         """A row has changed and was forgotten: doubt all others, once for each change."""
-        world = self.world
-        self._log.row_keys([(state, action)])
-        self._log.move("change", (state,), f"action {action} does not do what it did", gain)
-        world.memory.forget_row(state, action)
+        self._edit.follow_change(state, action, gain)
         if self.n_steps - self._changed_at > ONE_CHANGE:
-            world.transitions.doubt_all(but=(state, action))
-            self.planner.forget_certainty()
+            self._edit.doubt_rows(but=(state, action))
         self._changed_at = self.n_steps
 
     # --- revise -----------------------------------------------------------------------------------
@@ -270,11 +266,12 @@ class OnlineLearner(OnlineKnowledge):
     def _revise(self) -> None:
         """Scale, structure and fading, each when it is due."""
         if self.n_steps >= self._pool_at:
-            self.learn_scale()
+            self._edit.learn_scale(self.first_covariance)
             self._pool_at = self.n_steps * POOL_GROWTH
         if self.n_steps % STRUCTURE_EVERY == 0:
             self._reviser.revise(self.n_steps)
-            self._fade()
+            if self._config.half_life is not None:
+                self._edit.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
 
     def _assign_again(self, step: Step, born: float) -> None:
         step.before = [(s, p) for s, p in step.before if self.world.states.is_alive[s]]
@@ -284,21 +281,6 @@ class OnlineLearner(OnlineKnowledge):
         self.world.count(step, +1.0)
         self._keep(step)
         self._log.step(step)
-
-    def learn_scale(self) -> None:
-        """Empirical Bayes: the common covariance follows the scatter within states."""
-        states = self.world.states
-        states.set_state_density(self.world.displacements.log_state_density)
-        states.learn_scale(self.first_covariance)
-        self._log.is_everything = True
-
-    def _fade(self) -> None:
-        """In a world that changes, what was seen long ago counts less."""
-        if self._config.half_life is not None:
-            transitions = self.world.transitions
-            transitions.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
-            self.planner.forget_certainty()
-            self._log.row_keys(transitions.rows)
 
     # --- report -----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tgm.distributions import FloatArray
 from tgm.learners.change_log import ChangeLog
 from tgm.memory.step import Step, relabel
 from tgm.perception.component_map import ComponentMap, MoveKind
@@ -9,6 +10,7 @@ from tgm.perception.state_slots import LEAST_WEIGHT, NO_WEIGHT
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch
+from tgm.transition.planned_rows import Key
 from tgm.world_model import WorldModel
 
 LEAST_SHIFT = 1e-6  # tries; fewer are rounding
@@ -36,6 +38,33 @@ class WorldEditor:
         self._search.birth(state)
         self._log.state(state)
         return state
+
+    def learn_scale(self, first: FloatArray) -> None:
+        """Empirical Bayes: the common covariance follows the scatter within states.
+
+        `first` (n_features, n_features) is the first guess of it.
+        """
+        states = self.world.states
+        states.set_state_density(self.world.displacements.log_state_density)
+        states.learn_scale(first)
+        self._log.is_everything = True
+
+    def fade(self, log_factor: float) -> None:
+        """In a world that changes, count what was seen so far exp(log_factor) times."""
+        self.world.transitions.fade(log_factor)
+        self._planner.forget_certainty()
+        self._log.row_keys(self.world.transitions.rows)
+
+    def follow_change(self, state: int, action: int, gain: float) -> None:
+        """An action does something else since now: its kept steps count for it no longer."""
+        self._log.row_keys([(state, action)])
+        self._log.move("change", (state,), f"action {action} does not do what it did", gain)
+        self.world.memory.forget_row(state, action)
+
+    def doubt_rows(self, *, but: Key) -> None:
+        """Ask for one more try of every row but one."""
+        self.world.transitions.doubt_all(but=but)
+        self._planner.forget_certainty()
 
     def withdraw(self, step: Step) -> float:
         """Take back what a kept step added; returns the birth of the state that it was kept in.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from operator import add
 
@@ -22,6 +21,7 @@ from tgm.distributions.small import (
 )
 from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_POINT, LARGEST_PRODUCT, ArrayReader, Arrays
+from tgm.perception.common_covariance import LOG_2PI
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_evidence import (
     chance_width,
@@ -33,7 +33,6 @@ from tgm.perception.gaussian_evidence import (
 )
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
-LOG_2PI = math.log(2 * math.pi)
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
 CONFIRMED = 1.5  # points that make a state more than an outlier

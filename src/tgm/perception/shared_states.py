@@ -18,6 +18,7 @@ from tgm.distributions.small import squared_radius
 from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_POINT, LARGEST_SQUARE, ArrayReader, Arrays, number
 from tgm.files.schema import symmetric
+from tgm.perception.common_covariance import CommonCovariance
 from tgm.perception.component_prior import log_repulsion
 from tgm.perception.gaussian_evidence import (
     FIRST_WEIGHT,
@@ -26,7 +27,7 @@ from tgm.perception.gaussian_evidence import (
     two_sides,
     widest,
 )
-from tgm.perception.gaussian_states import LOG_2PI, NEAR, REFRESH_SHARE
+from tgm.perception.gaussian_states import NEAR, REFRESH_SHARE
 from tgm.perception.low_rank import low_rank
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
@@ -66,17 +67,17 @@ class SharedGaussianStates(StateSlots):
         self._theta = np.zeros((n_slots, n_features + 2))
         self._refresh_at = np.zeros(n_slots)
         self._together = np.zeros((n_features, n_features))  # sums of products of offsets
-        self._set_covariance(covariance)
-
-    def _set_covariance(self, covariance: FloatArray) -> None:
-        self.prior_covariance = covariance
-        self._precision = np.linalg.inv(covariance)
-        self._log_det = float(np.linalg.slogdet(covariance)[1])
+        self._common = CommonCovariance(covariance)
 
     @property
     def n_features(self) -> int:
         """Length of an observation."""
         return self.mean.shape[1]
+
+    @property
+    def prior_covariance(self) -> FloatArray:
+        """(n_features, n_features) what is believed of the covariance of a state."""
+        return self._common.matrix
 
     @property
     def prior_dof(self) -> float:
@@ -94,45 +95,38 @@ class SharedGaussianStates(StateSlots):
         self, point: FloatArray, departure: FloatArray | None = None, action: int | None = None
     ) -> FloatArray:
         """(n_slots,) log predictive density of one point (n_features,) under each state."""
-        scaled = self._precision @ point
+        scaled = self._common.precision @ point
         features = np.concatenate([[scaled @ point], scaled, [1.0]])
         return np.asarray(self._theta[: self.n_slots] @ features)
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
-        scaled = points @ self._precision
+        scaled = points @ self._common.precision
         squares = np.einsum("ni,ni->n", scaled, points)[:, None]
         features = np.concatenate([squares, scaled, np.ones((len(points), 1))], axis=1)
         return np.asarray(features @ self._theta[: self.n_slots].T)
 
     def log_room(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
-        return self._log_repulsion(point - self.mean[slot])
-
-    def _log_repulsion(self, offset: FloatArray) -> float:
-        return log_repulsion(self._square(offset), self.n_features, self.radius)
-
-    def _square(self, offset: FloatArray) -> float:
-        return float(offset @ self._precision @ offset)
+        square = self._common.square(point - self.mean[slot])
+        return log_repulsion(square, self.n_features, self.radius)
 
     def log_anywhere(self, point: FloatArray) -> float:
         """ln density of a state of which nothing is known but that there are others."""
-        return log_density_anywhere(self.mean[self.alive], point, np.diag(self.prior_covariance))
+        return log_density_anywhere(self.mean[self.alive], point, self._common.variance)
 
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
-        offset = points - self.mean[slots]
-        square = np.einsum("ni,ij,nj->n", offset, self._precision, offset)
-        square /= 1.0 + 1.0 / self.weight[slots]
+        square = self._common.squares(points - self.mean[slots]) / (1.0 + 1.0 / self.weight[slots])
         return np.asarray(gammaincc(self.n_features / 2, square / 2))
 
     def squared_distance(self, point: FloatArray, slot: int) -> float:
         """Squared distance of a point from a state, in typical standard deviations."""
-        return self._square(point - self.mean[slot])
+        return self._common.square(point - self.mean[slot])
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the precision: a product with it is a distance."""
-        return np.asarray(self._precision @ offset)
+        return np.asarray(self._common.precision @ offset)
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -195,8 +189,8 @@ class SharedGaussianStates(StateSlots):
         """Bring the density of a state up to date with its statistics."""
         weight, mean = float(self.weight[slot]), self.mean[slot]
         wider = 1.0 + 1.0 / weight
-        self.peak[slot] = -0.5 * (self.n_features * (LOG_2PI + math.log(wider)) + self._log_det)
-        scaled = self._precision @ mean
+        self.peak[slot] = self._common.log_peak(wider)
+        scaled = self._common.precision @ mean
         self._theta[slot, 0] = -0.5 / wider
         self._theta[slot, 1:-1] = mean / wider
         self._theta[slot, -1] = self.peak[slot] - 0.5 * float(scaled @ mean) / wider
@@ -218,11 +212,12 @@ class SharedGaussianStates(StateSlots):
             return
         freedom, spread = self.weight[slots] - 1, self.spread[slots]
         guess = np.diag(first)
-        chosen = narrower_half((spread / np.diag(self.prior_covariance)).sum(axis=1), freedom)
+        chosen = narrower_half((spread / self._common.variance).sum(axis=1), freedom)
         total = FIRST_WEIGHT + float(freedom[chosen].sum())
         variance = (FIRST_WEIGHT * guess + spread[chosen].sum(axis=0)) / total
         variance = np.minimum(variance, widest(self.weight[slots]) ** 2 * guess)
-        self._set_covariance(low_rank(variance, self._together, float(freedom.sum())))
+        covariance = low_rank(variance, self._together, float(freedom.sum()))
+        self._common = CommonCovariance(covariance)
         for slot in self.alive.tolist():
             self.refresh(slot)
 
@@ -243,20 +238,19 @@ class SharedGaussianStates(StateSlots):
         self._together = saved.read(wanted)["together"]
         self.log_state_density = saved.number("log_state_density")
         self.radius = saved.number("radius", low=0.1, high=100.0)
-        self._set_covariance(saved.positive_definite("covariance", n_features, n_features))
+        covariance = saved.positive_definite("covariance", n_features, n_features)
+        self._common = CommonCovariance(covariance)
 
     # --- structure --------------------------------------------------------------------------------
 
     def moments(self, slot: int) -> Moments:
         """Weight, mean and scatter of the points of a state; the scatter as it is expected."""
         weight = self.weight[slot]
-        scatter = self.expected_scatter(float(weight))
-        return Moments(weight, self.mean[slot].copy(), scatter)
+        return Moments(weight, self.mean[slot].copy(), self.expected_scatter(float(weight)))
 
     def near(self, slot: int) -> list[int]:
         """The other states whose mean lies within NEAR typical deviations."""
-        offset = self.mean[: self.n_slots] - self.mean[slot]
-        squares = np.einsum("ki,ij,kj->k", offset, self._precision, offset)
+        squares = self._common.squares(self.mean[: self.n_slots] - self.mean[slot])
         found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
         return [other for other in found if other != slot and self.is_alive[other]]
 
@@ -270,24 +264,20 @@ class SharedGaussianStates(StateSlots):
 
         -ln rho - ln |2 pi S| / 2 - d/2 ln(n / (n1 n2)) - n1 n2 / (2n) d'Pd - ln repulsion
         """
-        n_features, harmonic = self.n_features, first * second / (first + second)
-        return (
-            -self.log_state_density
-            - 0.5 * (n_features * LOG_2PI + self._log_det)
-            + 0.5 * n_features * math.log(harmonic)
-            - 0.5 * harmonic * self._square(offset)
-            - self._log_repulsion(offset)
-        )
+        harmonic, square = first * second / (first + second), self._common.square(offset)
+        log_mean = self._common.log_peak(1.0 / harmonic) - 0.5 * harmonic * square
+        log_room = log_repulsion(square, self.n_features, self.radius)
+        return log_mean - self.log_state_density - log_room
 
     def is_wide(self, slot: int) -> bool:
         """Whether the points of a state lie further off than chance explains: it may be two."""
         n_features, weight = self.n_features, float(self.weight[slot])
-        square = float((self.spread[slot] / np.diag(self.prior_covariance)).sum()) / weight
+        square = float((self.spread[slot] / self._common.variance).sum()) / weight
         return square > n_features + WIDE_DEVIATIONS * math.sqrt(2 * n_features / weight)
 
     def cut(self, points: FloatArray) -> BoolArray | None:
         """(n,) one side of the best cut of points (n, n_features) in two, or None."""
-        return two_sides(points / np.sqrt(np.diag(self.prior_covariance)))
+        return two_sides(points / np.sqrt(self._common.variance))
 
     def split_gain(self, first: Moments, second: Moments) -> float:
         """Nats of evidence of the observations won by seeing two sets of points as two states."""
@@ -299,7 +289,7 @@ class SharedGaussianStates(StateSlots):
 
         def log_density(moments: Moments) -> float:
             wider = 1.0 + 1.0 / float(moments.weight)
-            square = self._square(point - moments.mean)
+            square = self._common.square(point - moments.mean)
             return -0.5 * (square / wider + self.n_features * math.log(wider))
 
         return log_density(first) - log_density(second)
@@ -310,15 +300,12 @@ class SharedGaussianStates(StateSlots):
 
     def log_evidence(self, slot: int) -> float:
         """Nats that the points of a state add to the evidence."""
-        n_features, weight = self.n_features, float(self.weight[slot])
+        weight = float(self.weight[slot])
         if weight < 1.0:
             return weight * self.log_state_density
-        square = float((self.spread[slot] / np.diag(self.prior_covariance)).sum())
-        return (
-            self.log_state_density
-            - 0.5 * (weight - 1.0) * (n_features * LOG_2PI + self._log_det)
-            - 0.5 * (n_features * math.log(weight) + square)
-        )
+        square = float((self.spread[slot] / self._common.variance).sum())
+        log_points = (weight - 1.0) * self._common.log_peak() - 0.5 * square
+        return self.log_state_density + log_points - 0.5 * self.n_features * math.log(weight)
 
     # --- reports and files ------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
-from tgm.perception.gaussian_states import LOG_2PI
+from tgm.perception.common_covariance import LOG_2PI
 from tgm.transition.displacements import (
     BROAD_DOF,
     FARTHEST,

@@ -308,7 +308,7 @@ def lottery():
     planner.see_reward(1.0)
     for state in range(4):
         for after in (0, 1, 2, 3, 3, 2, 1, 0):
-            model.add(state, 0, after, 1.0, float(state == 7), 0.0)
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
             model.add(state, 1, after, 1.0, float(after == 3), float(after == 3))
     return model, planner
 
