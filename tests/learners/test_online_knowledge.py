@@ -57,6 +57,18 @@ def test_how_much_is_known(lived):
     assert newborn.excerpt([], []).removed == []
 
 
+def test_the_free_energy_is_what_all_observations_were_not_expected():
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    rng = np.random.default_rng(0)
+    infos = [learner.begin(HERE)]
+    for _ in range(30):
+        infos.append(learner.observe(0, 0.0, rng.normal(0, 0.1, 2), terminated=False))
+    told = learner.learn((), 3)
+    assert told.free_energy == pytest.approx(-sum(info.log_density for info in infos))
+    assert told.n_forgotten == 3
+    assert told.moves == ()
+
+
 def test_one_place_is_said_not_to_vary():
     learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
     learner.begin(HERE)
