@@ -6,6 +6,7 @@ from tests.learners.worlds import HERE, THERE, two_places
 
 from tgm.config import TGMConfig
 from tgm.learners.online import OnlineLearner
+from tgm.perception.coordinates import Coordinates
 
 PRIOR = TGMConfig().row_prior
 
@@ -78,6 +79,18 @@ def test_one_place_is_said_not_to_vary():
     learner.observe(0, 0.0, HERE + 0.01, terminated=False)
     assert len(learner.state_ids) == 1
     assert learner.feature_use.varies
+
+
+def test_what_is_left_out_does_vary():
+    learner = OnlineLearner(1, 2, TGMConfig(bandwidth=0.5))
+    relevant = np.array([True, False])
+    learner.coordinates = Coordinates(np.zeros(2), relevant, np.zeros(2), np.ones(2))
+    learner.begin(np.zeros(2))
+    for value in range(5):
+        learner.observe(0, 0.0, np.array([0.0, value]), terminated=False)
+    assert len(learner.state_ids) == 1
+    assert learner.feature_use.varies
+    assert learner.feature_use.relevant.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(("limit", "is_full"), [(None, True), (2, False)])
