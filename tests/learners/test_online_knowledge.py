@@ -7,6 +7,7 @@ from tests.learners.worlds import HERE, THERE, two_places
 from tgm.config import TGMConfig
 from tgm.learners.online import OnlineLearner
 from tgm.perception.coordinates import Coordinates
+from tgm.transition.sparse import START, START_ACTION
 
 PRIOR = TGMConfig().row_prior
 
@@ -26,6 +27,10 @@ def test_counts_ends_and_probabilities_by_hand(lived):
     np.testing.assert_allclose(
         lived.transition_matrix[0, 0], [each / (6 + PRIOR), (6 + each) / (6 + PRIOR)]
     )
+
+
+def test_where_episodes_begin_is_counted(lived):
+    assert lived.world.transitions.row(START, START_ACTION) == pytest.approx({0: 6.0})
 
 
 @pytest.mark.parametrize("belief", [[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]])
