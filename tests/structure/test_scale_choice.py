@@ -163,7 +163,7 @@ def test_a_scale_in_a_file_is_checked():
 
 def test_the_gain_of_a_feature_is_its_evidence_with_the_prior_of_its_width():
     cells, actions = walk(3, 60)
-    noise = 0.15 * np.random.default_rng(3).normal(size=cells.shape)
+    noise = 0.03 * np.random.default_rng(3).normal(size=cells.shape)
     steps = FirstSteps(cells + noise, actions)
     before = ScaleChoice(np.ones(2), steps.typical_step, np.array([True, False]), np.zeros(2))
     found = before.with_features(steps, np.array([1]))
@@ -171,6 +171,7 @@ def test_the_gain_of_a_feature_is_its_evidence_with_the_prior_of_its_width():
     # A deviation is a quarter of a typical step, give or take a factor of e.
     log_prior = -0.5 * np.log(RATIOS / 0.25) ** 2
     weighed = evidence_of_each(alone, RATIOS)[0][0] + log_prior
+    assert log_prior[weighed.argmax()] < -0.5  # it is narrower than is usual
     assert found.gain[1] == pytest.approx(weighed.max())
     assert found.gain[0] == 0.0
     assert found.deviation[1] == pytest.approx(
