@@ -92,9 +92,9 @@ def verdicts_in(paths: Sequence[Path]) -> dict[Key, bool]:
     }
 
 
-def survivors_in(path: Path) -> set[Key]:
-    """The mutants that survived the runs that a file keeps."""
-    return {key for key, is_killed in verdicts_in([path]).items() if not is_killed}
+def survivors_in(*paths: Path) -> set[Key]:
+    """The mutants that survived the runs that some files keep."""
+    return {key for key, is_killed in verdicts_in(paths).items() if not is_killed}
 
 
 def modules_of(root: Path, packages: Sequence[str]) -> dict[str, str]:
@@ -230,7 +230,9 @@ def main() -> int:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
     parser.add_argument("--tests", nargs="+", help="folders or files; those of the core by default")
     parser.add_argument("--only", default="", help="mutants whose path holds this")
-    parser.add_argument("--only-from", type=Path, help="a file of --keep: its survivors again")
+    parser.add_argument(
+        "--only-from", type=Path, nargs="+", help="files of --keep: survivors again"
+    )
     parser.add_argument("--seconds", type=float, default=LONGEST, help="of tests for one mutant")
     parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
     parser.add_argument("--table", type=Path, nargs="+", help="files of --keep: only their table")
@@ -249,7 +251,7 @@ def main() -> int:
         n_jobs=asked.jobs,
         excuses=read_excuses(EXCUSED),
         only=asked.only,
-        again=survivors_in(asked.only_from) if asked.only_from else None,
+        again=survivors_in(*asked.only_from) if asked.only_from else None,
         kept=asked.keep,
         longest=asked.seconds,
     )
