@@ -7,6 +7,7 @@ from tests.learners.worlds import HERE, THERE, two_places
 from tgm.config import TGMConfig
 from tgm.learners.online import OnlineLearner
 from tgm.perception.coordinates import Coordinates
+from tgm.structure.scale import Scale
 from tgm.transition.sparse import START, START_ACTION
 
 PRIOR = TGMConfig().row_prior
@@ -104,3 +105,19 @@ def test_it_is_full_at_the_bound_that_nobody_asked_for(limit, is_full):
     assert not learner.is_full
     learner.most_states = 2
     assert learner.is_full == is_full
+
+
+@pytest.mark.parametrize(("bandwidth", "is_learned"), [("auto", True), (0.5, False)])
+def test_a_scale_that_was_not_given_follows_the_scatter_within_states(bandwidth, is_learned):
+    config, rng = TGMConfig(bandwidth=bandwidth), np.random.default_rng(0)
+    learner = OnlineLearner(2, 2, config, Scale.of_bandwidth(0.5, 2))
+    first = learner.world.states.prior_covariance.copy()
+    learner.begin(HERE)
+    for step in range(1, 400):
+        seen = (THERE if step % 2 else HERE) + rng.normal(0, 0.05, 2)
+        learner.observe(0, 0.0, seen, terminated=False)
+    learned = np.sqrt(np.diag(learner.world.states.prior_covariance))
+    if is_learned:
+        np.testing.assert_allclose(learned, 0.05, rtol=0.4)
+    else:
+        np.testing.assert_array_equal(learner.world.states.prior_covariance, first)
