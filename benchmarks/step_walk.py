@@ -1,7 +1,8 @@
 """The way of one step through the code: from the answer of the environment to the next action.
 
 Prints how many calls a step of the default agent makes, in how many files, and how often it goes
-from one file to another; the median of ordinary steps, and the walk of one of them. Run with
+from one file to another: the median of ordinary steps, the walk of one of them, and the median of
+the steps after which the structure is checked (every fifth). Run with
 `python -m benchmarks.step_walk`; docs/architecture.md shows its figures.
 """
 
@@ -17,8 +18,10 @@ import gymnasium as gym
 
 import tgm
 from tgm.agent.agent import TGMAgent
+from tgm.learners.revising import Reviser
 
 PACKAGE = Path(tgm.__file__).parent
+CHECK = Reviser.revise.__qualname__
 LEARNED, WATCHED = 1500, 500  # steps before, and of which the walks are counted
 
 
@@ -87,15 +90,26 @@ def main() -> None:
     sys.setprofile(watch)
     agent.learn(WATCHED)
     sys.setprofile(None)
-    walks = sorted(env.walks, key=lambda walk: len(walk[0]))
+    checks = [any(call.endswith(CHECK) for call in calls) for _, calls in env.walks]
+    ordinary = [walk for walk, is_check in zip(env.walks, checks, strict=True) if not is_check]
+    _report("an ordinary step", ordinary)
+    _report(
+        "a step with a check of the structure",
+        [walk for walk, is_check in zip(env.walks, checks, strict=True) if is_check],
+    )
+    ordinary.sort(key=lambda walk: len(walk[0]))
+    print("the walk of a median ordinary step:")
+    for line in ordinary[len(ordinary) // 2][1]:
+        print(f"  {line}")
+
+
+def _report(kind: str, walks: list[tuple[list[str], list[str]]]) -> None:
+    print(f"{kind} ({len(walks)} of them):")
     changes = [len(files) - 1 for files, _ in walks]
     kinds = [len(set(files)) for files, _ in walks]
     calls = [len(made) for _, made in walks]
     for name, numbers in (("calls", calls), ("changes of file", changes), ("files", kinds)):
-        print(f"{name}: median {statistics.median(numbers):g}, most {max(numbers)}")
-    print("\nthe walk of a median step:")
-    for line in walks[len(walks) // 2][1]:
-        print(f"  {line}")
+        print(f"  {name}: median {statistics.median(numbers):g}, most {max(numbers)}")
 
 
 if __name__ == "__main__":

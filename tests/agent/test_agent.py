@@ -315,11 +315,11 @@ def test_the_unit_of_reward_does_not_matter(unit):
 
 def test_after_an_interruption_life_goes_on():
     agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0).learn(100)
-    observe = agent._learner.observe
-    agent._learner.observe = lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt)
+    observe = agent._active.observe
+    agent._active.observe = lambda *a, **k: (_ for _ in ()).throw(KeyboardInterrupt)
     with pytest.raises(KeyboardInterrupt):
         agent.learn(1)
-    agent._learner.observe = observe
+    agent._active.observe = observe
     agent.learn(300)
     assert agent.n_steps == 400
 

@@ -346,20 +346,6 @@ def test_what_looks_like_a_known_state_is_no_outlier_however_unexpected():
     assert result.outlier < 0.05
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.usefixtures("nothing_dropped")
-def test_the_odds_of_an_outlier_are_those_of_the_posterior(seed):
-    world = World(seed)
-    world.fill(np.random.default_rng(seed))
-    point = np.array([2.5, 1.5])
-    for state, action in ((0, 0), (1, 1), (3, 1)):
-        before = world.filter.posterior(point, [(state, 1.0)], action, None)
-        world.transitions.add(state, action, 5, 1.0, 0.0, 0.0)  # had it been counted
-        tries = float(world.transitions.visits[state, action])
-        odds = world.filter.log_odds_of_outlier(point, (state, action), tries)
-        assert odds == pytest.approx(math.log(before.outlier / before.newness), abs=1e-9)
-
-
 def test_what_was_expected_of_a_step_that_was_not_seen():
     world = World()
     for after, weight in ((1, 3.0), (3, 1.0), (4, 0.01)):

@@ -98,6 +98,7 @@ def test_the_first_symbol_of_all_is_a_state():
     assert filters(model)[0].posterior(np.zeros(1), [], None, None).newness == 1.0
 
 
-def test_no_symbol_is_an_outlier_however_often_its_row_leads_elsewhere():
-    quick, _ = filters(world())
-    assert quick.log_odds_of_outlier(np.array([3.0]), (2, 1), 1e6) == -np.inf
+def test_no_symbol_is_misread():
+    quick, slow = filters(world())
+    assert not quick.may_misread
+    assert slow.may_misread

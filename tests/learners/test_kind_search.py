@@ -88,7 +88,7 @@ def test_amounts_are_seen_at_the_first_look(make):
     agent = tgm.TGMAgent(make(), seed=0).learn(LOOK_AT[0])
     learner = agent.learner
     if make is not CONTINUOUS["clipped"]:  # whose ends are whole numbers, and often seen
-        assert isinstance(learner.learner, ScaleSearchLearner)
+        assert isinstance(learner.inner, ScaleSearchLearner)
         assert learner.is_over
         assert not learner._is_watching  # and nothing is looked at any more
     agent.learn(260)
@@ -150,7 +150,7 @@ def test_a_number_that_is_not_whole_refutes_symbols_at_any_time(refuted_at):
     assert not learner.is_exact.any()
     assert len(learner.state_ids) <= 16
     if refuted_at <= LOOK_AT[-1]:  # all that was seen is learned from again
-        assert learner.learner.n_steps == refuted_at + 30
+        assert learner.inner.n_steps == refuted_at + 30
 
 
 def test_a_categorical_feature_is_exact_whatever_its_values():
@@ -211,6 +211,6 @@ def test_files_are_checked(name, change, tmp_path):
 
 def test_a_learner_of_codes_answers_through_the_search():
     agent = tgm.TGMAgent(EXACT["quarters"](), seed=0).learn(300)
-    assert isinstance(agent.learner.learner, CodedLearner)
+    assert isinstance(agent.learner.inner, CodedLearner)
     assert agent.learner.greedy_values().shape == (24, 4)
-    assert agent.learner.planner is agent.learner.learner.inner.planner
+    assert agent.learner.planner is agent.learner.inner.inner.planner

@@ -614,16 +614,61 @@ def test_an_episode_that_ends_with_an_outlier_has_ended():
     assert learner.world.background.n_outliers == 0
 
 
-def test_the_list_of_states_seen_once_is_part_of_the_file():
+def test_outliers_that_fall_together_are_no_state():
+    learner, rng = two_places(200), np.random.default_rng(1)
+    for round_ in range(60):
+        # Every tenth observation is faulty in the same way; the state there is never left alone.
+        for step in range(9):
+            place = np.array([(step + 1) % 2, 0.0]) + 0.1 * rng.normal(size=2)
+            learner.observe(0, -1.0, place, terminated=False)
+        if round_ % 6 == 0:
+            faulty = np.array([0.5, 3.0]) + 0.1 * rng.normal(size=2)
+            learner.observe(0, -1.0, faulty, terminated=False)
+            learner.observe(0, -1.0, np.array([0.0, 0.0]), terminated=False)
+        else:
+            learner.observe(0, -1.0, np.array([0.0, 0.0]), terminated=False)
+    assert learner.world.states.n_alive == 2
+    assert learner.world.background.n_outliers >= 9
+
+
+def test_a_state_of_outliers_is_dissolved_and_what_followed_is_counted_for_what_was_expected(
+    monkeypatch,
+):
+    learner = two_places(40)
+    world, left, right = learner.world, np.zeros(2), np.array([1.0, 0.0])
+    known = set(world.states.alive.tolist())
+    # The other action was never tried: from both places it seems to lead to a third one.
+    for there in (right, left):
+        learner.observe(1, -1.0, np.array([0.5, 2.0]), terminated=False)
+        learner.observe(0, -1.0, there, terminated=False)
+    (third,) = set(world.states.alive.tolist()) - known
+    for here in (left, right):  # then it does nothing
+        learner.observe(1, -1.0, here, terminated=False)
+        learner.observe(0, -1.0, left + right - here, terminated=False)
+    assert len(world.memory.into(third)) == 2
+    monkeypatch.setattr(
+        learner._outliers, "log_odds", lambda state, _: 1.0 if state == third else -1.0
+    )
+    for there in (right, left) * 5:
+        learner.observe(0, -1.0, there, terminated=False)
+    assert set(world.states.alive.tolist()) == known
+    assert world.background.n_outliers == 2
+    for state in known:  # one outcome of each action: what came after the outliers is no other one
+        assert len(world.transitions.row(state, 0)) == len(world.transitions.row(state, 1)) == 1
+    copy = OnlineLearner(2, 2, tgm.TGMConfig(bandwidth=0.5))
+    copy.restore(ArrayReader(learner.to_arrays()))
+
+
+def test_the_list_of_states_that_were_doubted_is_part_of_the_file():
     learner = two_places(20)
     learner.observe(1, -1.0, np.array([0.0, 3.0]), terminated=False)
     (single,) = learner.world.states.alive[
         learner.world.states.weight[learner.world.states.alive] < 1.5
     ]
-    learner._reviser._single = {int(single): 2.5}
+    learner._reviser._doubted = {int(single): 2.5}
     copy = OnlineLearner(2, 2, tgm.TGMConfig(bandwidth=0.5))
     copy.restore(ArrayReader(learner.to_arrays()))
-    assert copy._reviser._single == {int(single): 2.5}
+    assert copy._reviser._doubted == {int(single): 2.5}
 
 
 # --- strange worlds ----------------------------------------------------------------------------

@@ -51,12 +51,24 @@ def test_there_is_one_state_for_each_cell(look, n_features, most):
     env = Seen(look, n_features)
     agent = tgm.TGMAgent(env, AUTO, seed=0).learn(1500)
     assert len(CELLS) <= agent.n_states <= most * len(CELLS)
-    learner = agent.learner.learner
+    learner = agent.learner.inner
     assert learner.is_over
     if look is with_noise:
         assert learner.coordinates.relevant.tolist() == [True] * 2 + [False] * 4
         assert agent.means.shape == (agent.n_states, 6)
         assert np.abs(agent.means[:, 2:] - learner.coordinates.common_mean[2:]).max() == 0
+
+
+def with_other_axes(point, rng):
+    return np.rint(point) + rng.normal(size=2) * (0.3, 0.02)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_shape_of_the_noise_is_learned_where_neighbours_overlap(seed):
+    agent = tgm.TGMAgent(Seen(with_other_axes, 2), AUTO, seed=seed).learn(2500)
+    assert len(CELLS) - 1 <= agent.n_states <= len(CELLS) + 1
+    learned = np.sqrt(np.diag(agent.learner.world.states.prior_covariance))
+    np.testing.assert_allclose(learned, (0.3, 0.02), rtol=0.25)
 
 
 @pytest.mark.parametrize("factor", [1e3, 1e-3])
@@ -170,7 +182,9 @@ def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up():
 
 @pytest.mark.parametrize("n_steps", [10, 40, 100, 300])
 @pytest.mark.parametrize(
-    ("look", "n_features"), [(with_noise, 6), (as_codes, 16)], ids=["distractors", "codes"]
+    ("look", "n_features"),
+    [(with_noise, 6), (as_codes, 16), (with_other_axes, 2)],
+    ids=["distractors", "codes", "axes"],
 )
 def test_the_search_goes_on_to_the_bit_after_a_file(look, n_features, n_steps, tmp_path):
     env = Seen(look, n_features)
@@ -201,6 +215,7 @@ def test_the_search_goes_on_to_the_bit_after_a_file(look, n_features, n_steps, t
         ("event.terminated", lambda array: array[:-1]),
         ("n_steps", lambda array: -array),
         ("is_over", lambda array: np.concatenate([array, array])),
+        ("strained", lambda array: array[:-1]),
         ("choice.deviation", lambda array: -array),
         ("choice.typical_step", lambda array: 0.0 * array),
         ("choice.relevant", lambda array: ~array),

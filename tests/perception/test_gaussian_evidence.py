@@ -5,7 +5,12 @@ import pytest
 
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
-from tgm.perception.gaussian_evidence import chance_width, spread_ratio, two_sides
+from tgm.perception.gaussian_evidence import (
+    chance_width,
+    spread_ratio,
+    two_sides,
+    widest,
+)
 from tgm.perception.gaussian_states import GaussianStates
 
 FIRST = np.diag([0.04, 0.01])
@@ -37,6 +42,11 @@ def test_the_wider_half_has_no_say():
 
 def test_the_first_guess_is_what_is_known_without_data():
     np.testing.assert_allclose(learned_from([np.zeros((1, 2)), np.ones((1, 2))]), FIRST)
+
+
+def test_what_is_learned_may_be_wider_as_states_gather_points():
+    assert widest(np.zeros(0)) == widest(np.array([1.0, 19.0])) == widest(np.full(3, 20.0)) == 1.25
+    assert widest(np.array([10.0, 150.0])) == pytest.approx(2.5)
 
 
 def test_two_sides_by_hand():

@@ -6,7 +6,8 @@ import pytest
 from tgm.distributions.moments import Moments
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
-from tgm.perception.symbol_states import NO_DENSITY, SymbolStates
+from tgm.perception.state_slots import NO_DENSITY
+from tgm.perception.symbol_states import SymbolStates
 
 
 def seen(*points) -> SymbolStates:

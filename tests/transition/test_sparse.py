@@ -210,6 +210,28 @@ def test_the_planners_arrays_agree_with_the_rows(seed):
     assert_into_agrees_with_rows(model)
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_rows_that_do_the_same_are_known_and_weighed_as_if_looked_at_each_time(seed):
+    rng = np.random.default_rng(seed)
+    quick, slow = make(), make()
+    for model in (quick, slow):
+        for state in range(3):
+            model.add(state, 0, state + 1, 1.0, -1.0, 0.0)
+    for _ in range(12):
+        state, weight = int(rng.integers(3)), float(rng.choice([1.0, 0.7, -0.3]))
+        after, reward = state + int(rng.random() < 0.9), -1.0 - 0.5 * (rng.random() < 0.1)
+        for model in (quick, slow):
+            model.add(state, 0, after, weight, reward, 0.0)
+        slow.retry([(state, 0)])  # a look at the whole row
+        slow.retries.clear()
+        slow._refresh((state, 0))
+    for model in (quick, slow):
+        model.weigh_all()
+    for name in ("certainty", "log_chance", "is_random", "probability", "reward", "successor"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name))
+    assert quick.touched == slow.touched
+
+
 def merge_map(n: int, one: int, other: int) -> ComponentMap:
     old = np.arange(n)
     return ComponentMap(n, n, np.where(old == other, one, old), old, np.ones(n))

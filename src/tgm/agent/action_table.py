@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
@@ -70,11 +71,12 @@ class ActionTable:
         """Number of actions: of all combinations, the last choice changes fastest."""
         return math.prod(self.counts)
 
-    def action(self, index: int) -> Any:
-        """What `env.step` takes for an index."""
-        if not self.is_array:
-            return index + self.starts[0]
-        return self.actions(np.array([index]))[0]
+    @cached_property
+    def action(self) -> Callable[[int], Any]:
+        """From an index to what `env.step` takes."""
+        if self.is_array:
+            return lambda index: self.actions(np.array([index]))[0]
+        return range(self.starts[0], self.starts[0] + self.counts[0]).__getitem__
 
     def actions(self, indices: IntArray) -> IntArray:
         """(n,) or (n, n_choices) what `env.step` takes for each of (n,) indices."""

@@ -36,7 +36,7 @@ class Adviser:
     def __init__(self) -> None:
         """Nothing was said."""
         self._said: set[Kind] = set()
-        self._look_at = FIRST_LOOK
+        self.look_at = FIRST_LOOK  # step
 
     def warn_of_features(self, space: gym.Space[Any], *, stacklevel: int) -> None:
         """Warn of a space with more amounts than are known to work, before anything is seen.
@@ -48,16 +48,16 @@ class Adviser:
             self._said.add(FEATURES)
             warnings.warn(str(too_many_features(n_amounts)), TGMWarning, stacklevel=stacklevel)
 
-    def is_due(self, agent: Advised, *, has_moved: bool) -> bool:
-        """Whether to look: at doubling steps, and when a state may have been the last allowed."""
-        if agent.n_steps >= self._look_at:
-            return True
-        return has_moved and LIMIT not in self._said and agent.learner.is_full
+    def look(self, agent: Advised, *, stacklevel: int) -> None:
+        """Say what was not said before, at doubling steps and when no more state is allowed.
 
-    def warn(self, agent: Advised, *, stacklevel: int) -> None:
-        """Say what was not said before; if warnings are errors, the next look says the rest."""
-        while self._look_at <= agent.n_steps:
-            self._look_at *= 2
+        If warnings are errors, the next look says the rest.
+        """
+        is_news = LIMIT not in self._said and agent.learner.is_full
+        if agent.n_steps < self.look_at and not is_news:
+            return
+        while self.look_at <= agent.n_steps:
+            self.look_at *= 2
         for advice in agent.advice:
             if advice.kind not in self._said:
                 self._said.add(advice.kind)

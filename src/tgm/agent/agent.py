@@ -81,6 +81,7 @@ class TGMAgent(AgentQueries):
         self.n_episodes = 0
         is_categorical, n_actions = interface.is_categorical, interface.n_actions
         self._learner = make_learner(len(is_categorical), n_actions, config, is_categorical)
+        self._active = self._learner  # who learns from the steps of this episode
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
         self.is_between_episodes = True
@@ -149,15 +150,15 @@ class TGMAgent(AgentQueries):
                 return
             # Between two steps, so that a warning that is made an error costs nothing.
             has_moved = self.lesson is not None and bool(self.lesson.moves)
-            if self._adviser.is_due(self, has_moved=has_moved):
-                self._adviser.warn(self, stacklevel=4)
+            if has_moved or self.n_steps >= self._adviser.look_at:
+                self._adviser.look(self, stacklevel=4)
 
     def _learn(self, callbacks: tuple[Callback, ...]) -> bool:
         """A learning step; returns whether everybody wants to go on."""
         moves: tuple[Move, ...] = ()
         if self._moves:
             moves, self._moves = tuple(self._moves), []
-        lesson = self.lesson = self._learner.learn(moves, self._n_evicted)
+        lesson = self.lesson = self._active.learn(moves, self._n_evicted)
         self._n_evicted = 0
         self.n_forgotten += lesson.n_forgotten
         episodes: tuple[EpisodeInfo, ...] = ()
@@ -193,7 +194,7 @@ class TGMAgent(AgentQueries):
         assert self.env is not None
         where = f"step {self.n_steps + 1}"
         try:
-            action = _computed(where, self._learner.choose, self.n_steps, self._rng)
+            action = _computed(where, self._active.choose, self.n_steps, self._rng)
             if action not in range(self.interface.n_actions):
                 raise ConfigError(
                     f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
@@ -202,7 +203,7 @@ class TGMAgent(AgentQueries):
             answer = self.env.step(self.interface.actions.action(action))
             raw, raw_reward, terminated, truncated, _ = answer
             observation, reward = self.interface.outcome(raw, raw_reward, where)
-            learn = self._learner.observe
+            learn = self._active.observe
             info = _computed(where, learn, action, reward, observation, terminated=bool(terminated))
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
@@ -227,7 +228,8 @@ class TGMAgent(AgentQueries):
         raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
         where = f"reset of episode {self.n_episodes + 1}"
         observation = self.interface.observation(raw, where)
-        info = _computed(where, self._learner.begin, observation)
+        self._active = self._learner.active
+        info = _computed(where, self._active.begin, observation)
         self._moves += info.moves
         self._n_evicted += info.n_evicted
         self.is_between_episodes = False
@@ -244,7 +246,7 @@ class TGMAgent(AgentQueries):
 
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
-        self._learner.end_episode()
+        self._active.end_episode()
         self.is_between_episodes = True
 
     def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
@@ -306,9 +308,9 @@ class TGMAgent(AgentQueries):
         cls, path: str | Path, env: gym.Env[Any, Any] | None = None
     ) -> tuple[Self, dict[str, Any]]:
         """The same, and the notes that `save` was given."""
-        arrays, told = read_model(Path(path))
+        arrays, saved = read_model(Path(path))
         try:
-            facts = AgentMetadata.from_dict(told)
+            facts = AgentMetadata.from_dict(saved)
             if env is not None and not Interface.of(env).fits(facts.interface):
                 raise RunError(f"the model is of another environment: {facts.interface}")
             agent = cls.__new__(cls)

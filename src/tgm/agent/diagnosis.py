@@ -132,12 +132,12 @@ def relevance_in_words(relevance: Mapping[str, bool]) -> str:
     left_out = [name for name, is_used in relevance.items() if not is_used]
     if not left_out:
         return f"all {len(relevance)} features tell states apart"
-    told = f"{len(used)} of {len(relevance)} features tell states apart"
+    summary = f"{len(used)} of {len(relevance)} features tell states apart"
     if not used:
         return f"none of {len(relevance)} features tells states apart"
     if len(used) <= len(left_out):
-        return f"{told}: {_listed(used)}"
-    return f"{told}; left out: {_listed(left_out)}"
+        return f"{summary}: {_listed(used)}"
+    return f"{summary}; left out: {_listed(left_out)}"
 
 
 def _listed(names: list[str]) -> str:

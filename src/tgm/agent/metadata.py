@@ -14,7 +14,7 @@ from tgm.perception.component_map import Move
 
 @dataclass(frozen=True)
 class AgentMetadata:
-    """Settings, counts and random generators of an agent, and what it has not told yet.
+    """Settings, counts and random generators of an agent, and what it has not reported yet.
 
     Attributes:
         config, seed, interface: what it was made with.
@@ -62,6 +62,6 @@ class AgentMetadata:
             facts["predict_rng"],
             [Move.from_dict(move) for move in facts["pending_moves"]],
             int(facts["n_evicted"]),
-            [EpisodeInfo.from_dict(told) for told in facts["pending_episodes"]],
+            [EpisodeInfo.from_dict(saved) for saved in facts["pending_episodes"]],
             facts.get("notes") or {},
         )

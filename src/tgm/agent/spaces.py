@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.action_table import MOST_ACTION, ActionTable
-from tgm.agent.layout import MOST_NUMBERS, MOST_PARTS, NUMERIC, Part, as_floats, parts_of
+from tgm.agent.layout import FEW, MOST_NUMBERS, MOST_PARTS, NUMERIC, Part, as_floats, parts_of
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import LARGEST
@@ -84,8 +84,8 @@ class Interface:
             raise SpaceError(f"an interface of {n_features} features and {n_actions} actions")
         if not -MOST_ACTION <= first_action <= MOST_ACTION:
             raise SpaceError(f"an interface whose first action is {first_action}")
-        told = values.get("parts") or [{"path": [], "kind": "box", "shape": [n_features]}]
-        parts = tuple(Part.from_dict(part) for part in told[: MOST_PARTS + 1])
+        saved = values.get("parts") or [{"path": [], "kind": "box", "shape": [n_features]}]
+        parts = tuple(Part.from_dict(part) for part in saved[: MOST_PARTS + 1])
         sizes = [part.size for part in parts]
         in_boxes = sum(part.size for part in parts if not part.is_categorical)
         fits = sum(sizes) == n_features <= MOST_NUMBERS and len(parts) <= MOST_PARTS
@@ -163,7 +163,29 @@ class Interface:
 
     def outcome(self, values: object, reward: object, where: str) -> tuple[FloatArray, float]:
         """A checked observation and a checked reward."""
+        numbers = self._plain(values)
+        if numbers is not None:
+            return numbers, self.reward(reward, where)
         return self.observation(values, where), self.reward(reward, where)
+
+    def _plain(self, values: object) -> FloatArray | None:
+        """(n_features,) an ordinary observation of a flat Box; None if it must be looked at."""
+        if not isinstance(values, np.ndarray) or values.shape != self._plain_shape:
+            return None
+        if values.dtype.kind not in NUMERIC or isinstance(values, np.ma.MaskedArray):
+            return None
+        numbers = values.astype(np.float64)
+        for number in numbers.tolist():
+            if not -LARGEST <= number <= LARGEST:  # NaN is not
+                return None
+        return numbers
+
+    @cached_property
+    def _plain_shape(self) -> tuple[int, ...] | None:
+        """The shape of an observation that is one flat Box of few numbers; None if it is not."""
+        first = self.parts[0]
+        is_flat = not first.path and first.kind == "box" and len(first.shape) == 1
+        return first.shape if is_flat and first.size <= FEW else None
 
     def reward(self, value: object, where: str) -> float:
         """A checked reward, or a DataError that names the place."""

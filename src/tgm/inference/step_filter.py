@@ -15,7 +15,6 @@ from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
 from tgm.inference.filtering import NOTHING, condition, predict
 from tgm.memory.step import Belief
-from tgm.transition.planned_rows import Key
 from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
@@ -72,6 +71,8 @@ class _Source(NamedTuple):
 class StepFilter:
     """Finds the posterior of steps with what a world model knows; changes nothing in it."""
 
+    may_misread = True  # an observation may be an outlier
+
     def __init__(
         self,
         world: WorldModel,
@@ -95,6 +96,7 @@ class StepFilter:
         self._filtering = filtering
         self._max_states = max_states
         self._most_states = most_states
+        self._n_features = world.states.n_features
 
     def posterior(
         self, point: FloatArray, before: Belief, action: int | None, departure: FloatArray | None
@@ -154,7 +156,7 @@ class StepFilter:
 
     def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, radius: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
-        depth = 0.5 * squared_radius(self._world.states.n_features, radius)
+        depth = 0.5 * squared_radius(self._n_features, radius)
         here, peak = float(log_likelihood[state]), float(self._world.states.peak[state])
         if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False
@@ -183,7 +185,7 @@ class StepFilter:
             near = []
         origin = states.mean[before[0][0]] if before else departure
         log_new = self._log_new(point, nearest, origin, action)
-        rows = self._rows(sources, near, self._elsewhere(near, origin, action))
+        rows = self._rows(sources, near, self.elsewhere(near, origin, action))
         belief = np.array([source.probability for source in sources])
         expected = predict(belief, rows)
         share = self._world.background.share
@@ -263,7 +265,7 @@ class StepFilter:
             rows.append(values)
         return np.array(rows)
 
-    def _elsewhere(
+    def elsewhere(
         self, near: list[int], origin: FloatArray | None, action: int | None
     ) -> list[float]:
         """Where an untried action leads among the known states: the weights of the near ones.
@@ -321,26 +323,6 @@ class StepFilter:
         total = sum(found.values())
         items = [(state, p / total) for state, p in found.items() if p > DROPPED * total]
         return sorted(items, key=lambda item: (-item[1], item[0]))
-
-    def log_odds_of_outlier(self, point: FloatArray, row: Key, tries: float) -> float:
-        """ln odds that what a row led to once was an outlier, and not a new state.
-
-        As in the posterior of that step, had it come last: without it in the row. The room that
-        other states leave is the same for both.
-
-        Args:
-            point: (n_features,) the observation.
-            row: state and action before it; that of START at the start of an episode.
-            tries: of the row, this one counted.
-        """
-        world, prior, share = self._world, self._row_prior, self._world.background.share
-        odds = share * (max(0.0, tries - 1.0) + prior) / ((1.0 - share) * prior * NEW)
-        state, action = row
-        if state == START:  # both may be anywhere
-            return math.log(odds)
-        offset = point - world.states.mean[state]
-        log_new = world.displacements.log_density(offset, action)
-        return math.log(odds) + world.displacements.log_broad_density(offset) - log_new
 
     @property
     def share_of_new(self) -> float:

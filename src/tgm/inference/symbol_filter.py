@@ -15,7 +15,6 @@ from tgm.inference.step_filter import (
 )
 from tgm.memory.step import Belief
 from tgm.perception.symbol_states import SymbolStates
-from tgm.transition.planned_rows import Key
 from tgm.transition.sparse import START
 from tgm.world_model import WorldModel
 
@@ -26,6 +25,8 @@ class SymbolFilter(StepFilter):
     The density of a symbol is 1 in its state and 0 in all others, so nothing is left to weigh:
     one term of the sum over states is not zero.
     """
+
+    may_misread = False  # no symbol is ever misread
 
     def __init__(
         self,
@@ -58,10 +59,6 @@ class SymbolFilter(StepFilter):
         entries = [(state, slot, probability) for state, probability in before]
         log_density = math.log(self._chance(before, action, slot))
         return StepPosterior(entries, [(slot, 1.0)], 0.0, [], log_density)
-
-    def log_odds_of_outlier(self, point: FloatArray, row: Key, tries: float) -> float:
-        """No symbol is ever misread."""
-        return -math.inf
 
     def _chance(self, before: Belief, action: int | None, after: int | None) -> float:
         """P(after), or of a symbol never seen (None): P(new) for each of n + 1 that there may be.

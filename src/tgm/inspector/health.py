@@ -121,15 +121,15 @@ def _state_of_run(status: RunStatus, steps: tuple[int, int]) -> Finding:
 def _advice(status: RunStatus) -> list[Finding]:
     """What the agent itself said, in its words: whether learning works, and what to do."""
     return [
-        Finding("warning", text(_sentence(finding_of(told))), text(f"{remedy_of(told)}."))
-        for told in advice_in(status)
+        Finding("warning", text(_sentence(finding_of(advice))), text(f"{remedy_of(advice)}."))
+        for advice in advice_in(status)
     ]
 
 
 def _features(status: RunStatus) -> list[Finding]:
     """Which features tell states apart, if some do not; written at the end of a run."""
-    told = text(status.result.get("features"))
-    return [Finding("note", "Features were left out", f"{_sentence(told)}.")] if told else []
+    advice = text(status.result.get("features"))
+    return [Finding("note", "Features were left out", f"{_sentence(advice)}.")] if advice else []
 
 
 def _sentence(words: str) -> str:

@@ -61,48 +61,27 @@ class ChangeLog:
         ids = tuple(int(self._model.ids[slot]) for slot in slots)
         self.moves.append(Move(kind, ids, cause, gain, accepted))
 
-    def info(
-        self,
-        step: Step,
-        before: int | None,
-        log_density: float,
-        n_evicted: int,
-        *,
-        has_all_features: bool,
-    ) -> StepInfo:
+    def take_moves(self) -> tuple[Move, ...]:
+        """The changes of structure since the last call; they are logged no more."""
+        moves, self.moves = tuple(self.moves), []
+        return moves
+
+    def info(self, step: Step, log_density: float, n_evicted: int) -> StepInfo:
         """What a step did, with everything logged since the last call; the log begins again.
 
         Args:
             step: the newest step.
-            before: the slot of the most likely state before it.
             log_density: of its observation.
             n_evicted: kept steps that newer ones have replaced.
-            has_all_features: whether the model describes all features of an observation; if not,
-                its means do not follow from the observations.
         """
-        after, entries = step.after, step.entries
-        moves: tuple[Move, ...] = ()
-        if self.moves:
-            moves, self.moves = tuple(self.moves), []
-        is_more = self.states or self.rows or self.is_everything
-        follows = has_all_features and not step.is_outlier  # an outlier adds nothing
-        if follows and not is_more and len(after) == 1 and len(entries) <= 1:
-            slot, share = after[0]
-            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
-            if source == before and reached == slot:
-                state = self._id(slot)
-                return StepInfo(
-                    state, log_density, share, weight, ((state, share),), moves,
-                    n_evicted=n_evicted,
-                )  # fmt: skip
         if not step.is_outlier:
             self.step(step)
-        belief = tuple((self._id(slot), p) for slot, p in after)
+        belief = tuple((self._id(slot), p) for slot, p in step.after)
         info = StepInfo(
             belief[0][0] if belief else NO_STATE,
             log_density,
             belief=belief,
-            moves=moves,
+            moves=self.take_moves(),
             changed_states=frozenset(self.states),
             changed_rows=frozenset(self.rows),
             changed_all=self.is_everything,

@@ -7,25 +7,23 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.learner import Context, FeatureUse, LearnInfo
+from tgm.learners.learner import Context, FeatureUse
 from tgm.learners.limits import most_symbols
 from tgm.learners.online import OnlineLearner
+from tgm.learners.outer import OuterLearner
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.snapshot import Changes, Snapshot, is_recorded
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.learners.world_kinds import KeyedKind, SymbolKind
-from tgm.perception.component_map import Move
 from tgm.perception.observation_model import StateId
 from tgm.perception.symbol_book import UNKNOWN, SymbolBook
-from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
-from tgm.world_model import WorldModel
 
 
-class CodedLearner:
+class CodedLearner(OuterLearner):
     """Encodes what is exact, lets a learner learn from the codes, and decodes what it answers.
 
     So a step, a kept step and a file cost the same however many features there are. Where all
@@ -52,11 +50,6 @@ class CodedLearner:
             self.inner = ScaleSearchLearner(n_inner, n_actions, config, has_key=True)
         else:
             self.inner = OnlineLearner(n_inner, n_actions, config, None, KeyedKind())
-
-    @property
-    def world(self) -> WorldModel:
-        """What is known, of codes."""
-        return self.inner.world
 
     @property
     def n_features(self) -> int:
@@ -109,33 +102,7 @@ class CodedLearner:
     def _has_room(self) -> bool:
         return self.inner.world.states.n_alive < self.inner.most_states
 
-    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
-        """The action to try in the current belief."""
-        return self.inner.choose(n_steps, rng)
-
-    def end_episode(self) -> None:
-        """The episode is over, or was broken off."""
-        self.inner.end_episode()
-
-    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
-        """A report: the learning was done at every step."""
-        return self.inner.learn(moves, n_evicted)
-
     # --- what is known ----------------------------------------------------------------------------
-
-    @property
-    def planner(self) -> ModelPlanner:
-        """The values."""
-        return self.inner.planner
-
-    def greedy_values(self) -> FloatArray:
-        """(n_states, n_actions) values of the model as it is known."""
-        return self.inner.greedy_values()
-
-    @property
-    def state_ids(self) -> IntArray:
-        """(n_states,) names for life."""
-        return self.inner.state_ids
 
     @property
     def means(self) -> FloatArray:
@@ -148,46 +115,12 @@ class CodedLearner:
         return self._widened(self.inner.covariances)
 
     @property
-    def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected probabilities, if the episode goes on."""
-        return self.inner.transition_matrix
-
-    @property
-    def transition_counts(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected counts, without the prior."""
-        return self.inner.transition_counts
-
-    @property
-    def end_probabilities(self) -> FloatArray:
-        """(n_actions, n_states) probability that the episode ends."""
-        return self.inner.end_probabilities
-
-    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What each action leads to in a belief (n_states,): next states, the end, and tries."""
-        return self.inner.outlook(belief)
-
-    @property
     def feature_use(self) -> FeatureUse:
         """Which features tell states apart: what is exact, and what the inner learner says."""
         inner = self.inner.feature_use
         relevant = np.ones(self.n_features, dtype=bool)
         relevant[self._rest] = inner.relevant[1:]
         return FeatureUse(relevant, self.is_exact, inner.varies)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there are as many states as the default allows."""
-        return self.inner.is_full
-
-    @property
-    def n_kept(self) -> int:
-        """Points in memory."""
-        return self.inner.n_kept
-
-    @property
-    def n_fixed(self) -> int:
-        """States that are fixed."""
-        return self.inner.n_fixed
 
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation alone."""
@@ -210,10 +143,6 @@ class CodedLearner:
     def _all_coded(self, observations: FloatArray) -> FloatArray:
         points = [self._coded(observation) for observation in observations]
         return np.array(points).reshape(len(points), 1 + len(self._rest))
-
-    def action_values(self, belief: FloatArray) -> FloatArray:
-        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
-        return self.inner.action_values(belief)
 
     # --- records ----------------------------------------------------------------------------------
 

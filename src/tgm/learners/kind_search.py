@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
 from tgm.learners.coded import CodedLearner
-from tgm.learners.learner import Context, FeatureUse, LearnInfo
+from tgm.learners.learner import Learner
 from tgm.learners.limits import MOST_CONTINUOUS
 from tgm.learners.online import OnlineLearner
+from tgm.learners.outer import OuterLearner
 from tgm.learners.scale_search import Event, ScaleSearchLearner
-from tgm.learners.snapshot import Changes, Snapshot
-from tgm.learners.step_info import RowId, StepInfo
-from tgm.perception.component_map import Move
+from tgm.learners.step_info import StepInfo
 from tgm.perception.feature_kinds import START, feature_kinds
-from tgm.perception.observation_model import StateId
 from tgm.perception.symbol_book import is_whole
-from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale_evidence import EPISODE_START
-from tgm.world_model import WorldModel
 
 LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
 MOST_AT_ONCE = 50  # features for which covariances are made before anything was seen
@@ -32,7 +28,7 @@ GaussianLearner = OnlineLearner | ScaleSearchLearner
 MakeGaussian = Callable[[], GaussianLearner]
 
 
-class KindSearchLearner:
+class KindSearchLearner(OuterLearner):
     """Owner of the learner, and of the first events until the kinds of the features are sure.
 
     Features that the space calls categorical are exact. Others are if all of the first observation
@@ -67,7 +63,7 @@ class KindSearchLearner:
         self._events: list[Event] = []  # while it is not over
         # As it is believed now; before the first observation it does not matter.
         self.is_exact = is_categorical if n_features <= MOST_AT_ONCE else np.ones(n_features, bool)
-        self.learner = self._made(self.is_exact)
+        self.inner: GaussianLearner | CodedLearner = self._made(self.is_exact)
 
     def _made(self, is_exact: BoolArray) -> GaussianLearner | CodedLearner:
         """A learner that knows nothing, for features of these kinds."""
@@ -88,7 +84,7 @@ class KindSearchLearner:
         """Learn from the first observation of an episode."""
         if self._is_watching:
             return self._watch(Event(observation))
-        return self.learner.begin(observation)
+        return self.inner.begin(observation)
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
@@ -96,7 +92,7 @@ class KindSearchLearner:
         """Learn from one step."""
         if self._is_watching:
             return self._watch(Event(observation, action, reward, terminated))
-        return self.learner.observe(action, reward, observation, terminated=terminated)
+        return self.inner.observe(action, reward, observation, terminated=terminated)
 
     def _watch(self, event: Event) -> StepInfo:
         """Learn from an event, after it was seen what it says of the kinds."""
@@ -110,7 +106,7 @@ class KindSearchLearner:
         if is_first or (is_exact != self.is_exact).any():
             info = self._learn_again(is_exact, event)
         else:
-            info = _shown(event, self.learner)
+            info = _shown(event, self.inner)
         if self.is_over:
             self._events = []
             self._is_watching = bool(self._refutable(is_exact).any())
@@ -146,123 +142,24 @@ class KindSearchLearner:
     def _learn_again(self, is_exact: BoolArray, event: Event) -> StepInfo:
         """Let a new learner learn from all events; from the last alone if they are not kept."""
         learner = self._made(is_exact)
-        learner.world.states.next_id = self.learner.world.states.next_id
+        learner.world.states.next_id = self.inner.world.states.next_id
         events = self._events or [Event(event.point)]
         infos = [_shown(one, learner) for one in events]
-        self.learner, self.is_exact = learner, is_exact
+        self.inner, self.is_exact = learner, is_exact
         if len(infos) == 1 and self._events:
             return infos[0]
         return infos[-1]._replace(share=0.0, weight=0.0, changed_all=True)
 
-    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
-        """The action to try in the current belief."""
-        return self.learner.choose(n_steps, rng)
-
-    def end_episode(self) -> None:
-        """The episode is over, or was broken off."""
-        self.learner.end_episode()
-
-    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
-        """A report: the learning was done at every step."""
-        return self.learner.learn(moves, n_evicted)
-
-    # --- what is known ----------------------------------------------------------------------------
-
     @property
-    def world(self) -> WorldModel:
-        """What is known, of observations as the learner sees them."""
-        return self.learner.world
-
-    @property
-    def planner(self) -> ModelPlanner:
-        """The values."""
-        return self.learner.planner
-
-    def greedy_values(self) -> FloatArray:
-        """(n_states, n_actions) values of the model as it is known."""
-        return self.learner.greedy_values()
-
-    @property
-    def state_ids(self) -> IntArray:
-        """(n_states,) names for life."""
-        return self.learner.state_ids
-
-    @property
-    def means(self) -> FloatArray:
-        """(n_states, n_features)"""
-        return self.learner.means
-
-    @property
-    def covariances(self) -> FloatArray:
-        """(n_states, n_features, n_features)"""
-        return self.learner.covariances
-
-    @property
-    def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected probabilities, if the episode goes on."""
-        return self.learner.transition_matrix
-
-    @property
-    def transition_counts(self) -> FloatArray:
-        """(n_actions, n_states, n_states) expected counts, without the prior."""
-        return self.learner.transition_counts
-
-    @property
-    def end_probabilities(self) -> FloatArray:
-        """(n_actions, n_states) probability that the episode ends."""
-        return self.learner.end_probabilities
-
-    @property
-    def feature_use(self) -> FeatureUse:
-        """Which features tell states apart; all of them before the first observation."""
-        return self.learner.feature_use
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there are as many states as the default allows."""
-        return self.learner.is_full
-
-    @property
-    def n_kept(self) -> int:
-        """Points in memory."""
-        return self.learner.n_kept
-
-    @property
-    def n_fixed(self) -> int:
-        """States that are fixed."""
-        return self.learner.n_fixed
-
-    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What each action leads to in a belief (n_states,): next states, the end, and tries."""
-        return self.learner.outlook(belief)
-
-    def belief(self, observations: FloatArray) -> FloatArray:
-        """(n_observations, n_states) probability of each state given each observation alone."""
-        return self.learner.belief(observations)
-
-    def filtered_beliefs(
-        self, observations: FloatArray, contexts: Sequence[Context | None]
-    ) -> FloatArray:
-        """(n, n_states) probability of each state given each observation and what came before."""
-        return self.learner.filtered_beliefs(observations, contexts)
-
-    def action_values(self, belief: FloatArray) -> FloatArray:
-        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
-        return self.learner.action_values(belief)
-
-    def snapshot(self) -> Snapshot:
-        """All that is known, as plain values."""
-        return self.learner.snapshot()
-
-    def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
-        """Some states and rows as they are now; ids that are gone are listed as removed."""
-        return self.learner.excerpt(states, rows)
+    def active(self) -> Learner:
+        """The learner alone, once no observation can change the kinds."""
+        return self if self._is_watching else self.inner.active
 
     # --- files ------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
         """What the learner knows, and the search while it goes on or has found exact features."""
-        arrays = self.learner.to_arrays()
+        arrays = self.inner.to_arrays()
         if not arrays or (self.is_over and not self.is_exact.any()):
             return arrays
         events, n_features = self._events, len(self.is_exact)
@@ -295,8 +192,8 @@ class KindSearchLearner:
         n_continuous, n_numbers = int((~self.is_exact).sum()), saved.n_numbers
         if n_continuous**2 > max(n_numbers, MOST_AT_ONCE**2):
             raise DataError(f"{n_numbers} numbers are too few for {n_continuous} features")
-        self.learner = self._made(self.is_exact)
-        self.learner.restore(saved)
+        self.inner = self._made(self.is_exact)
+        self.inner.restore(saved)
         self._is_watching = not self.is_over or bool(self._refutable(self.is_exact).any())
 
     def _read_events(self, saved: ArrayReader) -> list[Event]:

@@ -81,6 +81,10 @@ class Learner(Protocol):
         `moves` and `n_evicted` are those of the steps since the last one, for the report.
         """
 
+    @property
+    def active(self) -> Learner:
+        """Who learns from the steps of the next episode: itself, unless it only hands them on."""
+
     # --- what is known ----------------------------------------------------------------------------
 
     @property

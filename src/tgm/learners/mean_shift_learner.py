@@ -8,10 +8,9 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
-from tgm.distributions.normal_wishart import NormalWishart
 from tgm.errors import DataError
-from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays
-from tgm.learners.learner import Context, FeatureUse, LearnInfo
+from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays, prefixed
+from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot, Table, is_recorded
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.memory import Trajectories, Transitions, forgettable_points
@@ -154,6 +153,11 @@ class MeanShiftLearner:
             pairs[0][0] if pairs else NO_STATE, self._log_density, belief=pairs, changed_all=True
         )
 
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
+
     def end_episode(self) -> None:
         """The newest point has no successor."""
         self.memory.end_trial()
@@ -284,9 +288,8 @@ class MeanShiftLearner:
             "q": self.planner.q,
             "energy": self._energy,
         }
-        for name, mixture in (("prior", known.prior), ("posterior", known.posterior)):
-            arrays |= {f"{name}.{key}": value for key, value in _mixture_arrays(mixture).items()}
-        return arrays
+        arrays |= prefixed("prior", known.prior.to_arrays())
+        return arrays | prefixed("posterior", known.posterior.to_arrays())
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave; a KeyError or DataError names what does not fit."""
@@ -302,8 +305,8 @@ class MeanShiftLearner:
         if len(set(ids.tolist())) != n_states or (ids >= next_id).any():
             raise DataError(f"array 'ids' holds a name twice, or one that is not below {next_id}")
         self.components = Components(
-            _mixture_of(saved.part("prior"), n_states, n_features),
-            _mixture_of(saved.part("posterior"), n_states, n_features),
+            Mixture.from_arrays(saved.part("prior"), n_states, n_features),
+            Mixture.from_arrays(saved.part("posterior"), n_states, n_features),
             ids,
             saved.whole("persistence", n_states),
             saved.flags("is_fixed", n_states),
@@ -327,24 +330,3 @@ def _among_fixed(found: Discovery) -> FloatArray:
     resp = found.responsibilities * found.components.is_fixed
     total = resp.sum(axis=1, keepdims=True)
     return np.asarray(resp / np.where(total > 0, total, 1.0))
-
-
-def _mixture_arrays(mixture: Mixture) -> Arrays:
-    return {
-        "weight_concentration": mixture.weight_concentration,
-        "mean": mixture.components.mean,
-        "mean_precision": mixture.components.mean_precision,
-        "dof": mixture.components.dof,
-        "inverse_scale": mixture.components.inverse_scale,
-    }
-
-
-def _mixture_of(saved: ArrayReader, n_states: int, n_features: int) -> Mixture:
-    components = NormalWishart(
-        saved.floats("mean", n_states, n_features),
-        saved.floats("mean_precision", n_states),
-        saved.floats("dof", n_states),
-        saved.positive_definite("inverse_scale", n_states, n_features, n_features),
-    )
-    _ = components.factor  # not positive definite: refused here, not at the first belief
-    return Mixture(saved.floats("weight_concentration", n_states), components)

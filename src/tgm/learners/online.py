@@ -9,10 +9,10 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
-from tgm.inference.filtering import NOTHING
+from tgm.inference.outlier_evidence import OutlierEvidence
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
-from tgm.learners.learner import LearnInfo
+from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online_knowledge import OnlineKnowledge
 from tgm.learners.revising import Reviser
 from tgm.learners.step_info import StepInfo
@@ -21,6 +21,7 @@ from tgm.learners.world_kinds import GaussianKind, WorldKind
 from tgm.memory.step import Step
 from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
+from tgm.perception.observation_model import StateId
 from tgm.planning.exploration import STRATEGIES
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.scale import Scale
@@ -32,7 +33,6 @@ POOL_GROWTH = 1.3  # times the steps at which it was learned last, until it is l
 ONE_CHANGE = 50  # steps within which several changed rows are one change of the world
 BIRTH = 0.9  # probability of "none of the known states", if it is no outlier, that makes a state
 BIRTH_ODDS = 2.0  # times the probability of an outlier: what a new state needs too
-UNEXPLAINED = 0.5  # probability of "no known state" from which known states do not explain it
 OUTLIER = 0.5  # probability of "no state at all" from which an observation is not learned from
 MOVED = 0.5  # probability of a change of state from which a step shows a displacement
 STRUCTURE_EVERY = 5  # steps between two checks of structure
@@ -69,11 +69,12 @@ class OnlineLearner(OnlineKnowledge):
         self._search = StructureSearch(world, config.row_prior)
         self._log = ChangeLog(world.states)
         self._edit = WorldEditor(world, planner, self._search, self._log)
+        self._outliers = OutlierEvidence(world, self.filter, config.row_prior)
         self._reviser = Reviser(
             self._search,
             self._edit,
             self._assign_again,
-            self.filter.log_odds_of_outlier,
+            self._outliers,
             config,
             self.most_states,
         )
@@ -104,7 +105,10 @@ class OnlineLearner(OnlineKnowledge):
         self.n_steps += 1
         if not self.planner.worst_reward <= reward <= self.planner.best_reward:
             self.planner.see_reward(reward)
-        point, log_fade = self.coordinates.local(observation), self.world.transitions.log_fade
+        coordinates, log_fade = self.coordinates, self.world.transitions.log_fade
+        point = observation - coordinates.origin
+        if coordinates.chosen is not None:
+            point = coordinates.local(observation)
         end = 1.0 if terminated else 0.0
         step = Step(newest.arrival, newest.after, action, reward, end, point, log_fade)
         if newest.kept_in is not None:  # so that a chain of steps that are not kept can end
@@ -134,6 +138,11 @@ class OnlineLearner(OnlineKnowledge):
     def end_episode(self) -> None:
         """Nothing to do: the next `begin` says so."""
 
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
+
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning was done at every step."""
         return LearnInfo(n_evicted, -self.log_evidence, {}, (), moves)
@@ -155,21 +164,12 @@ class OnlineLearner(OnlineKnowledge):
     def _judge_outlier(self, last: Step, step: Step, posterior: StepPosterior) -> StepPosterior:
         """Decide whether the last step was an outlier, now that the next one was seen.
 
-        ln P(outlier) + ln p(x | what was expected) against ln P(no outlier) + ln p(x | what was
-        seen). If it was none, it is learned from, and the posterior of the new step follows it.
+        If it was none, it is learned from, and the posterior of the new step follows it.
         """
         doubted = self._doubted
         if doubted is None:  # it became an outlier when it was assigned again
             return posterior
-        total = sum(p for _, p in doubted.after)
-        if total > 0.0:
-            seen = [(state, p / total) for state, p in doubted.after]
-            other = self.filter.posterior(step.arrival, seen, step.action, step.departure)
-            log_real = math.log(max(1.0 - doubted.outlier, NOTHING)) + other.log_density
-            was_real = log_real > math.log(doubted.outlier) + posterior.log_density
-        else:  # it would be a place that was never seen
-            was_real = posterior.newness + posterior.outlier > UNEXPLAINED
-        if not was_real:
+        if not self._outliers.was_real(doubted, step, posterior):
             self.world.background.n_outliers += 1.0
             return posterior
         self._learn_step(last, doubted, may_be_outlier=False)
@@ -306,8 +306,20 @@ class OnlineLearner(OnlineKnowledge):
         """What the step did. `before` is the slot of the most likely state before it."""
         n_evicted, self.world.memory.n_evicted = self.world.memory.n_evicted, 0
         assert self.coordinates is not None
-        has_all = self.coordinates.chosen is None
-        return self._log.info(step, before, log_density, n_evicted, has_all_features=has_all)
+        log, entries, after = self._log, step.entries, step.after
+        is_more = log.states or log.rows or log.is_everything
+        # An outlier adds nothing, and the means of some of the features do not follow from a step.
+        follows = self.coordinates.chosen is None and not step.is_outlier and not is_more
+        if follows and len(after) == 1 and len(entries) <= 1:
+            slot, share = after[0]
+            source, reached, weight = entries[0] if entries else (before, slot, 0.0)
+            if source == before and reached == slot:
+                state = StateId(int(self.world.states.ids[slot]))
+                moves, belief = log.take_moves() if log.moves else (), ((state, share),)
+                return StepInfo(
+                    state, log_density, share, weight, belief, moves, n_evicted=n_evicted
+                )
+        return log.info(step, log_density, n_evicted)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from tgm.learners.step_info import RowId
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
 from tgm.planning.model_planner import ModelPlanner
-from tgm.transition.sparse import NO_COUNT
+from tgm.transition.rows import NO_COUNT
 from tgm.transition.views import dense
 from tgm.world_model import WorldModel
 

@@ -7,23 +7,22 @@ from collections.abc import Callable
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
+from tgm.inference.outlier_evidence import OutlierEvidence, row_of
 from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
 from tgm.structure.search import StructureSearch
-from tgm.transition.planned_rows import Key
-from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
 REASSIGN_DISTANCE = 2.35  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
-SINGLE = 1.5  # points of a state that was seen once, and tries of the row that led there
-LOOK_GROWTH = 1.2  # times the tries of that row at the last look, until the next one
+DOUBTFUL = 7.0  # points; with fewer, all that was seen of a state may have been outliers
+ELSEWHERE = 0.5  # tries of the rows into it that led elsewhere, without which nothing is doubted
+LOOK_GROWTH = 1.2  # times the tries of these rows at the last look, until the next one
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
 
@@ -35,7 +34,7 @@ class Reviser:
         search: StructureSearch,
         edit: WorldEditor,
         assign_again: Callable[[Step, float], None],
-        log_odds_of_outlier: Callable[[FloatArray, Key, float], float],
+        outliers: OutlierEvidence,
         config: TGMConfig,
         most_states: int,
     ) -> None:
@@ -45,7 +44,7 @@ class Reviser:
             search: says what is worth changing.
             edit: changes it.
             assign_again: assigns a step that was taken back, whose state was born at a step.
-            log_odds_of_outlier: of a point against a new state, by its row and the tries of that.
+            outliers: weighs whether all that was seen of a state were outliers.
             config: whether steps are assigned again, and states merged and split.
             most_states: no state is split when there are so many.
         """
@@ -53,19 +52,19 @@ class Reviser:
         self._edit = edit
         self._world = edit.world
         self._assign_again = assign_again
-        self._log_odds_of_outlier = log_odds_of_outlier
+        self._outliers = outliers
         self._config = config
         self._most_states = most_states
-        self._single: dict[int, float] = {}  # states seen once: tries of their row at the last look
+        self._doubted: dict[int, float] = {}  # state: tries of the rows into it at the last look
 
     def revise(self, n_steps: int) -> None:
         """Do what the evidence asks for, after so many steps."""
         if self._config.reassign_steps:
-            self._reassign_single_steps()
+            self._dissolve_outliers()
         self._revise_structure(n_steps)
         # Only now: a slot that is free from here on may become another state's.
-        for state in [s for s in self._single if not _is_single(self._world, s)]:
-            del self._single[state]
+        for state in [s for s in self._doubted if not _is_doubtful(self._world, s)]:
+            del self._doubted[state]
 
     def _revise_structure(self, n_steps: int) -> None:
         """Assign far steps of the states that have grown again, and merge or split these."""
@@ -114,27 +113,53 @@ class Reviser:
                 if step.kept_in == state and states.weight[state] >= 2:
                     self._reassign(step)
 
-    def _reassign_single_steps(self) -> None:
-        """The only step into a state is assigned again when its row has done something else since.
+    def _dissolve_outliers(self) -> None:
+        """States that were rarely seen are dissolved if all that was seen were outliers.
 
-        A state that was seen once may have been an outlier: the more often its row leads elsewhere,
-        the less likely is a new state, and the more an outlier. Until then it keeps its name.
+        The more often the rows into a state lead elsewhere, the less likely it is one, and the
+        more its points are outliers. Until then it keeps its name.
         """
-        world = self._world
-        for state in world.states.alive[world.states.weight[world.states.alive] < SINGLE].tolist():
-            steps = world.memory.into(state)
+        states = self._world.states
+        if not self._outliers.are_possible:
+            return
+        for state in states.alive[states.weight[states.alive] < DOUBTFUL].tolist():
+            steps = self._world.memory.into(state)
             if not steps:
                 self._edit.remove_if_empty(state)
-            if len(steps) != 1 or (steps[0].action is not None and not steps[0].before):
-                continue
-            row = START, START_ACTION
-            if steps[0].action is not None:
-                row = steps[0].before[0][0], steps[0].action
-            tries = sum(world.transitions.row(*row).values())
-            if tries > SINGLE and tries > LOOK_GROWTH * self._single.get(state, 1.0):
-                self._single[state] = tries
-                if self._log_odds_of_outlier(steps[0].arrival, row, tries) > 0.0:
-                    self._reassign(steps[0])
+            elif self._is_worth_a_look(state, steps) and self._outliers.log_odds(state, steps) > 0:
+                self._dissolve(state, steps)
+
+    def _is_worth_a_look(self, state: int, steps: list[Step]) -> bool:
+        """Whether rows into a state have led elsewhere, more often than at the last look."""
+        world = self._world
+        if any(step.action is not None and not step.before for step in steps):
+            return False
+        # The next observation will tell. And what is only in the counts cannot be taken back.
+        if world.newest in steps or world.states.weight[state] > len(steps) + ELSEWHERE:
+            return False
+        rows = {row_of(step) for step in steps}
+        tries = sum(sum(world.transitions.row(*row).values()) for row in rows)
+        if tries <= len(steps) + ELSEWHERE or tries <= LOOK_GROWTH * self._doubted.get(state, 0.0):
+            return False
+        self._doubted[state] = tries
+        return True
+
+    def _dissolve(self, state: int, steps: list[Step]) -> None:
+        """All steps into a state were outliers: it is removed, and what followed assigned again."""
+        world = self._world
+        for step in steps:
+            self._edit.withdraw(step)
+        followers = [(step, step.kept_next) for step in steps]  # only now: all of them are out
+        born = [0.0 if next_ is None else self._edit.withdraw(next_) for _, next_ in followers]
+        if world.states.is_alive[state]:
+            self._edit.remove(state, "all that was seen of it were outliers")
+        for step in steps:
+            if step.end:  # how an episode ended is known, whatever was seen of where
+                self._assign_again(step, 0.0)
+            else:
+                self._outliers.leave_out(step)
+        for (step, follower), born_next in zip(followers, born, strict=True):
+            self._reassign_followers(step, follower, born_next)
 
     def _reassign(self, step: Step) -> None:
         """Take a kept step back and assign it again, without itself, and those that followed.
@@ -148,6 +173,10 @@ class Reviser:
         if home is not None:
             self._edit.remove_if_empty(home)
         self._assign_again(step, born)
+        self._reassign_followers(step, follower, born_next)
+
+    def _reassign_followers(self, step: Step, follower: Step | None, born_next: float) -> None:
+        """Assign the step that followed again, which was taken back, and so on."""
         while follower is not None:
             follower.before = step.after
             self._assign_again(follower, born_next)
@@ -160,23 +189,23 @@ class Reviser:
     # --- files ------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
-        """The states seen once whose step was assigned again, and when."""
-        looked = sorted(self._single.items())
+        """The states that were looked at whether they are outliers, and when."""
+        looked = sorted(self._doubted.items())
         return {
-            "single.state": np.array([state for state, _ in looked], dtype=np.intp),
-            "single.tries": np.array([tries for _, tries in looked], dtype=np.float64),
+            "doubted.state": np.array([state for state, _ in looked], dtype=np.intp),
+            "doubted.tries": np.array([tries for _, tries in looked], dtype=np.float64),
         }
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked; the world is there already."""
-        slots = saved.whole("single.state", ANY, high=self._world.states.n_slots - 1).tolist()
-        tries = saved.floats("single.tries", len(slots), low=0.0).tolist()
+        slots = saved.whole("doubted.state", ANY, high=self._world.states.n_slots - 1).tolist()
+        tries = saved.floats("doubted.tries", len(slots), low=0.0).tolist()
         if slots != sorted(set(slots)):
-            raise DataError("array 'single.state' holds a state twice, or out of order")
+            raise DataError("array 'doubted.state' holds a state twice, or out of order")
         if not self._world.states.is_alive[slots].all():
-            raise DataError("array 'single.state' names a state that is not there")
-        self._single = dict(zip(slots, tries, strict=True))
+            raise DataError("array 'doubted.state' names a state that is not there")
+        self._doubted = dict(zip(slots, tries, strict=True))
 
 
-def _is_single(world: WorldModel, state: int) -> bool:
-    return bool(world.states.is_alive[state]) and float(world.states.weight[state]) < SINGLE
+def _is_doubtful(world: WorldModel, state: int) -> bool:
+    return bool(world.states.is_alive[state]) and float(world.states.weight[state]) < DOUBTFUL

@@ -15,9 +15,10 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays, prefixed
-from tgm.learners.learner import LearnInfo
+from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online import OnlineLearner
 from tgm.learners.online_knowledge import OnlineKnowledge
+from tgm.learners.scale_rivals import Rival, best_rival
 from tgm.learners.step_info import StepInfo
 from tgm.learners.world_kinds import KeyedKind, WorldKind, gaussian_kind
 from tgm.perception.component_map import Move
@@ -30,6 +31,7 @@ from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
 LATER = (127, 255)  # the same where states are so wide that the first steps may have joined some
 WIDE = 0.35  # typical steps: the deviation of a state from which they may
+RIVALS_AT = (63, 127, 255, 511)  # steps at which whole learners compete, where states are strained
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = 512  # steps in which a feature that was left out may still turn out to be relevant
 SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
@@ -73,6 +75,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._names: list[StateId] = []  # the state of each event
         self.choice: ScaleChoice | None = None
         self._n_steps = 0
+        self._strained = np.zeros(n_features - self._n_keys, dtype=bool)  # see `Rival.strained`
         self.is_over = False
         self.learner = self._make(None)
         super().__init__(self.learner.world, self.learner.planner, self.learner.filter, config)
@@ -117,6 +120,11 @@ class ScaleSearchLearner(OnlineKnowledge):
         """A report: the learning was done at every step."""
         return self.learner.learn(moves, n_evicted)
 
+    @property
+    def active(self) -> Learner:
+        """The learner alone, once the scale is settled."""
+        return self.learner if self.is_over else self
+
     def _show(self, event: Event) -> StepInfo:
         """Learn from an event, and choose the scale again when it is time."""
         info = event.show(self.learner)
@@ -126,20 +134,36 @@ class ScaleSearchLearner(OnlineKnowledge):
         if event.action is None:
             return info
         self._n_steps += 1
-        if self._n_steps in MEASURE_AT or (self._n_steps in LATER and self._is_wide):
+        rival = self._rival(event)
+        if rival is not None:
+            info = self._everything(info, self._take_over(rival))
+        self._end_if_over()
+        return info
+
+    def _rival(self, event: Event) -> Rival | None:
+        """Another scale and its learner, if it is time to choose and another one is better."""
+        competes = self._n_steps in RIVALS_AT
+        is_later = (self._n_steps in LATER and self._is_wide) or (competes and self._strained.any())
+        if self._n_steps in MEASURE_AT or is_later:
             choice = self._measured()
         else:
             choice = self._watched(event) if self._n_steps > MEASURE_AT[-1] else None
-        if choice is not None:
-            info = self._everything(info, self._take_over(choice))
-        self._end_if_over()
-        return info
+        proposed = None if choice is None else self._learned(choice)
+        if not competes or self.choice is None:
+            return proposed
+        now = Rival(self.choice, self.learner, self._names)
+        self._strained |= (proposed or now).strained
+        if not self._strained.any():
+            return proposed
+        steps = self._first_steps(self._events)
+        return best_rival(now, proposed, self._strained, steps, self._learned)
 
     def _end_if_over(self) -> None:
         """Let the events go when nothing can be decided by them any more."""
         assert self.coordinates is not None
         all_count = self.coordinates.chosen is None and not self._is_wide
-        if (all_count and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= WATCHED:
+        is_sure = all_count and not self._strained.any()
+        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= WATCHED:
             self.is_over = True
             self._events, self._names = [], []
 
@@ -183,12 +207,9 @@ class ScaleSearchLearner(OnlineKnowledge):
         choice = self.choice.with_features(steps, features, needed)
         return choice if choice.differs(self.choice, SAME_SCALE) else None
 
-    def _take_over(self, choice: ScaleChoice) -> tuple[Move, ...]:
-        """Let a new learner with this scale learn from all events, and answer from now on.
-
-        Returns the births and removals of states by it.
-        """
-        self.choice, learner = choice, self._make(choice)
+    def _learned(self, choice: ScaleChoice) -> Rival:
+        """A new learner with this scale that has learned from all events."""
+        learner = self._make(choice)
         points = np.array([event.point for event in self._events])
         learner.coordinates = Coordinates(
             self._events[0].point,
@@ -196,7 +217,14 @@ class ScaleSearchLearner(OnlineKnowledge):
             points.mean(axis=0),
             points.var(axis=0),
         )
-        names = [event.show(learner).state for event in self._events]
+        return Rival(choice, learner, [event.show(learner).state for event in self._events])
+
+    def _take_over(self, rival: Rival) -> tuple[Move, ...]:
+        """Let another learner answer from now on.
+
+        Returns the births and removals of states by it.
+        """
+        self.choice, learner, names = rival.choice, rival.learner, rival.names
         before = set(self.state_ids.tolist())
         known = [name if name in before else NO_STATE for name in self._names]
         self._names = _rename(learner, names, known, self.learner.world.states.next_id)
@@ -240,6 +268,7 @@ class ScaleSearchLearner(OnlineKnowledge):
             "event.state": np.array(self._names, np.intp),
             "n_steps": np.array([self._n_steps]),
             "is_over": np.array([self.is_over]),
+            "strained": self._strained,
             **prefixed("learner", self.learner.to_arrays()),
         }
         if self.choice is not None:
@@ -255,6 +284,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._names = [StateId(name) for name in n_states.tolist()]
         self._n_steps = saved.count("n_steps")
         self.is_over = bool(saved.flags("is_over", 1)[0])
+        self._strained = saved.flags("strained", self._n_features - self._n_keys)
         if not saved.part("choice").is_empty:
             self.choice = ScaleChoice.from_arrays(
                 saved.part("choice"), self._n_features - self._n_keys

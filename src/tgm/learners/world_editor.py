@@ -5,7 +5,7 @@ from __future__ import annotations
 from tgm.learners.change_log import ChangeLog
 from tgm.memory.step import Step, relabel
 from tgm.perception.component_map import ComponentMap, MoveKind
-from tgm.perception.gaussian_states import LEAST_WEIGHT, NO_WEIGHT
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_WEIGHT
 from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch
@@ -60,8 +60,12 @@ class WorldEditor:
         if not states.is_alive[state] or states.weight[state] > LEAST_WEIGHT + NO_WEIGHT:
             return
         if not self.world.transitions.has_rows(state):
-            self._log.move("removal", (state,), "nothing is left of it")
-            self._remove(state, ComponentMap.of_removal(states.n_slots, state))
+            self.remove(state, "nothing is left of it")
+
+    def remove(self, state: int, cause: str) -> None:
+        """Remove a state, with what little it is named in."""
+        self._log.move("removal", (state,), cause)
+        self._remove(state, ComponentMap.of_removal(self.world.states.n_slots, state))
 
     def merge(self, revision: Revision) -> None:
         """Make the second state of a revision part of the first."""

@@ -14,6 +14,7 @@ from tgm.perception.component_prior import ComponentPrior
 TWO_MEANS_ROUNDS = 10
 FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
 WIDEST = 1.25  # deviations of the first guess: what is learned is at most so wide
+SURE_POINTS = 20.0  # points of a state; with more its rows tell it apart, and it may be wider
 
 
 def merge_gain(prior: ComponentPrior, first: Moments, second: Moments) -> float:
@@ -70,9 +71,20 @@ def pooled_covariance(
     total = FIRST_WEIGHT + float(freedom[chosen].sum())
     pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / total
     # States that hold several places widen what is learned, and more of them are merged then.
-    limit = np.minimum(1.0, WIDEST * np.sqrt(np.diag(first) / np.diag(pooled)))
+    limit = np.minimum(1.0, widest(weight) * np.sqrt(np.diag(first) / np.diag(pooled)))
     pooled = pooled * np.outer(limit, limit)
     return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / total)
+
+
+def widest(weight: FloatArray) -> float:
+    """What is learned from states of these points is at most so many times the first deviation.
+
+    States that are too narrow are made one again by their rows, those that hold several places hide
+    in a covariance that grows with them. So it grows slowly, as the rows of states become known:
+    with the root of the mean number of points of a state (n,).
+    """
+    points = float(weight.sum()) / max(1, len(weight))
+    return WIDEST * math.sqrt(max(1.0, points / SURE_POINTS))
 
 
 def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:

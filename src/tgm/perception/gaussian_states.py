@@ -31,12 +31,9 @@ from tgm.perception.gaussian_evidence import (
     spread_ratio,
     two_sides,
 )
-from tgm.perception.state_slots import StateSlots
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
-NO_DENSITY = -1e300  # the log density of a slot without a state
 LOG_2PI = math.log(2 * math.pi)
-LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
-NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
 CONFIRMED = 1.5  # points that make a state more than an outlier

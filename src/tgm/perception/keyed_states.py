@@ -8,7 +8,8 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.perception.observation_model import ObservationModel
-from tgm.perception.symbol_states import NO_DENSITY, OTHER
+from tgm.perception.state_slots import NO_DENSITY
+from tgm.perception.symbol_states import OTHER
 
 
 class KeyedStates:
@@ -16,7 +17,7 @@ class KeyedStates:
 
     p(key, x | state) = [key = key of the state] p(x | state), with p(x | state) of `inner`. So
     states of different keys are never near, never merged, and no state is split by its key.
-    Points, means and moments are told with the key in front.
+    Points, means and moments have the key as their first number.
     """
 
     def __init__(self, inner: ObservationModel) -> None:

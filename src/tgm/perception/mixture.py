@@ -19,6 +19,7 @@ from tgm.distributions import (
 )
 from tgm.distributions.features import upper_triangle
 from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader, Arrays
 
 __all__ = ["Features", "Mixture", "concatenate"]
 
@@ -100,6 +101,28 @@ class Mixture:
         rows, columns = upper_triangle(self.n_features)
         quadratic = -precision[:, rows, columns] * np.where(rows == columns, 0.5, 1.0)
         return np.vstack([constant, linear.T, quadratic.T])
+
+    def to_arrays(self) -> Arrays:
+        """As named arrays."""
+        return {
+            "weight_concentration": self.weight_concentration,
+            "mean": self.components.mean,
+            "mean_precision": self.components.mean_precision,
+            "dof": self.components.dof,
+            "inverse_scale": self.components.inverse_scale,
+        }
+
+    @classmethod
+    def from_arrays(cls, saved: ArrayReader, n_components: int, n_features: int) -> Self:
+        """What `to_arrays` gave, checked."""
+        components = NormalWishart(
+            saved.floats("mean", n_components, n_features),
+            saved.floats("mean_precision", n_components),
+            saved.floats("dof", n_components),
+            saved.positive_definite("inverse_scale", n_components, n_features, n_features),
+        )
+        _ = components.factor  # not positive definite: refused here, not at the first belief
+        return cls(saved.floats("weight_concentration", n_components), components)
 
 
 def concatenate(parts: Sequence[Mixture]) -> Mixture:

@@ -21,21 +21,14 @@ from tgm.files.schema import symmetric
 from tgm.perception.component_prior import log_repulsion
 from tgm.perception.gaussian_evidence import (
     FIRST_WEIGHT,
-    WIDEST,
     log_density_anywhere,
     narrower_half,
     two_sides,
+    widest,
 )
-from tgm.perception.gaussian_states import (
-    LEAST_WEIGHT,
-    LOG_2PI,
-    NEAR,
-    NO_DENSITY,
-    NO_WEIGHT,
-    REFRESH_SHARE,
-)
+from tgm.perception.gaussian_states import LOG_2PI, NEAR, REFRESH_SHARE
 from tgm.perception.low_rank import low_rank
-from tgm.perception.state_slots import StateSlots
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
 WIDE_DEVIATIONS = 4.0  # of the mean squared distance of a state's points, above what is usual
 
@@ -228,7 +221,7 @@ class SharedGaussianStates(StateSlots):
         chosen = narrower_half((spread / np.diag(self.prior_covariance)).sum(axis=1), freedom)
         total = FIRST_WEIGHT + float(freedom[chosen].sum())
         variance = (FIRST_WEIGHT * guess + spread[chosen].sum(axis=0)) / total
-        variance = np.minimum(variance, WIDEST**2 * guess)
+        variance = np.minimum(variance, widest(self.weight[slots]) ** 2 * guess)
         self._set_covariance(low_rank(variance, self._together, float(freedom.sum())))
         for slot in self.alive.tolist():
             self.refresh(slot)

@@ -10,6 +10,9 @@ from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
 
 FIRST_SLOTS = 16
+NO_DENSITY = -1e300  # the log density of a slot without a state, and of another symbol
+LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
+NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 
 
 class StateSlots:

@@ -10,11 +10,8 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
 from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_POINT, ArrayReader, Arrays
-from tgm.perception.state_slots import StateSlots
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
-NO_DENSITY = -1e300  # the log probability of any other symbol
-LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
-NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 OTHER = 1e30  # squared distance of another symbol
 
 

@@ -153,7 +153,7 @@ class RunFolder:
 
         Args:
             record: the line; it is kept until then, and must not be changed.
-            episodes: those that ended, to be told with it under that name.
+            episodes: those that ended, which the line holds under that name.
         """
         self._lines.new.append((record, episodes))
         if time.monotonic() - self._flushed_at >= FLUSH_SECONDS:

@@ -25,7 +25,7 @@ FIRST_FULL = 500  # the second full frame of a run; then one for each chunk
 FORMAT = "tgm-history"
 
 # The columns of an observation, besides its point, in the order in which `pack` takes them. Its
-# step and episode need not be told: they follow from the actions.
+# step and episode are not written: they follow from the actions.
 _SEEN = [
     (name, COLUMNS[name][0])
     for name in (

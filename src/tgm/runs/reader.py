@@ -172,11 +172,11 @@ class Run:
         A final model and checkpoints count too.
         """
         status = self.status()
-        told = status.result.get("steps", status.last.get("step"))
+        given = status.result.get("steps", status.last.get("step"))
         checkpoints = self.checkpoints()
         steps = [step for step, _ in checkpoints]
-        if isinstance(told, int | float) and 0 <= told <= MOST_STEPS:  # NaN is not
-            steps.append(int(told))
+        if isinstance(given, int | float) and 0 <= given <= MOST_STEPS:  # NaN is not
+            steps.append(int(given))
         final = self.folder / MODEL_FILE
         is_checkpoint = any(identity(final) == identity(path) for _, path in checkpoints)
         if is_own_file(final) and not is_checkpoint:  # one file may have both names

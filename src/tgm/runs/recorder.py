@@ -226,9 +226,9 @@ class RunRecorder:
             self._write_rest(is_finished=ending == "finished")
             self._folder.finish(ending, self._result(), reason)
         except RunError as error:
-            told = reason or str(error)
+            words = reason or str(error)
             with contextlib.suppress(RunError):
-                self._folder.finish(ending if reason else "failed", self._result(), told)
+                self._folder.finish(ending if reason else "failed", self._result(), words)
             if ending != "failed":
                 raise  # otherwise the failure itself is what counts
         finally:
@@ -338,7 +338,7 @@ class RunRecorder:
                 recorder._resumed = LearnInfo(**notes["untold"])
             recorder._moves = list(notes["moves"])
             recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]
-            recorder.episodes = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
+            recorder.episodes = [EpisodeInfo.from_dict(saved) for saved in notes["episodes"]]
             recorder._broken_off = list(notes.get("broken_off", []))
             recorder._recorded_at, recorder._terms = notes["recorded_at"], notes["terms"]
             recorder._returns.extend(notes["returns"])

@@ -257,8 +257,8 @@ def _checked_notes(path: Path, notes: object) -> dict[str, Any]:
     if not all(isinstance(value, int | float) for value in notes["returns"]):
         raise RunError(f"{path}: its note 'returns' holds more than numbers")
     try:
-        _ = [EpisodeInfo.from_dict(told) for told in notes["episodes"]]
-        _ = [EpisodeInfo.from_dict(told) for told in notes.get("broken_off", [])]
+        _ = [EpisodeInfo.from_dict(saved) for saved in notes["episodes"]]
+        _ = [EpisodeInfo.from_dict(saved) for saved in notes.get("broken_off", [])]
         UnrecordedChanges.from_dict(notes["unrecorded"])
     except (TGMError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{path}: its notes do not fit ({error})") from None
@@ -278,7 +278,7 @@ def _check_kinds(path: Path, notes: dict[str, Any], wanted: dict[str, Any]) -> N
 
 def _broken_off(run: Run, notes: dict[str, Any], agent: TGMAgent) -> list[str]:
     """A line if the checkpoint lies within an episode."""
-    episodes = [told["episode"] for told in notes.get("broken_off", [])]
+    episodes = [saved["episode"] for saved in notes.get("broken_off", [])]
     if agent.n_episodes not in episodes:
         return []
     return [

@@ -73,8 +73,8 @@ def read_writer(folder: Path) -> Writer | None:
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        told = json.loads(os.read(file, LARGEST))
-        writer = Writer(*(told[name] for name in Writer.__dataclass_fields__))
+        values = json.loads(os.read(file, LARGEST))
+        writer = Writer(*(values[name] for name in Writer.__dataclass_fields__))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise RunError(f"{path}: does not name a process") from None
     finally:

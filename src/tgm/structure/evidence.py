@@ -10,8 +10,8 @@ from tgm.distributions.moments import Moments
 from tgm.distributions.normal_gamma import NormalGamma, log_evidence
 from tgm.inference.step_filter import STAY
 from tgm.perception.observation_model import ObservationModel
-from tgm.transition.rows import Row, row_log_evidence
-from tgm.transition.sparse import NO_COUNT, SparseTransitions
+from tgm.transition.rows import NO_COUNT, Row, row_log_evidence
+from tgm.transition.sparse import SparseTransitions
 
 HARDLY_KNOWN = 3.0  # points; a state with fewer may be an outlier of another
 END_PRIOR = 0.5  # Beta(1/2, 1/2) on whether an action ends the episode

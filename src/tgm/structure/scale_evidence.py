@@ -17,6 +17,7 @@ from scipy.special import gammaln
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
+from tgm.perception.gaussian_states import LOG_2PI
 from tgm.transition.displacements import (
     BROAD_DOF,
     FARTHEST,
@@ -189,7 +190,7 @@ class _Laws:
         variance = spread * (1.0 + 1.0 / total) + FLOOR
         off = displacements - self._mean[:, action, None]
         log_own = -0.5 * np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
-        log_own -= 0.5 * (n_dims * math.log(2 * math.pi) + np.log(variance).sum(axis=1))[:, None]
+        log_own -= 0.5 * (n_dims * LOG_2PI + np.log(variance).sum(axis=1))[:, None]
         own = np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE)
         return np.asarray(np.where(weight > 0, own, log_broad))
 
@@ -204,77 +205,114 @@ class _Laws:
         self._weight[:, action] = after
 
 
-def _run(points: FloatArray, deviation: FloatArray, reach: FloatArray, actions: IntArray) -> Fit:
-    """Learn from all steps with every candidate.
+class _Models:
+    """One small model for each candidate, with sure assignments; all learn side by side.
 
     P(x | s, a) = sum_j P(j | s, a) N(x; m_j, 1 + 1/n_j) + [P(new | s, a) + OUTLIER] f_a(x - m_s)
 
     in units of the deviations. The most likely of the terms explains x, for good.
+    """
+
+    def __init__(self, points: FloatArray, reach: FloatArray, actions: IntArray) -> None:
+        """Learn from the first of points (n_candidates, n, n_dims); reach as in `_Laws`."""
+        n_candidates, n, n_dims = points.shape
+        self._points, self._actions = points, actions
+        self._each = np.arange(n_candidates)
+        self._laws = _Laws(reach, int(actions.max(initial=0)) + 1)
+        self._mean = np.zeros((n_candidates, n, n_dims))
+        self._weight = np.zeros((n_candidates, n))
+        self._mean[:, 0], self._weight[:, 0] = points[:, 0], 1.0
+        self.n_states = np.ones(n_candidates, dtype=np.intp)
+        self.labels = np.zeros((n_candidates, n), dtype=np.intp)
+        # The row of a step: its action in its state. All starts are one row, that of no state.
+        self._left = np.full((n_candidates, n), -1, dtype=np.intp)
+
+    def step(self, now: int) -> FloatArray:
+        """Learn from one point; returns (n_candidates,) its ln density before that."""
+        action, point, state = (
+            int(self._actions[now]),
+            self._points[:, now],
+            self.labels[:, now - 1],
+        )
+        is_start = action == EPISODE_START
+        source = np.full(len(state), -1) if is_start else state
+        row = self._row(now, source, action)
+        tries = row.sum(axis=1)
+        probability = (row + ROW_TRIES * self._base(state, action)) / (tries + ROW_TRIES)[:, None]
+        jump = point - self._mean[self._each, state]
+        log_jump = self._laws.log_densities(jump[:, None], action)[:, 0]
+        terms = self._log_terms(point, probability, log_jump, tries)
+        best = terms.argmax(axis=1)
+        is_new, is_outlier = best == row.shape[1], best > row.shape[1]
+        expected = np.where(tries > 0, row.argmax(axis=1), state)
+        found = np.where(is_new, self.n_states, np.where(is_outlier, expected, best))
+        if not is_start:
+            self._laws.add(jump, action, (found != state) & ~is_outlier)
+        self._add(point, found, np.where(is_outlier, 0.0, 1.0))
+        self.n_states += is_new
+        self._left[:, now], self.labels[:, now] = source, found
+        top = terms[self._each, best]
+        return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
+
+    def _row(self, now: int, source: IntArray, action: int) -> FloatArray:
+        """(n_candidates, n_states) tries of the action in the state left, by where they led."""
+        same = (self._left[:, :now] == source[:, None]) & (self._actions[:now] == action)
+        row = np.zeros((len(source), int(self.n_states.max())))
+        candidate, step = same.nonzero()
+        np.add.at(row, (candidate, self.labels[candidate, step]), 1.0)
+        return row
+
+    def _base(self, state: IntArray, action: int) -> FloatArray:
+        """(n_candidates, n_states) where an action leads that was not tried, but to new states."""
+        n_now = int(self.n_states.max())
+        is_there = self._weight[:, :n_now] > 0
+        if action == EPISODE_START:
+            return np.asarray(is_there * ((ELSEWHERE + STAY) / self.n_states)[:, None])
+        means = self._mean[:, :n_now]
+        ways = self._laws.log_densities(means - self._mean[self._each, state][:, None], action)
+        ways = np.exp(ways - ways.max(axis=1, keepdims=True)) * is_there
+        ways *= (1.0 - ANYWHERE) / ways.sum(axis=1, keepdims=True)
+        base = ELSEWHERE * (ways + is_there * (ANYWHERE / self.n_states)[:, None])
+        base[self._each, state] += STAY
+        return np.asarray(base)
+
+    def _log_terms(
+        self, point: FloatArray, probability: FloatArray, log_jump: FloatArray, tries: FloatArray
+    ) -> FloatArray:
+        """(n_candidates, n_states + 2) ln of each term of the density; new and outlier last."""
+        n_candidates, n_now = probability.shape
+        n_dims = point.shape[1]
+        seen = self._weight[:, :n_now]
+        is_there = seen > 0
+        offset = point[:, None, :] - self._mean[:, :n_now]
+        square = np.einsum("ckd,ckd->ck", offset, offset)
+        spread = 1.0 + 1.0 / np.where(is_there, seen, 1.0)
+        log_density = -0.5 * (square / spread + n_dims * (LOG_2PI + np.log(spread)))
+        terms = np.full((n_candidates, n_now + 2), -np.inf)
+        log_probability = np.log(np.maximum(probability, NOTHING))
+        np.copyto(terms[:, :-2], log_probability + log_density, where=is_there)
+        terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / (tries + ROW_TRIES))
+        terms[:, -1] = log_jump + math.log(OUTLIER)
+        return terms
+
+    def _add(self, point: FloatArray, found: IntArray, share: FloatArray) -> None:
+        """Add a share (n_candidates,) of a point to the state that explains it."""
+        each = self._each
+        self._weight[each, found] += share
+        pull = share / np.maximum(self._weight[each, found], 1.0)
+        self._mean[each, found] += pull[:, None] * (point - self._mean[each, found])
+
+
+def _run(points: FloatArray, deviation: FloatArray, reach: FloatArray, actions: IntArray) -> Fit:
+    """Learn from all steps with every candidate.
 
     Args:
         points: (n_candidates, n, n_dims) in deviations.
         deviation, reach: (n_candidates, n_dims) the deviations, and the typical step in them.
         actions: (n,)
     """
-    n_candidates, n, n_dims = points.shape
-    each = np.arange(n_candidates)
-    log_unit = -np.log(deviation).sum(axis=1)
-    log_peak = -0.5 * n_dims * math.log(2 * math.pi)
-    laws = _Laws(reach, int(actions.max(initial=0)) + 1)
-    mean = np.zeros((n_candidates, n, n_dims))
-    weight = np.zeros((n_candidates, n))
-    mean[:, 0], weight[:, 0] = points[:, 0], 1.0
-    n_states = np.ones(n_candidates, dtype=np.intp)
-    labels = np.zeros((n_candidates, n), dtype=np.intp)
-    state = labels[:, 0]
-    evidence = (n - 1) * log_unit
-    # The row of a step: its action in its state. All starts are one row, that of no state.
-    left = np.full((n_candidates, n), -1, dtype=np.intp)
+    models, n = _Models(points, reach, actions), points.shape[1]
+    evidence = -(n - 1) * np.log(deviation).sum(axis=1)
     for now in range(1, n):
-        n_now, action, point = int(n_states.max()), int(actions[now]), points[:, now]
-        is_start = action == EPISODE_START
-        source = np.full(n_candidates, -1) if is_start else state
-        same = (left[:, :now] == source[:, None]) & (actions[:now] == action)
-        row = np.zeros((n_candidates, n_now))
-        candidate, step = same.nonzero()
-        np.add.at(row, (candidate, labels[candidate, step]), 1.0)
-        tries = row.sum(axis=1)
-        seen = weight[:, :n_now]
-        is_there = seen > 0
-        here = mean[each, state]
-        if is_start:
-            base = is_there * ((ELSEWHERE + STAY) / n_states)[:, None]
-        else:
-            ways = laws.log_densities(mean[:, :n_now] - here[:, None], action)
-            ways = np.exp(ways - ways.max(axis=1, keepdims=True)) * is_there
-            ways *= (1.0 - ANYWHERE) / ways.sum(axis=1, keepdims=True)
-            base = ELSEWHERE * (ways + is_there * (ANYWHERE / n_states)[:, None])
-            base[each, state] += STAY
-        probability = (row + ROW_TRIES * base) / (tries + ROW_TRIES)[:, None]
-        offset = point[:, None, :] - mean[:, :n_now]
-        square = np.einsum("ckd,ckd->ck", offset, offset)
-        spread = 1.0 + 1.0 / np.where(is_there, seen, 1.0)
-        terms = np.full((n_candidates, n_now + 2), -np.inf)
-        log_density = log_peak - 0.5 * (square / spread + n_dims * np.log(spread))
-        np.copyto(
-            terms[:, :-2], np.log(np.maximum(probability, NOTHING)) + log_density, where=is_there
-        )
-        log_jump = laws.log_densities((point - here)[:, None], action)[:, 0]
-        terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / (tries + ROW_TRIES))
-        terms[:, -1] = log_jump + math.log(OUTLIER)
-        best = terms.argmax(axis=1)
-        top = terms[each, best]
-        evidence += top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
-        is_new, is_outlier = best == n_now, best == n_now + 1
-        expected = np.where(tries > 0, row.argmax(axis=1), state)
-        found = np.where(is_new, n_states, np.where(is_outlier, expected, best))
-        if not is_start:
-            laws.add(point - here, action, (found != state) & ~is_outlier)
-        share = np.where(is_outlier, 0.0, 1.0)
-        weight[each, found] += share
-        pull = share / np.maximum(weight[each, found], 1.0)
-        mean[each, found] += pull[:, None] * (point - mean[each, found])
-        n_states += is_new
-        left[:, now] = source
-        labels[:, now] = state = found
-    return Fit(evidence, labels, n_states)
+        evidence += models.step(now)
+    return Fit(evidence, models.labels, models.n_states)

@@ -14,7 +14,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
 from tgm.memory.step import Belief, Shares, Step
 from tgm.perception.component_map import ComponentMap
-from tgm.perception.gaussian_states import LEAST_WEIGHT
+from tgm.perception.state_slots import LEAST_WEIGHT
 from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
 from tgm.structure.revision import Refusal, Relabelling, Revision
 from tgm.transition.planned_rows import Key
@@ -163,19 +163,12 @@ class StructureSearch:
         moments = self._moments_of_halves(
             relabellings, (state, child), (first, second), folded, share
         )
-        n_slots = max(states.n_slots, child + 1)
-        change = ComponentMap.of_split(n_slots, state, child, share)
+        change = ComponentMap.of_split(max(states.n_slots, child + 1), state, child, share)
         into, leaving = _parts(relabellings, state, child)
         return Revision(
-            change,
-            0.0,
-            (state, child),
-            moments,
-            relabellings,
-            halves,
-            part_into=into,
-            part_from=leaving,
-        )
+            change, 0.0, (state, child), moments, relabellings, halves,
+            part_into=into, part_from=leaving,
+        )  # fmt: skip
 
     def _share_of_second(self, folded: Moments, first: Moments, second: Moments) -> float:
         """The part of what is only in the counts that goes to the second half."""

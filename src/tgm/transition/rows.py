@@ -14,7 +14,7 @@ Outcomes = list[tuple[int, float]]
 CHANGED = 0.01  # probability; a row whose numbers move by less is not planned with again
 LEAST_OUTCOME_COUNT = 0.5  # tries; an outcome with fewer is taken for a mistake
 LEAST_OUTCOME_SHARE = 0.02  # of the tries of its row; the same
-ROUNDED = 1e-9  # tries; what rounding leaves of none
+NO_COUNT = 1e-9  # tries; what rounding leaves of none
 RANDOM_ROW_TRIES = 3.0  # tries from which a row may be random, and a third of them counts
 
 
@@ -63,13 +63,13 @@ def evened(onward: Row, ended: float, each: float) -> tuple[Outcomes, float]:
     """
     items = random_outcomes({after: count + each for after, count in onward.items()})
     more = sum(onward.values()) + each * len(onward)
-    return items, (ended + each) / (ended + each + more) if ended > ROUNDED else 0.0
+    return items, (ended + each) / (ended + each + more) if ended > NO_COUNT else 0.0
 
 
 def goes_on(row: Row, ended: Row) -> Row:
     """The counts of a row without the tries that ended the episode."""
     onward = {after: count - ended.get(after, 0.0) for after, count in row.items()}
-    return {after: count for after, count in onward.items() if count > ROUNDED}
+    return {after: count for after, count in onward.items() if count > NO_COUNT}
 
 
 def certainty(row: Row, visits: float) -> float:

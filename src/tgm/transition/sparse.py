@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from tgm.perception.component_map import ComponentMap
-from tgm.transition.chance import gain_of_change
+from tgm.transition.chance import WORLD_OF_CHANCE, gain_of_change
 from tgm.transition.planned_rows import PLANNED, Key, share_rows
-from tgm.transition.rows import Row
-from tgm.transition.weighed_rows import ENDED, NO_COUNT, START, WeighedRows
+from tgm.transition.rows import CHANGED, NO_COUNT, Row
+from tgm.transition.weighed_rows import ENDED, START, WeighedRows
 
-__all__ = ["ENDED", "NO_COUNT", "START", "START_ACTION", "SUMS", "SparseTransitions"]
+__all__ = ["ENDED", "START", "START_ACTION", "SUMS", "SparseTransitions"]
 
 START_ACTION = 0  # the action of that state's row
 
@@ -115,7 +115,22 @@ class SparseTransitions(WeighedRows):
         self.reward_sum[key] += weight * reward
         self.reward_square[key] += weight * reward * reward
         self.end_sum[key] += weight * end
-        self._refresh(key)
+        if self._does_the_same(key, row):
+            (self.certainty[key],) = row.values()
+            self.touched.add(key)
+            self.unweighed.add(key)
+        else:
+            self._refresh(key)
+
+    def _does_the_same(self, key: Key, row: Row) -> bool:
+        """Whether a row does what is planned with, as always: then only its tries have changed."""
+        if len(row) != 1 or key in self.ended or key in self.runs or key in self.retries:
+            return False
+        if self.visits[key] <= NO_COUNT or self.planned.get(key) != [(next(iter(row)), 1.0)]:
+            return False
+        reward, before = float(self.reward_sum[key] / self.visits[key]), float(self.reward[key])
+        is_same = abs(reward - before) <= CHANGED * max(abs(reward), abs(before))
+        return is_same and self.share_random < WORLD_OF_CHANCE
 
     def row(self, state: int, action: int) -> Row:
         """The counts of one row; empty if it was never tried."""
@@ -137,6 +152,9 @@ class SparseTransitions(WeighedRows):
         """
         key = state, action
         if self.visits[key] < SURE_VISITS:
+            return None
+        row = self.rows[key]
+        if len(row) == 1 and outcome in row and key not in self.ended and key not in self.runs:
             return None
         counts = self._outcome_counts(key)
         run = self.runs.get(key, [])

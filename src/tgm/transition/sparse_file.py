@@ -18,6 +18,7 @@ ROUNDING = 1e-6  # by how much sums in a file may miss what they should be
 
 def to_arrays(transitions: SparseTransitions) -> Arrays:
     """Everything; rows in their order, and the planner's arrays, which lag behind the rows."""
+    transitions.weigh_all()
     keys, rows, runs = list(transitions.rows), list(transitions.rows.values()), transitions.runs
     return {
         "row.key": _pairs(keys),

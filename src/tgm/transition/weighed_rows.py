@@ -17,12 +17,11 @@ from tgm.transition.chance import (
     whole_tries,
 )
 from tgm.transition.planned_rows import Key, PlannedRows
-from tgm.transition.rows import Outcomes, Row, certainty, evened, goes_on, outcomes
+from tgm.transition.rows import NO_COUNT, Outcomes, Row, certainty, evened, goes_on, outcomes
 
 START = -1  # the state before an episode's first one
 ENDED = -2  # the outcome "the episode ended", wherever
 CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
-NO_COUNT = 1e-9  # tries; what rounding leaves of none
 
 
 class WeighedRows(PlannedRows):
@@ -41,6 +40,7 @@ class WeighedRows(PlannedRows):
         log_fade: ln of the factor by which the first step has faded.
         retries: rows that wait for one more try.
         runs: of rows that fail, the unusual outcomes since the usual one was seen last.
+        unweighed: rows that always did the same, whose tries since were not weighed yet.
         share_random: share of the rows that are random.
         evenness: tries by which each outcome of a random row is worth more.
     """
@@ -59,6 +59,7 @@ class WeighedRows(PlannedRows):
         self.log_fade = 0.0
         self.retries: set[Key] = set()
         self.runs: dict[Key, list[int]] = {}
+        self.unweighed: set[Key] = set()
         self.share_random = RANDOM_ROWS
         self.evenness = 0.0
 
@@ -79,12 +80,19 @@ class WeighedRows(PlannedRows):
 
     def learn_chance(self) -> None:
         """Learn the share of random rows; rows that are taken for something else now follow."""
+        self.weigh_all()
         judged = self.log_chance != 0.0
         self.share_random = share_of_random_rows(self.log_chance, judged, self.share_random)
         odds = math.log(self.share_random / (1.0 - self.share_random))
         is_random = (self.log_chance + odds > 0.0) & (self.visits > NO_COUNT)
         for key in zip(*(i.tolist() for i in (is_random != self.is_random).nonzero()), strict=True):
             self._refresh(key)
+
+    def weigh_all(self) -> None:
+        """Weigh the rows that were counted since without it."""
+        for key in self.unweighed:
+            self._weigh_chance(key)
+        self.unweighed.clear()
 
     def learn_evenness(self) -> None:
         """Learn how even the chances of random rows are; all of them follow if that changes."""
@@ -104,6 +112,7 @@ class WeighedRows(PlannedRows):
     def _refresh(self, key: Key) -> None:
         """Bring the planner's arrays up to date with one row."""
         self.touched.add(key)
+        self.unweighed.discard(key)
         visits, row = float(self.visits[key]), self.rows.get(key)
         if visits <= NO_COUNT or not row:
             self.is_random[key] = False

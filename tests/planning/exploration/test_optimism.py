@@ -308,7 +308,7 @@ def lottery():
     planner.see_reward(1.0)
     for state in range(4):
         for after in (0, 1, 2, 3, 3, 2, 1, 0):
-            model.add(state, 0, after, 1.0, 0.0, 0.0)
+            model.add(state, 0, after, 1.0, float(state == 7), 0.0)
             model.add(state, 1, after, 1.0, float(after == 3), float(after == 3))
     return model, planner
 
@@ -321,6 +321,31 @@ def test_in_a_world_of_chance_the_unknown_is_one_range_above_the_best():
     best = planner.greedy_values(np.arange(4)).max()
     assert planner.highest == pytest.approx(best + 1.0)
     assert values[2, 0] == planner.highest
+
+
+def test_while_nothing_is_better_than_the_worst_the_unknown_beats_all_bonuses():
+    """A random walk in a corridor of which the last action was never tried; every reward is -1."""
+    model, planner = make(4, n_actions=2)
+    planner.see_reward(-1.0)
+    for state in range(4):
+        for action in range(2):
+            if (state, action) != (3, 1):
+                for after in (max(0, state - 1), min(3, state + 1)) * 6:
+                    model.add(state, action, after, 1.0, -1.0, 0.0)
+    strategy = optimism()
+    values = swept(strategy, planner, 4)
+    assert model.share_random > 0.1
+    assert planner.best_known is None
+    assert values[3, 1] == planner.highest == values.max()
+    assert values[3, 0] < values[3, 1]
+    assert (np.diff(values[:, 1]) > 0).all()
+    # As soon as an end is known that is better, the unknown is measured from there.
+    for _ in range(3):
+        model.add(3, 1, 3, 1.0, -1.0, 1.0)
+    rng = np.random.default_rng(0)
+    strategy.values(planner, [(0, 1.0)], np.arange(4), 1000, rng)
+    assert planner.best_known == pytest.approx(-1.0)
+    assert planner.highest == pytest.approx(0.0)
 
 
 def test_the_bonus_of_a_random_row_by_hand():
@@ -373,7 +398,7 @@ def test_when_a_world_turns_out_random_the_hope_for_the_unknown_is_lost_at_once(
     assert planner.sweeper.value.max() > 1e6
     for state in range(n_states):
         for after in rng.integers(n_states, size=8).tolist():
-            model.add(state, 0, after, 1.0, 0.0, 0.0)
+            model.add(state, 0, after, 1.0, float(state == 7), 0.0)
     planner.forget_certainty()
     strategy.values(planner, [(5, 1.0)], alive, 10, rng)
     assert planner.best_known is not None

@@ -1,4 +1,4 @@
-"""The floor: an optimistic tabular learner that is told the true cell (R-max with one try)."""
+"""The floor: an optimistic tabular learner that observes the true cell (R-max, one try)."""
 
 from __future__ import annotations
 

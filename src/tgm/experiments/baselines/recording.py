@@ -58,7 +58,7 @@ class EpisodeRecorder(gym.Wrapper[Any, Any, Any, Any]):
 class TimeLimitAsEnd(gym.Wrapper[Any, Any, Any, Any]):
     """Shows a time limit as a terminal state: the paper's environment did (erratum 10).
 
-    What lies behind the limit then counts as worth nothing, where a learner that is told the
+    What lies behind the limit then counts as worth nothing, where a learner that knows the
     truth takes its own estimate of it.
     """
 

@@ -17,8 +17,8 @@ PAGE = """\
 # Where it works, and where it does not
 
 Written by `python -m tgm.experiments.finite_worlds`: do not edit. The agent is `TGMConfig()` as it
-is, in every world the same, with {seeds} in each. No world is told to the agent: it sees
-observations and rewards.
+is, in every world the same, with {seeds} in each. Of its world it sees
+observations and rewards only.
 
 {summary}
 
@@ -44,7 +44,7 @@ observations and rewards.
 - **us a step**: processor time of one step of learning in microseconds, with the environment.
 
 Deep sea is that of bsuite: an N x N picture, two actions whose meaning is drawn for each cell. The
-goal is twice the episodes of R-max that is told the cell (34, 66 and 101 for 10, 20 and 30).
+goal is twice the episodes of R-max that observes the cell (34, 66 and 101 for 10, 20 and 30).
 Outliers: with that probability N(0, (10 * 0.15)^2) is added to every feature of an observation.
 In the worlds of nothing but noise, "bounded" means that the second half of the run adds at most a
 tenth to the number of states, and that a step in the last quarter takes at most 1.5 times as long

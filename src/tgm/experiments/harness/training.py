@@ -35,10 +35,11 @@ def train(
     seed: int,
     checks: Sequence[int],
     after_check: OnStep = lambda step: None,
+    n_episodes: int = EPISODES,
 ) -> TrialRun:
     """Train to the last check.
 
-    A maze is solved at a check if 20 greedy episodes solve it (`Evaluation.solves`), and at every
+    A maze is solved at a check if its greedy episodes solve it (`Evaluation.solves`), and at every
     later check too.
 
     Args:
@@ -47,6 +48,7 @@ def train(
         seed: of the noise of the greedy episodes.
         checks: rising numbers of steps.
         after_check: called after each check with its step; its time does not count as learning.
+        n_episodes: greedy episodes of one check.
     """
     rng = check_rng(seed)
     returns: list[tuple[int, float]] = []
@@ -56,7 +58,7 @@ def train(
     def check(step: int) -> None:
         nonlocal evaluating
         began = time.perf_counter()
-        evaluation = evaluate_side_by_side(agent, world, EPISODES, rng)
+        evaluation = evaluate_side_by_side(agent, world, n_episodes, rng)
         returns.append((step, evaluation.mean_return))
         verdicts.append((step, evaluation.solves(world.maze)))
         after_check(step)

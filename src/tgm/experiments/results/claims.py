@@ -208,7 +208,8 @@ CLAIMS = (
         "On mazes 20 and 25 A2C does worse than both.",
         _mean_reward_is_worst(("20", "25"), "a2c", ("tgm-paper", "dqn")),
         "A learning rate of 1e-4 and 5,000 steps leave A2C near where it began, and it took the "
-        "time limit for an end (erratum 10). Tuned and told the truth it learns the small mazes.",
+        "time limit for an end (erratum 10). Tuned, and with time limits as such, it learns the "
+        "small mazes.",
     ),
     Claim(
         "DQN does better than TGM on mazes 26 and 27.",

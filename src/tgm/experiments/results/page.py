@@ -40,7 +40,7 @@ Every agent lives in the same environment with the same seeds: {steps} steps, ob
 with its equations mended. `dqn`, `a2c` and `ppo` have the paper's settings (PPO: the library's
 defaults) and see a time limit as a terminal state, as the paper's environment returned it. The
 `-tuned` ones have settings for small mazes and see a time limit as what it is. `random` learns
-nothing; `oracle` is an optimistic tabular learner that is told the true cell, the floor for
+nothing; `oracle` is an optimistic tabular learner that observes the true cell, the floor for
 everybody else.
 """
 

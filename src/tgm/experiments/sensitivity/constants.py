@@ -21,6 +21,7 @@ import gymnasium as gym
 
 import tgm
 from tgm.agent import TGMAgent, TGMConfig
+from tgm.experiments.sensitivity.worlds import probe_worlds
 
 CORE = ("perception", "transition", "inference", "structure", "memory", "planning", "learners")
 """Packages of tgm whose constants steer the agent."""
@@ -214,7 +215,7 @@ def _imported_names(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _files_called() -> set[str]:
-    """The files of tgm with a function that the default agent calls, in two short runs."""
+    """The files of tgm with a function that the default agent calls, in short runs."""
     files: set[str] = set()
     root = str(Path(tgm.__file__).parent)
 
@@ -225,10 +226,10 @@ def _files_called() -> set[str]:
     before = sys.getprofile()
     sys.setprofile(profile)
     try:
-        for config in (TGMConfig(), TGMConfig(bandwidth="auto")):
-            agent = TGMAgent(gym.make("tgm/Maze-v0", maze="8"), config, seed=0)
+        for env in (gym.make("tgm/Maze-v0", maze="8"), *probe_worlds()):
+            agent = TGMAgent(env, TGMConfig(), seed=0)
             agent.learn(PROBE_STEPS)
-            agent.predict(agent.means[0])
+            agent.predict(env.reset(seed=0)[0])
     finally:
         sys.setprofile(before)
     return {file for file in files if file.startswith(root)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
@@ -15,6 +15,8 @@ from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import load_maze, maze_names, random_maze
 from tgm.experiments.changing_world.sweep import CHANGES
 from tgm.experiments.evaluation import MazeWorld
+from tgm.experiments.finite_worlds import worlds as finite_worlds
+from tgm.experiments.finite_worlds.sweep import live
 from tgm.experiments.harness.agent import InPieces
 from tgm.experiments.harness.training import check_steps, train
 from tgm.experiments.larger_worlds.sweep import ALLOWED, checking_world, oracle_steps
@@ -24,7 +26,15 @@ from tgm.experiments.structure import compare_structure
 TIMES_GOAL = 2.5  # steps in a maze of the paper, in goals: later is not within the goal anyway
 SIDE = 10  # cells along a side of the larger worlds
 LARGER_CHECKS = 40  # in a larger world
-AUTO_GOAL = 1.5  # times the goal, that bandwidth="auto" may take
+EPISODES = 5  # greedy episodes of one check: they take most of the time
+FINITE = {
+    "lake-4x4": range(250, 4001, 250),
+    "maze-distractors-8": range(20, 401, 20),
+    "maze-outliers-0.05": range(100, 2001, 100),
+    "maze-codes-16-noise-0.15": range(20, 401, 20),
+}
+"""Worlds of the study of finite worlds that use parts which mazes do not, and their checks."""
+MOST_STATES = 1.2  # for each true state of such a world
 CHANGE_AT = 1000  # step at which the wall moves
 CHANGE_GOAL = 150  # steps after which the way around it is to be known
 
@@ -68,11 +78,14 @@ def _maze_of_the_paper(world: str, seed: int) -> Measured:
     return _measure(world, seed, agent, MazeWorld(maze), checks, goal)
 
 
-def _auto(world: str, seed: int) -> Measured:
-    name = world.split()[0]
-    maze, goal = load_maze(name), AUTO_GOAL * GOALS[name]
-    agent = TGMAgent(gym.make("tgm/Maze-v0", maze=maze), TGMConfig(bandwidth="auto"), seed=seed)
-    return _measure(world, seed, agent, MazeWorld(maze), list(check_steps(600)), goal)
+def _finite(world: str, seed: int) -> Measured:
+    about = replace(finite_worlds.WORLDS[world], checks=tuple(FINITE[world]), episodes=EPISODES)
+    result = live(about, about.make(seed), seed)
+    states_per_cell = result.checks[-1].n_states / result.n_true
+    returns = [(check.step, check.greedy_return, check.n_states) for check in result.checks]
+    is_good = result.solved_at is not None and states_per_cell <= MOST_STATES
+    digest = hashlib.sha256(repr(returns).encode()).hexdigest()[:16]
+    return Measured(world, seed, result.solved_at, is_good, states_per_cell, digest)
 
 
 def _larger(world: str, seed: int) -> Measured:
@@ -105,7 +118,7 @@ def _measure(
     *,
     needs_exact: bool = True,
 ) -> Measured:
-    run = train(InPieces(agent), maze_world, seed, checks)
+    run = train(InPieces(agent), maze_world, seed, checks, n_episodes=EPISODES)
     maze = maze_world.maze
     is_in_time = run.solved_at is not None and run.solved_at <= goal
     is_exact = not needs_exact or compare_structure(agent, maze).is_exact
@@ -119,6 +132,11 @@ def _measure(
     )
 
 
+def probe_worlds() -> list[gym.Env[Any, Any]]:
+    """The environments of FINITE, to see which modules an agent uses there."""
+    return [finite_worlds.WORLDS[name].make(0).env for name in FINITE]
+
+
 def _digest(agent: TGMAgent, returns: Sequence[tuple[int, float]]) -> str:
     digest = hashlib.sha256(repr(returns).encode())
     for array in (agent.means, agent.covariances, agent.transition_counts):
@@ -129,7 +147,7 @@ def _digest(agent: TGMAgent, returns: Sequence[tuple[int, float]]) -> str:
 WORLDS: dict[str, Callable[[str, int], Measured]] = {
     **dict.fromkeys(maze_names(), _maze_of_the_paper),
     **{f"{kind} {SIDE}x{SIDE}": _larger for kind in ("perfect", "open")},
-    "27 with bandwidth auto": _auto,
     "a wall that moves": _moved_wall,
+    **dict.fromkeys(FINITE, _finite),
 }
-"""The six mazes, two larger worlds, and two that use parts which the others do not."""
+"""The six mazes, two larger worlds, and some that use parts which these do not."""

@@ -32,6 +32,7 @@ UNSEEN = 0.2  # tries that "something never seen" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
+FIRST_VALUE_GROWTH = 1.05  # the same while nothing better than the worst is known
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
 
 
@@ -167,13 +168,16 @@ class Optimism(ExplorationStrategy):
         """In a world of chance, measure the unknown from the best known value."""
         if planner.model.share_random < WORLD_OF_CHANCE:
             planner.limit_optimism(None)
-        elif planner.best_known is None or n_steps >= self._value_at:
-            self._value_at = n_steps * VALUE_GROWTH
+        elif n_steps >= self._value_at:
             planner.model.learn_evenness()
-            if planner.best_known is None:
-                planner.sweeper.restart(alive, planner.lowest)
             best = float(planner.greedy_values(alive)[alive].max(initial=planner.lowest))
-            planner.limit_optimism(best)
+            # Bonuses add up over many steps, to more than a range. While nothing better than the
+            # worst is known, the unknown must still be worth more than they are.
+            is_better = best > planner.lowest + LEAST_CHANGE * planner.reward_range
+            self._value_at = n_steps * (VALUE_GROWTH if is_better else FIRST_VALUE_GROWTH)
+            if is_better and planner.best_known is None:
+                planner.sweeper.restart(alive, planner.lowest)
+            planner.limit_optimism(best if is_better else None)
 
     def _note_best(self, planner: ModelPlanner, value: float, n_steps: int) -> None:
         """Decide from the best value in reach whether known rows must be tried again.

@@ -1,0 +1,168 @@
+"""A learner around another one: what it does not answer itself, the inner one answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
+from tgm.learners.snapshot import Changes, Snapshot
+from tgm.learners.step_info import RowId, StepInfo
+from tgm.perception.component_map import Move
+from tgm.perception.observation_model import StateId
+from tgm.planning.model_planner import ModelPlanner
+from tgm.world_model import WorldModel
+
+
+class ModelLearner(Learner, Protocol):
+    """A learner with a world model and a planner."""
+
+    @property
+    def world(self) -> WorldModel:
+        """What is known, of observations as the learner sees them."""
+
+    @property
+    def planner(self) -> ModelPlanner:
+        """The values."""
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the model as it is known."""
+
+
+class OuterLearner:
+    """Hands everything on to the learner inside it; see `Learner` for what each part means.
+
+    Attributes:
+        inner: the learner inside; it may be replaced by another one.
+    """
+
+    inner: ModelLearner
+
+    def begin(self, observation: FloatArray) -> StepInfo:
+        """Learn from the first observation of an episode."""
+        return self.inner.begin(observation)
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> StepInfo:
+        """Learn from one step."""
+        return self.inner.observe(action, reward, observation, terminated=terminated)
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try in the current belief."""
+        return self.inner.choose(n_steps, rng)
+
+    def end_episode(self) -> None:
+        """The episode is over, or was broken off."""
+        self.inner.end_episode()
+
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
+        """A report: the learning was done at every step."""
+        return self.inner.learn(moves, n_evicted)
+
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
+
+    @property
+    def world(self) -> WorldModel:
+        """What is known, of observations as the learner inside sees them."""
+        return self.inner.world
+
+    @property
+    def planner(self) -> ModelPlanner:
+        """The values."""
+        return self.inner.planner
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the model as it is known."""
+        return self.inner.greedy_values()
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names for life."""
+        return self.inner.state_ids
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features)"""
+        return self.inner.means
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features)"""
+        return self.inner.covariances
+
+    @property
+    def transition_matrix(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected probabilities, if the episode goes on."""
+        return self.inner.transition_matrix
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) expected counts, without the prior."""
+        return self.inner.transition_counts
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that the episode ends."""
+        return self.inner.end_probabilities
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,): next states, the end, and tries."""
+        return self.inner.outlook(belief)
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """Which features tell states apart; all of them before the first observation."""
+        return self.inner.feature_use
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many states as the default allows."""
+        return self.inner.is_full
+
+    @property
+    def n_kept(self) -> int:
+        """Points in memory."""
+        return self.inner.n_kept
+
+    @property
+    def n_fixed(self) -> int:
+        """States that are fixed."""
+        return self.inner.n_fixed
+
+    def belief(self, observations: FloatArray) -> FloatArray:
+        """(n_observations, n_states) probability of each state given each observation alone."""
+        return self.inner.belief(observations)
+
+    def filtered_beliefs(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> FloatArray:
+        """(n, n_states) probability of each state given each observation and what came before."""
+        return self.inner.filtered_beliefs(observations, contexts)
+
+    def action_values(self, belief: FloatArray) -> FloatArray:
+        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
+        return self.inner.action_values(belief)
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        return self.inner.snapshot()
+
+    def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
+        """Some states and rows as they are now; ids that are gone are listed as removed."""
+        return self.inner.excerpt(states, rows)
+
+    def to_arrays(self) -> Arrays:
+        """All that matters between two episodes, as named arrays."""
+        return self.inner.to_arrays()
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what was saved, checked."""
+        self.inner.restore(saved)

@@ -1,0 +1,90 @@
+"""Rival scales: where places overlap, whole learners compete by the evidence of all that was seen.
+
+The small model of `structure.scale_evidence` assigns each observation once, for good. That is
+enough where places lie far apart. Where they overlap it joins neighbours, and then finds them wide.
+A learner revises what it has assigned: how well it has foretold the observations decides there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tgm.distributions import BoolArray
+from tgm.learners.online import OnlineLearner
+from tgm.perception.observation_model import StateId
+from tgm.structure.scale_choice import ScaleChoice
+from tgm.structure.scale_evidence import FirstSteps
+
+STRAINED = 1.12  # times its first deviation: a state so wide has probably joined two places
+NARROWER = (0.75, 0.5)  # times the deviation of strained features: the rivals
+BETTER = 3.0  # nats by which a rival must be better
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """A scale, and a learner that has learned from all events with it.
+
+    Attributes:
+        choice: the scale.
+        learner: its learner.
+        names: the state of each event in it.
+    """
+
+    choice: ScaleChoice
+    learner: OnlineLearner
+    names: list[StateId]
+
+    def log_evidence(self, steps: FirstSteps) -> float:
+        """ln density of the steps, that of features which tell no states apart included."""
+        return self.learner.log_evidence + float(steps.common[:, ~self.choice.relevant].sum())
+
+    @property
+    def strained(self) -> BoolArray:
+        """(n_features,) the features in which states have become wider than their scale says.
+
+        States that have joined neighbours widen what is learned of all states.
+        """
+        relevant, found = self.choice.relevant, np.zeros(len(self.choice.relevant), dtype=bool)
+        first = self.choice.deviation[relevant]
+        learned = np.diag(self.learner.world.states.prior_covariance)[-len(first) :]
+        found[relevant] = np.sqrt(learned) > STRAINED * first
+        return found
+
+
+def best_rival(
+    now: Rival,
+    proposed: Rival | None,
+    features: BoolArray,
+    steps: FirstSteps,
+    learn: Callable[[ScaleChoice], Rival],
+) -> Rival | None:
+    """The learner with the most evidence, if it is not the one that answers now.
+
+    The proposed scale, and those that are narrower in the features given, as long as each is
+    better than the one before.
+
+    Args:
+        now: the scale and the learner that answer now.
+        proposed: those that the small model prefers, if they are others.
+        features: (n_features,) those in which states are strained.
+        steps: all events.
+        learn: makes a learner that has learned from all events.
+    """
+    best = now if proposed is None else _better(now, proposed, steps)
+    before = None
+    while best is not before:
+        before = best
+        for factor in NARROWER:
+            deviation = before.choice.deviation * np.where(features, factor, 1.0)
+            best = _better(best, learn(replace(before.choice, deviation=deviation)), steps)
+            if best is not before:
+                break
+    return None if best is now else best
+
+
+def _better(best: Rival, other: Rival, steps: FirstSteps) -> Rival:
+    """The second if it is clearly better."""
+    return other if other.log_evidence(steps) > best.log_evidence(steps) + BETTER else best

@@ -1,0 +1,79 @@
+"""Whether all that was seen of a state were outliers, against the posterior and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from tests.inference.test_step_filter import ROW_PRIOR, World
+
+from tgm.inference import step_filter
+from tgm.inference.outlier_evidence import OutlierEvidence
+from tgm.memory.step import Step
+from tgm.transition.sparse import START, START_ACTION
+
+
+def evidence_of(world: World) -> OutlierEvidence:
+    return OutlierEvidence(world.model, world.filter, ROW_PRIOR)
+
+
+def arrival(point: np.ndarray, state: int | None, action: int | None) -> Step:
+    before = [] if state is None else [(state, 1.0)]
+    return Step(None, before, action, 0.0, 0.0, point)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_odds_of_one_point_are_those_of_the_posterior(seed, monkeypatch):
+    monkeypatch.setattr(step_filter, "DROPPED", 0.0)
+    world = World(seed)
+    world.fill(np.random.default_rng(seed))
+    point = np.array([2.5, 1.5])
+    for state, action in ((0, 0), (1, 1), (3, 1)):
+        before = world.filter.posterior(point, [(state, 1.0)], action, None)
+        world.transitions.add(state, action, 5, 1.0, 0.0, 0.0)  # had it been counted
+        odds = evidence_of(world).log_odds(5, [arrival(point, state, action)])
+        assert odds == pytest.approx(math.log(before.outlier / before.newness), abs=1e-9)
+
+
+def test_the_odds_of_three_points_by_hand():
+    world = World()
+    world.fill(np.random.default_rng(0))
+    points = [np.array([5.0, 0.1]), np.array([5.1, 0.0]), np.array([4.9, 0.0])]
+    rows = [(0, 0), (0, 0), (START, START_ACTION)]
+    for row in rows:
+        world.transitions.add(*row, 5, 1.0, 0.0, 0.0)
+    steps = [arrival(points[0], 0, 0), arrival(points[1], 0, 0), arrival(points[2], None, None)]
+    share, displacements = world.model.background.share, world.displacements
+    total = 0.0
+    n = sum(world.transitions.row(0, 0).values())
+    n_starts = sum(world.transitions.row(START, START_ACTION).values())
+    alive = world.states.n_alive
+    real = [
+        ROW_PRIOR / 3 / (n - 2 + ROW_PRIOR),
+        (1 + ROW_PRIOR / 3 / alive) / (n - 1 + ROW_PRIOR),
+        ROW_PRIOR * 2 / 3 / alive / (n_starts - 1 + ROW_PRIOR),
+    ]
+    for index, point in enumerate(points):
+        offset = point - world.states.mean[0]
+        broad = displacements.log_broad_density(offset)
+        if index == 2:
+            broad = world.states.log_anywhere(point)
+        seen = float(world.states.log_densities(point)[5])
+        if index == 0:
+            seen = displacements.log_density(offset, 0)
+        total += math.log(share) + broad - math.log(1 - share) - math.log(real[index]) - seen
+    assert evidence_of(world).log_odds(5, steps) == pytest.approx(total, abs=1e-9)
+
+
+def test_rows_that_lead_elsewhere_speak_for_outliers_and_one_that_leads_there_against():
+    world = World()
+    world.model.background.n_outliers, world.model.background.n_points = 5.0, 100.0
+    for state in (0, 1, 3):
+        for _ in range(1000):
+            world.transitions.add(state, 0, state, 1.0, 0.0, 0.0)
+        world.transitions.add(state, 0, 5, 1.0, 0.0, 0.0)
+    for _ in range(3):
+        world.transitions.add(4, 1, 5, 1.0, 0.0, 0.0)
+    point = world.states.mean[5]
+    evidence = evidence_of(world)
+    assert evidence.log_odds(5, [arrival(point, state, 0) for state in (0, 1, 3)]) > 3
+    assert evidence.log_odds(5, [arrival(point, 4, 1)] * 3) < -3
