@@ -3,9 +3,8 @@
 Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
 `--keep FILE` keeps what became of each mutant, one JSON object in a line; after new tests,
 `--only-from FILE` tries those again that survived there, and `--table FILE OTHER` prints what
-became of all of them. Mutants that are known to behave as the
-code does stand in campaigns/mutants_excused.toml, each with its reason; they count as neither
-killed nor survived.
+became of all of them. Mutants that are known to behave as the code does stand in
+campaigns/mutants_excused.toml, each with its reason; they count as neither killed nor survived.
 """
 
 from __future__ import annotations
