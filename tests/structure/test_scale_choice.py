@@ -177,3 +177,18 @@ def test_the_gain_of_a_feature_is_its_evidence_with_the_prior_of_its_width():
     assert found.deviation[1] == pytest.approx(
         RATIOS[weighed.argmax()] * alone.typical_step[0] if found.relevant[1] else 1.0
     )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_feature_that_says_little_alone_is_kept_where_the_states_of_others_explain_it(seed):
+    rng, n = np.random.default_rng(seed), 64
+    place, actions = np.zeros(n, dtype=int), rng.integers(2, size=n)
+    actions[0] = EPISODE_START
+    for step in range(1, n):
+        place[step] = np.clip(place[step - 1] + 2 * actions[step] - 1, 0, 5)
+    shown = place + 0.1 * rng.normal(size=n)
+    given = 0.3 * (2.5 * (place % 3 == 0) + rng.normal(size=n))  # two and a half deviations apart
+    nothing = 0.3 * rng.normal(size=(n, 5))
+    choice = chosen(np.column_stack([shown, given, nothing]), actions)
+    assert choice.gain[1] < 6.0  # not enough by itself
+    assert choice.relevant.tolist() == [True, True] + [False] * 5
