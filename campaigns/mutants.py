@@ -3,9 +3,8 @@
 Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
 `--keep FILE` keeps what became of each mutant, one JSON object in a line; after new tests,
 `--only-from FILE` tries those again that survived there, and `--table FILE OTHER` prints what
-became of all of them. Mutants that are known to behave as the
-code does stand in campaigns/mutants_excused.toml, each with its reason; they count as neither
-killed nor survived.
+became of all of them. Mutants that are known to behave as the code does stand in
+campaigns/mutants_excused.toml, each with its reason; they count as neither killed nor survived.
 """
 
 from __future__ import annotations
@@ -92,9 +91,9 @@ def verdicts_in(paths: Sequence[Path]) -> dict[Key, bool]:
     }
 
 
-def survivors_in(path: Path) -> set[Key]:
-    """The mutants that survived the runs that a file keeps."""
-    return {key for key, is_killed in verdicts_in([path]).items() if not is_killed}
+def survivors_in(*paths: Path) -> set[Key]:
+    """The mutants that survived the runs that some files keep."""
+    return {key for key, is_killed in verdicts_in(paths).items() if not is_killed}
 
 
 def modules_of(root: Path, packages: Sequence[str]) -> dict[str, str]:
@@ -230,7 +229,9 @@ def main() -> int:
     parser.add_argument("--packages", nargs="+", default=list(PACKAGES))
     parser.add_argument("--tests", nargs="+", help="folders or files; those of the core by default")
     parser.add_argument("--only", default="", help="mutants whose path holds this")
-    parser.add_argument("--only-from", type=Path, help="a file of --keep: its survivors again")
+    parser.add_argument(
+        "--only-from", type=Path, nargs="+", help="files of --keep: survivors again"
+    )
     parser.add_argument("--seconds", type=float, default=LONGEST, help="of tests for one mutant")
     parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
     parser.add_argument("--table", type=Path, nargs="+", help="files of --keep: only their table")
@@ -249,7 +250,7 @@ def main() -> int:
         n_jobs=asked.jobs,
         excuses=read_excuses(EXCUSED),
         only=asked.only,
-        again=survivors_in(asked.only_from) if asked.only_from else None,
+        again=survivors_in(*asked.only_from) if asked.only_from else None,
         kept=asked.keep,
         longest=asked.seconds,
     )

@@ -140,10 +140,14 @@ def users_of(sources: dict[str, str], names: set[str]) -> set[Place]:
 def constants_at(source: str, statement: tuple[int, int]) -> set[str]:
     """The names that a statement outside of functions gives a value to.
 
-    Of a default value, that of its function; of a statement in a function, none.
+    Of a default value, that of its function; of a statement in a class, that of the class as well;
+    of a statement in a function, none.
     """
     inside: set[ast.AST] = set()
+    classes: dict[ast.AST, str] = {}
     for node in ast.walk(ast.parse(source)):  # what is around a node comes before it
+        if isinstance(node, ast.ClassDef):
+            classes.update(dict.fromkeys(node.body, node.name))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inside.update(part for part in ast.walk(node) if part is not node)
         if not isinstance(node, ast.stmt) or (node.lineno, node.col_offset) != statement:
@@ -151,7 +155,7 @@ def constants_at(source: str, statement: tuple[int, int]) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return {node.name}
         if isinstance(node, ast.Assign | ast.AnnAssign) and node not in inside:
-            return _stored(node)
+            return _stored(node) | ({classes[node]} if node in classes else set())
     return set()
 
 

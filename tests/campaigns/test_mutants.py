@@ -115,6 +115,7 @@ def test_a_constant_concerns_the_statements_that_use_it_or_what_is_made_from_it(
     assert constants_at(source, (5, 0)) == {"f"}  # of a default value, the function
     assert constants_at(source, (6, 4)) == set()  # tests are known to run it, or not to
     assert users_of({"f.py": source}, {"A"}) == {("f.py", 6, 4), ("f.py", 7, 4)}
+    assert constants_at("class C:\n    d: int = 1\n", (2, 4)) == {"C", "d"}
 
 
 @pytest.fixture

@@ -359,6 +359,13 @@ def test_what_was_expected_of_a_step_that_was_not_seen():
     assert world.filter.expected([], None) == [(3, 1.0)]
 
 
+def test_what_is_expected_as_much_stands_in_the_order_of_the_states():
+    world = World()
+    for after in (4, 1, 3):  # in this order they were seen
+        world.transitions.add(0, 0, after, 1.0, 0.0, 0.0)
+    assert [state for state, _ in world.filter.expected([(0, 1.0)], 0)] == [1, 3, 4]
+
+
 def test_an_observation_within_a_state_is_not_new():
     world = World()
     result = world.filter.posterior(world.states.mean[3] + 0.05, [(1, 1.0)], 0, np.zeros(2))

@@ -68,6 +68,17 @@ def test_at_first_all_features_must_be_whole_numbers_to_be_symbols(offset, is_ex
     assert agent.learner.is_exact.tolist() == [is_exact, is_exact]
 
 
+@pytest.mark.parametrize("deviation", [0.7, 1.0])
+def test_rounded_amounts_are_no_symbols_though_many_are_seen_again(deviation):
+    """Steps that were taken before lead elsewhere now: that is noise."""
+    env = Grid(
+        4, lambda env: np.rint(100 * numbers(env.row, env.column) + noise(env, 2, deviation)), 2
+    )
+    agent = tgm.TGMAgent(env, seed=0).learn(LOOK_AT[-1])
+    assert agent.learner.is_over
+    assert not agent.learner.is_exact.any()
+
+
 def test_the_kinds_are_judged_when_the_observations_have_doubled_until_256():
     assert LOOK_AT == (16, 32, 64, 128, 256)
 

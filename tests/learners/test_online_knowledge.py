@@ -6,6 +6,9 @@ from tests.learners.worlds import HERE, THERE, two_places
 
 from tgm.config import TGMConfig
 from tgm.learners.online import OnlineLearner
+from tgm.perception.coordinates import Coordinates
+from tgm.structure.scale import Scale
+from tgm.transition.sparse import START, START_ACTION
 
 PRIOR = TGMConfig().row_prior
 
@@ -25,6 +28,10 @@ def test_counts_ends_and_probabilities_by_hand(lived):
     np.testing.assert_allclose(
         lived.transition_matrix[0, 0], [each / (6 + PRIOR), (6 + each) / (6 + PRIOR)]
     )
+
+
+def test_where_episodes_begin_is_counted(lived):
+    assert lived.world.transitions.row(START, START_ACTION) == pytest.approx({0: 6.0})
 
 
 @pytest.mark.parametrize("belief", [[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]])
@@ -57,6 +64,18 @@ def test_how_much_is_known(lived):
     assert newborn.excerpt([], []).removed == []
 
 
+def test_the_free_energy_is_what_all_observations_were_not_expected():
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    rng = np.random.default_rng(0)
+    infos = [learner.begin(HERE)]
+    for _ in range(30):
+        infos.append(learner.observe(0, 0.0, rng.normal(0, 0.1, 2), terminated=False))
+    told = learner.learn((), 3)
+    assert told.free_energy == pytest.approx(-sum(info.log_density for info in infos))
+    assert told.n_forgotten == 3
+    assert told.moves == ()
+
+
 def test_one_place_is_said_not_to_vary():
     learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
     learner.begin(HERE)
@@ -68,9 +87,37 @@ def test_one_place_is_said_not_to_vary():
     assert learner.feature_use.varies
 
 
+def test_what_is_left_out_does_vary():
+    learner = OnlineLearner(1, 2, TGMConfig(bandwidth=0.5))
+    relevant = np.array([True, False])
+    learner.coordinates = Coordinates(np.zeros(2), relevant, np.zeros(2), np.ones(2))
+    learner.begin(np.zeros(2))
+    for value in range(5):
+        learner.observe(0, 0.0, np.array([0.0, value]), terminated=False)
+    assert len(learner.state_ids) == 1
+    assert learner.feature_use.varies
+    assert learner.feature_use.relevant.tolist() == [True, False]
+
+
 @pytest.mark.parametrize(("limit", "is_full"), [(None, True), (2, False)])
 def test_it_is_full_at_the_bound_that_nobody_asked_for(limit, is_full):
     learner = two_places(max_states=limit)
     assert not learner.is_full
     learner.most_states = 2
     assert learner.is_full == is_full
+
+
+@pytest.mark.parametrize(("bandwidth", "is_learned"), [("auto", True), (0.5, False)])
+def test_a_scale_that_was_not_given_follows_the_scatter_within_states(bandwidth, is_learned):
+    config, rng = TGMConfig(bandwidth=bandwidth), np.random.default_rng(0)
+    learner = OnlineLearner(2, 2, config, Scale.of_bandwidth(0.5, 2))
+    first = learner.world.states.prior_covariance.copy()
+    learner.begin(HERE)
+    for step in range(1, 400):
+        seen = (THERE if step % 2 else HERE) + rng.normal(0, 0.05, 2)
+        learner.observe(0, 0.0, seen, terminated=False)
+    learned = np.sqrt(np.diag(learner.world.states.prior_covariance))
+    if is_learned:
+        np.testing.assert_allclose(learned, 0.05, rtol=0.4)
+    else:
+        np.testing.assert_array_equal(learner.world.states.prior_covariance, first)

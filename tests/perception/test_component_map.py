@@ -68,3 +68,9 @@ def test_a_move_survives_a_trip_through_json():
     moves = [Move("merge", (3, 1), "one place", -0.5, accepted=False), Move("birth", (7,), "new")]
     for move in moves:
         assert Move.from_dict(json.loads(json.dumps(move.to_dict()))) == move
+
+
+def test_a_move_was_made_unless_it_is_said_to_be_refused():
+    assert Move("birth", (1,), "no known state explains the observation").accepted
+    refused = Move("merge", (1, 2), "one state explains both", -3.0, accepted=False)
+    assert not refused.accepted

@@ -232,6 +232,7 @@ def test_what_is_restored_is_the_same_to_the_bit():
         ("together", lambda array: array[:3]),
         ("together", lambda array: array + np.triu(np.ones_like(array), 1)),
         ("radius", lambda array: 0.0 * array),
+        ("radius", lambda array: 0.0 * array + 101.0),
         ("log_state_density", lambda array: np.nan * array),
         ("weight", lambda array: -array),
         ("weight", lambda array: 0.0 * array),

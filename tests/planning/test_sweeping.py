@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles import value_iteration
 
+from tgm.files.arrays import ArrayReader
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.sparse import SparseTransitions
 
@@ -262,3 +263,18 @@ def test_a_whole_model_is_solved_in_any_unit_of_reward(unit):
         unit * LOWEST,
     )  # fmt: skip
     np.testing.assert_allclose(solved / unit, by_loops(model, {}), atol=1e-3)
+
+
+def test_a_newborn_keeps_its_value_and_what_waits_is_kept_in_a_file():
+    model = random_model(np.random.default_rng(4), 4)
+    sweeper = Sweeper(model)
+    sweeper.make_room(4, 1.0)
+    sweeper.set_rows(np.zeros((4, 3), dtype=bool), np.zeros((4, 3)))
+    sweeper.start_state(2, 9.0)
+    sweeper.active = {0, 2, 3}
+    copy = Sweeper(model)
+    copy.restore(ArrayReader(sweeper.to_arrays()))
+    assert copy.active == {0, 2, 3}
+    for one in (sweeper, copy):
+        settle(one, 4)
+        assert one.q[2].tolist() == [9.0] * 3  # until something is known of it

@@ -111,6 +111,9 @@ def test_the_gain_of_rows_by_hand():
     # An action that was tried in one of them only says nothing.
     model.add(0, 1, 3, 4.0, 0.0, 0.0)
     assert gain_of(components, model) == pytest.approx(silent + expected, abs=1e-8)
+    # Not even if it leads to the other one.
+    model.add(0, 3, 1, 4.0, 0.0, 0.0)
+    assert gain_of(components, model) == pytest.approx(silent + expected, abs=1e-8)
     # Staying within the two is staying.
     model.add(0, 2, 1, 2.0, 0.0, 0.0)
     model.add(1, 2, 1, 1.0, 0.0, 0.0)

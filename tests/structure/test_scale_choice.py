@@ -163,7 +163,7 @@ def test_a_scale_in_a_file_is_checked():
 
 def test_the_gain_of_a_feature_is_its_evidence_with_the_prior_of_its_width():
     cells, actions = walk(3, 60)
-    noise = 0.15 * np.random.default_rng(3).normal(size=cells.shape)
+    noise = 0.03 * np.random.default_rng(3).normal(size=cells.shape)
     steps = FirstSteps(cells + noise, actions)
     before = ScaleChoice(np.ones(2), steps.typical_step, np.array([True, False]), np.zeros(2))
     found = before.with_features(steps, np.array([1]))
@@ -171,8 +171,24 @@ def test_the_gain_of_a_feature_is_its_evidence_with_the_prior_of_its_width():
     # A deviation is a quarter of a typical step, give or take a factor of e.
     log_prior = -0.5 * np.log(RATIOS / 0.25) ** 2
     weighed = evidence_of_each(alone, RATIOS)[0][0] + log_prior
+    assert log_prior[weighed.argmax()] < -0.5  # it is narrower than is usual
     assert found.gain[1] == pytest.approx(weighed.max())
     assert found.gain[0] == 0.0
     assert found.deviation[1] == pytest.approx(
         RATIOS[weighed.argmax()] * alone.typical_step[0] if found.relevant[1] else 1.0
     )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_feature_that_says_little_alone_is_kept_where_the_states_of_others_explain_it(seed):
+    rng, n = np.random.default_rng(seed), 64
+    place, actions = np.zeros(n, dtype=int), rng.integers(2, size=n)
+    actions[0] = EPISODE_START
+    for step in range(1, n):
+        place[step] = np.clip(place[step - 1] + 2 * actions[step] - 1, 0, 5)
+    shown = place + 0.1 * rng.normal(size=n)
+    given = 0.3 * (2.5 * (place % 3 == 0) + rng.normal(size=n))  # two and a half deviations apart
+    nothing = 0.3 * rng.normal(size=(n, 5))
+    choice = chosen(np.column_stack([shown, given, nothing]), actions)
+    assert choice.gain[1] < 6.0  # not enough by itself
+    assert choice.relevant.tolist() == [True, True] + [False] * 5

@@ -246,3 +246,19 @@ def test_a_state_is_looked_at_again_when_it_is_young_or_has_grown_by_a_seventh(
     assert search.due() == []  # nobody has touched it
     search.touched.add(state)
     assert (search.due() == [state]) == is_due
+
+
+def test_it_does_not_matter_which_half_is_named_first():
+    learner, state, far, _ = one_state_for_two_places(30, 20, limit=20)
+    first = Step(FAR, [(far, 1.0)], 0, -1.0, 0.0, LEFT)  # one of the left ones is kept
+    first.entries, first.after = [(far, state, 1.0)], [(state, 1.0)]
+    learner.world.states.add(state, LEFT, 1.0)
+    learner.world.count(first, +1.0)
+    learner.world.memory.keep(first, state)
+    steps = learner.world.memory.into(state)
+    side = np.array([step.arrival[0] > 0.5 for step in steps])
+    one, other = (learner._search._halves(state, steps, halves) for halves in (side, ~side))
+    for half in one.states:  # the child gets the smaller part of what is only in the counts
+        assert_same(one.moments[half], other.moments[half])
+    assert one.moments[state].weight > 25
+    assert one.moments[state].mean[0] < 0.2 < 0.8 < one.moments[one.states[1]].mean[0]

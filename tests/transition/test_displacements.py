@@ -8,7 +8,7 @@ from scipy.stats import multivariate_t
 
 from tgm.distributions.small import second_order
 from tgm.files.arrays import ArrayReader
-from tgm.transition.displacements import Displacements
+from tgm.transition.displacements import Displacements, prior_weight
 
 # The numbers themselves: a change of a constant is a change of the law.
 BROAD_DOF, FLOOR, OWN_SHARE, PRIOR_WEIGHT = 3.0, 1e-3, 0.9, 0.2
@@ -199,3 +199,7 @@ def test_densities_that_are_no_floats_keep_their_ratios(width):
     logs = [displacements.log_density(points[i], 0) for i in among]
     ratio = actual[1] / actual[3]
     assert math.log(ratio) == pytest.approx(logs[0] - logs[1], rel=1e-6)
+
+
+def test_the_broad_law_is_worth_more_where_there_is_more_to_learn():
+    assert [prior_weight(n) for n in (1, 2, 3, 5)] == pytest.approx([0.2, 0.2, 0.4, 0.8])

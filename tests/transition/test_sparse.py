@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import polya_urn_log_probability
 
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.perception.component_map import ComponentMap
 from tgm.transition import sparse_file
@@ -509,3 +510,21 @@ def test_the_reward_of_a_random_row_that_ends_at_times_by_hand():
     pairs = zip(model.successor[0, 0].tolist(), model.probability[0, 0].tolist(), strict=True)
     onward = {after: share for after, share in pairs if share}
     assert onward == pytest.approx({1: 8 / 14, 2: 6 / 14}, abs=CHANGED)
+
+
+def test_what_was_hardly_tried_is_asked_for_again_but_no_start():
+    model = make()
+    model.add(START, START_ACTION, 0, 1.0, 0.0, 0.0)
+    model.add(0, 0, 1, 1.4, 0.0, 0.0)
+    model.add(0, 1, 1, 1.6, 0.0, 0.0)
+    model.retry_if_hardly_tried([(START, START_ACTION), (0, 0), (0, 1)])
+    assert model.retries == {(0, 0)}
+
+
+def test_a_state_that_is_not_there_is_refused_in_a_file():
+    model = make(3)
+    model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    arrays, last = sparse_file.to_arrays(model), len(model.visits) - 1
+    sparse_file.restore(make(3), ArrayReader(arrays | {"changed": np.array([last])}), 3)
+    with pytest.raises(DataError, match="changed"):
+        sparse_file.restore(make(3), ArrayReader(arrays | {"changed": np.array([last + 1])}), 3)

@@ -84,3 +84,16 @@ def test_counts_follow_their_components():
 def test_negative_counts_are_refused():
     with pytest.raises(DataError, match="below 0"):
         model_with(-np.ones((1, 1, 1)), np.zeros((1, 1, 1)))
+
+
+def test_kept_and_forgotten_counts_go_with_their_states():
+    rng, model = np.random.default_rng(0), TransitionModel(2)
+    folded, kept = rng.random((2, 2, 3, 3))
+    model.restore(folded.copy(), kept.copy())
+    model.apply(ComponentMap.of_survivors(3, np.array([2, -1, 0])))
+    order, others = np.ix_([0, 2], [0, 2]), np.ix_([2, 0], [2, 0])  # the middle one is new
+    for action in range(2):
+        for now, before in ((model.folded_evidence, folded), (model.kept_evidence, kept)):
+            np.testing.assert_array_equal(now[action][order], before[action][others])
+            assert not now[action][1].any()
+            assert not now[action][:, 1].any()

@@ -417,3 +417,10 @@ def test_a_restored_strategy_waits_as_long_in_a_world_of_chance():
     assert {name: array.tolist() for name, array in other.to_arrays().items()} == {
         name: array.tolist() for name, array in arrays.items()
     }
+
+
+@pytest.mark.parametrize("lowest", [-5.0, 0.0, -1e3])
+def test_what_rounding_is_follows_from_the_distance_to_the_lowest_value(lowest):
+    near = 1e-10 * (5.0 - lowest)
+    assert level_ties(np.array([5.0, 5.0 - near]), lowest).tolist() == [5.0, 5.0]
+    assert level_ties(np.array([5.0, 5.0 - 100 * near]), lowest)[1] < 5.0
