@@ -528,3 +528,16 @@ def test_a_state_that_is_not_there_is_refused_in_a_file():
     sparse_file.restore(make(3), ArrayReader(arrays | {"changed": np.array([last])}), 3)
     with pytest.raises(DataError, match="changed"):
         sparse_file.restore(make(3), ArrayReader(arrays | {"changed": np.array([last + 1])}), 3)
+
+
+def test_starts_say_nothing_about_how_even_chances_are():
+    model = make()
+    model.share_random = 0.5
+    for after in (0, 1, 2, 3) * 5:
+        model.add(START, START_ACTION, after, 1.0, 0.0, 0.0)
+    model.learn_evenness()
+    assert model.evenness == 0.0
+    for after in (0, 1, 2, 3) * 5:
+        model.add(3, 1, after, 1.0, 0.0, 0.0)  # the last of the states, with the last action
+    model.learn_evenness()
+    assert model.evenness == 10.0
