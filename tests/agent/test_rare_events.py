@@ -67,7 +67,7 @@ def test_an_outlier_that_became_a_state_goes_when_its_row_does_something_else(se
     assert agent.n_states == 4
     assert np.abs(agent.means[:, 1]).max() < 0.5
     causes = {move.cause for info in told for move in info.moves if move.kind == "removal"}
-    assert causes == {"nothing is left of it"}
+    assert causes == {"all that was seen of it were outliers"}
 
 
 @pytest.mark.parametrize("seed", range(3))
