@@ -159,8 +159,9 @@ def test_where_nothing_changes_there_is_nothing_to_search():
     assert learner.world.states.n_alive == 1
 
 
-def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up():
-    moves_at = 150
+@pytest.mark.parametrize(("moves_at", "seen_by"), [(40, 62), (150, WATCHED + 5)])
+def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up(moves_at, seen_by):
+    """Also between two of the steps at which the scale is measured."""
 
     class Door:
         n = 0
@@ -175,9 +176,9 @@ def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up():
     assert learner.coordinates.relevant.tolist() == [True, True] + [False] * 4
     assert not learner.is_over
     Door.n = 0
-    learner, _ = walked(WATCHED + 5, look, 6)
+    learner, _ = walked(seen_by, look, 6)
     assert learner.coordinates.relevant.tolist() == [True, True, True] + [False] * 3
-    assert learner.is_over
+    assert learner.is_over == (seen_by > WATCHED)
 
 
 @pytest.mark.parametrize("n_steps", [10, 40, 100, 300])

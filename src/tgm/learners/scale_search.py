@@ -147,7 +147,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         if self._n_steps in MEASURE_AT or is_later:
             choice = self._measured()
         else:
-            choice = self._watched(event) if self._n_steps > MEASURE_AT[-1] else None
+            choice = self._watched(event)
         proposed = None if choice is None else self._learned(choice)
         if not competes or self.choice is None:
             return proposed
