@@ -131,12 +131,12 @@ def exchange_homes(arrays):
     arrays[name] = arrays[name][::-1].copy()
 
 
-def single(states):
+def doubted(states):
     """States of which the file says that they were seen once."""
 
     def change(arrays):
-        arrays["learner.revising.single.state"] = np.array(states)
-        arrays["learner.revising.single.tries"] = np.full(len(states), 2.0)
+        arrays["learner.revising.doubted.state"] = np.array(states)
+        arrays["learner.revising.doubted.tries"] = np.full(len(states), 2.0)
 
     return change
 
@@ -168,9 +168,9 @@ LIES = [
     ("half life", put("choice.deviation", 0.0), "'deviation' is no scale"),
     ("half life", put("choice.relevant", False), "'covariance'|'relevant'"),
     ("half life", put("choice.typical_step", -1.0), "'choice.typical_step' holds"),
-    ("half life", single([2, 1]), "out of order"),
-    ("half life", single([3, 3]), "holds a state twice"),
-    ("half life", single([999]), "'learner.revising.single.state' holds 999"),
+    ("half life", doubted([2, 1]), "out of order"),
+    ("half life", doubted([3, 3]), "holds a state twice"),
+    ("half life", doubted([999]), "'learner.revising.doubted.state' holds 999"),
     ("paper", put("memory.actions", 2**31, 0), "'memory.actions' holds 2147483648"),
     ("paper", put("memory.actions", 2), "has no successor"),
     ("paper", double("ids"), "holds a name twice"),
