@@ -607,3 +607,34 @@ def normal_gamma_log_evidence(
         gamma = shape * mp.log(rate) - mp.loggamma(shape) + shape * np.log(tau) - rate * tau
         total += inner * float(mp.exp(gamma)) * step
     return float(np.log(total))
+
+
+# Regression --------------------------------------------------------------------------------
+
+
+def regression_log_evidence(x: Array, y: Array, precision: Array, scale: Array, dof: float):
+    """ln p(y | x) of a matrix-normal-inverse-Wishart, point by point.
+
+    Each point is a multivariate Student t given those before it: weights N^-1 X^T Y, and
+    p(y) = t(y; weights^T x, (1 + x^T N^-1 x) scale / (dof - d + 1), dof - d + 1).
+    """
+    n_targets = y.shape[1]
+    matrix, moment = mp.diag([mp.mpf(float(p)) for p in precision]), mp.zeros(x.shape[1], n_targets)
+    residual, nu, total = mp.diag([mp.mpf(float(s)) for s in scale]), mp.mpf(dof), mp.mpf(0)
+    for inputs, targets in zip(x, y, strict=True):
+        point, target = column(inputs), column(targets)
+        inverse = matrix**-1
+        spread = 1 + quadratic(point, inverse)
+        off = target - (inverse * moment).T * point
+        free = nu - n_targets + 1
+        shape = residual * (spread / free)
+        total += (
+            mp.loggamma((free + n_targets) / 2)
+            - mp.loggamma(free / 2)
+            - mp.mpf(n_targets) / 2 * mp.log(free * mp.pi)
+            - mp.log(mp.det(shape)) / 2
+            - (free + n_targets) / 2 * mp.log(1 + quadratic(off, shape**-1) / free)
+        )
+        matrix, moment = matrix + point * point.T, moment + point * target.T
+        residual, nu = residual + off * off.T / spread, nu + 1
+    return total

@@ -90,9 +90,9 @@ def test_amounts_are_seen_at_the_first_look(make):
     if make is not CONTINUOUS["clipped"]:  # whose ends are whole numbers, and often seen
         assert isinstance(learner.inner, ScaleSearchLearner)
         assert learner.is_over
-        assert not learner._is_watching  # and nothing is looked at any more
     agent.learn(260)
     assert learner.is_over
+    assert not learner._is_watching  # and nothing is looked at any more
     assert not learner.is_exact.any()
 
 

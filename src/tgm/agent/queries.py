@@ -17,6 +17,8 @@ from tgm.learners.learner import Context, FeatureUse, Learner
 from tgm.perception.observation_model import StateId
 from tgm.planning import draw, greedy
 
+FEW_STATES = 2  # a number of states of which nothing is said
+
 
 class AgentQueries:
     """The part of TGMAgent that only reads.
@@ -66,7 +68,7 @@ class AgentQueries:
             belief = self._learner.belief(points)
         else:
             belief = self._learner.filtered_beliefs(points, contexts)
-        values = self._learner.action_values(belief)
+        values = self._learner.values_of(points, belief)
         if deterministic:
             chosen = values.argmax(axis=1)
         else:
@@ -95,12 +97,14 @@ class AgentQueries:
 
     def q_values(self, observation: Any) -> FloatArray:
         """(n_actions,) value of each action given one observation: the belief-weighted q."""
-        return self._learner.action_values(self.belief(observation))
+        checked = self.interface.observation(observation, "q_values")[None]
+        return np.asarray(self._learner.values_of(checked, self._learner.belief(checked))[0])
 
     def explain(self, observation: Any) -> Explanation:
         """Why the agent would act as it would; print it to read it in words."""
-        belief = self.belief(observation)
-        values = self._learner.action_values(belief)
+        checked = self.interface.observation(observation, "explain")[None]
+        belief = np.asarray(self._learner.belief(checked)[0])
+        values = np.asarray(self._learner.values_of(checked, belief[None])[0])
         expected_next, expected_end, tries = self._learner.outlook(belief)
         return Explanation(
             action=int(values.argmax()),
@@ -179,7 +183,8 @@ class AgentQueries:
     def _diagnosed(self, use: FeatureUse) -> tuple[Advice, ...]:
         signs = Signs(
             n_observations=self.n_steps + self.n_episodes,
-            n_states=self.n_states,
+            # Points of a smooth world are no places: any number of them is right.
+            n_states=self.n_states if use.are_places else FEW_STATES,
             is_full=self._learner.is_full,
             n_amounts=int((use.relevant & ~use.is_exact).sum()),
             # One state is no finding where no more are allowed.

@@ -9,22 +9,25 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
-from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
+from tgm.files.arrays import ArrayReader, Arrays, prefixed
 from tgm.learners.coded import CodedLearner
+from tgm.learners.events import Event, events_from_arrays, events_to_arrays
+from tgm.learners.flow import FlowLearner
+from tgm.learners.flow_trial import FlowTrial, may_flow
 from tgm.learners.learner import Learner
 from tgm.learners.limits import MOST_CONTINUOUS
 from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
-from tgm.learners.scale_search import Event, ScaleSearchLearner
+from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
 from tgm.perception.feature_kinds import START, feature_kinds
 from tgm.perception.symbol_book import is_whole
-from tgm.structure.scale_evidence import EPISODE_START
 
 LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
 MOST_AT_ONCE = 50  # features for which covariances are made before anything was seen
 
 GaussianLearner = OnlineLearner | ScaleSearchLearner
+AnyLearner = GaussianLearner | CodedLearner | FlowLearner
 MakeGaussian = Callable[[], GaussianLearner]
 
 
@@ -63,7 +66,11 @@ class KindSearchLearner(OuterLearner):
         self._events: list[Event] = []  # while it is not over
         # As it is believed now; before the first observation it does not matter.
         self.is_exact = is_categorical if n_features <= MOST_AT_ONCE else np.ones(n_features, bool)
-        self.inner: GaussianLearner | CodedLearner = self._made(self.is_exact)
+        self.inner: AnyLearner = self._made(self.is_exact)
+        # While it is weighed whether the world flows.
+        self._trial: FlowTrial | None = None
+        if not is_categorical.any() and may_flow(n_features, config):
+            self._trial = FlowTrial(n_features, n_actions)
 
     def _made(self, is_exact: BoolArray) -> GaussianLearner | CodedLearner:
         """A learner that knows nothing, for features of these kinds."""
@@ -99,18 +106,38 @@ class KindSearchLearner(OuterLearner):
         is_first = not self._events and not self.is_over
         is_exact = self._after(event.point, is_first=is_first)
         if not self.is_over:
-            self._events.append(Event(event.point.copy(), event.action, event.reward,
-                                      event.terminated))  # fmt: skip
+            self._events.append(event.kept())
             if len(self._events) in LOOK_AT:
                 is_exact = self._judged()
         if is_first or (is_exact != self.is_exact).any():
             info = self._learn_again(is_exact, event)
         else:
-            info = _shown(event, self.inner)
+            info = event.show(self.inner)
+        if self._trial is not None:
+            info = self._weighed(self._trial, event, info)
         if self.is_over:
             self._events = []
-            self._is_watching = bool(self._refutable(is_exact).any())
+            self._is_watching = bool(self._refutable(is_exact).any()) or self._trial is not None
         return info
+
+    def _weighed(self, trial: FlowTrial, event: Event, info: StepInfo) -> StepInfo:
+        """Let laws compete with cells; if they have won, a learner of laws takes over."""
+        if self.is_over and self.is_exact.any():
+            self._trial = None
+            return info
+        has_won = trial.add(event, info.log_density, self.inner.feature_use.relevant)
+        if has_won and not self.is_exact.any():
+            learner = self._flowing(self.world.states.next_id)
+            info, self.inner = learner.recall(trial.events), learner
+            self.is_over, self._trial = True, None
+        elif trial.is_over:
+            self._trial = None
+        return info
+
+    def _flowing(self, next_id: int) -> FlowLearner:
+        """A learner of laws that knows nothing."""
+        n_features = len(self._is_categorical)
+        return FlowLearner(n_features, self._n_actions, self._config.gamma, next_id)
 
     def _after(self, point: FloatArray, *, is_first: bool) -> BoolArray:
         """The kinds after one more point: a feature is refuted by a number that is not whole."""
@@ -142,9 +169,9 @@ class KindSearchLearner(OuterLearner):
     def _learn_again(self, is_exact: BoolArray, event: Event) -> StepInfo:
         """Let a new learner learn from all events; from the last alone if they are not kept."""
         learner = self._made(is_exact)
-        learner.world.states.next_id = self.inner.world.states.next_id
+        learner.world.states.next_id = self.world.states.next_id
         events = self._events or [Event(event.point)]
-        infos = [_shown(one, learner) for one in events]
+        infos = [one.show(learner) for one in events]
         self.inner, self.is_exact = learner, is_exact
         if len(infos) == 1 and self._events:
             return infos[0]
@@ -160,18 +187,18 @@ class KindSearchLearner(OuterLearner):
     def to_arrays(self) -> Arrays:
         """What the learner knows, and the search while it goes on or has found exact features."""
         arrays = self.inner.to_arrays()
+        if isinstance(self.inner, FlowLearner):
+            return prefixed("flow", arrays)
+        if arrays and self._trial is not None:
+            arrays |= prefixed("trial", self._trial.to_arrays())
         if not arrays or (self.is_over and not self.is_exact.any()):
             return arrays
-        events, n_features = self._events, len(self.is_exact)
-        actions = [EPISODE_START if event.action is None else event.action for event in events]
+        events = events_to_arrays(self._events, len(self.is_exact))
         return arrays | {
             "kind.is_over": np.array([self.is_over]),
             "kind.is_exact": self.is_exact,
             "kind.was_whole": self._was_whole,
-            "kind.event.point": np.array([e.point for e in events]).reshape(-1, n_features),
-            "kind.event.action": np.array(actions, np.intp),
-            "kind.event.reward": np.array([event.reward for event in events]),
-            "kind.event.terminated": np.array([event.terminated for event in events], bool),
+            **prefixed("kind.event", events),
         }
 
     def restore(self, saved: ArrayReader) -> None:
@@ -180,11 +207,20 @@ class KindSearchLearner(OuterLearner):
             return
         n_features = len(self._is_categorical)
         self.is_exact, self.is_over = np.zeros(n_features, dtype=bool), True
+        trial, self._trial = self._trial, None
+        if saved.has("flow.counts"):
+            self.inner, self._is_watching = self._flowing(0), False
+            self.inner.restore(saved.part("flow"))
+            return
+        if trial is not None and saved.has("trial.point"):
+            trial.restore(saved.part("trial"))
+            self._trial = trial
         if saved.has("kind.is_over"):
             self.is_over = bool(saved.flags("kind.is_over", 1)[0])
             self.is_exact = saved.flags("kind.is_exact", n_features)
             self._was_whole = saved.flags("kind.was_whole", n_features)
-            self._events = self._read_events(saved.part("kind.event"))
+            events = saved.part("kind.event")
+            self._events = events_from_arrays(events, n_features, self._n_actions)
         if (self._is_categorical & ~self.is_exact).any():
             raise DataError("array 'kind.is_exact' does not name a feature of a categorical space")
         if self.is_over == bool(self._events) or len(self._events) > LOOK_AT[-1]:
@@ -195,21 +231,4 @@ class KindSearchLearner(OuterLearner):
         self.inner = self._made(self.is_exact)
         self.inner.restore(saved)
         self._is_watching = not self.is_over or bool(self._refutable(self.is_exact).any())
-
-    def _read_events(self, saved: ArrayReader) -> list[Event]:
-        points = saved.floats("point", ANY, len(self._is_categorical), size=LARGEST)
-        n, highest = len(points), self._n_actions - 1
-        actions = saved.whole("action", n, low=EPISODE_START, high=highest).tolist()
-        rewards = saved.floats("reward", n).tolist()
-        ended = saved.flags("terminated", n).tolist()
-        return [
-            Event(point, None if action == EPISODE_START else action, reward, end)
-            for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
-        ]
-
-
-def _shown(event: Event, learner: GaussianLearner | CodedLearner) -> StepInfo:
-    """What an event does to a learner."""
-    if event.action is None:
-        return learner.begin(event.point)
-    return learner.observe(event.action, event.reward, event.point, terminated=event.terminated)
+        self._is_watching = self._is_watching or self._trial is not None

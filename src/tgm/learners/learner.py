@@ -35,11 +35,13 @@ class FeatureUse(NamedTuple):
         relevant: (n_features,) whether each tells states apart; exact features always do.
         is_exact: (n_features,) whether each is a name, not an amount.
         varies: whether observations differ at all.
+        are_places: whether states are places; not so where they are points of a smooth world.
     """
 
     relevant: BoolArray
     is_exact: BoolArray
     varies: bool
+    are_places: bool = True
 
 
 class Context(NamedTuple):
@@ -145,6 +147,9 @@ class Learner(Protocol):
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
+
+    def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
+        """(n, n_actions) greedy values given observations (n, n_features) and their beliefs."""
 
     # --- records ----------------------------------------------------------------------------------
 

@@ -81,6 +81,10 @@ class MeanShiftLearner:
         """(..., n_actions) belief-weighted sum of q; belief is (..., n_states)."""
         return np.asarray(belief @ self.planner.q.T)
 
+    def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
+        """(n, n_actions) greedy values: a belief says all that an observation does."""
+        return self.action_values(belief)
+
     @property
     def transition_counts(self) -> FloatArray:
         """(n_actions, n_states, n_states) expected counts, without the prior."""

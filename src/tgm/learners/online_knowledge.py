@@ -208,6 +208,10 @@ class OnlineKnowledge:
         shares /= shares.sum(axis=-1, keepdims=True)
         return np.asarray(shares @ self.greedy_values())
 
+    def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
+        """(n, n_actions) greedy values: a belief says all that an observation does."""
+        return self.action_values(belief)
+
     def greedy_values(self) -> FloatArray:
         """(n_states, n_actions) values of the model as it is known."""
         alive = self.world.states.alive

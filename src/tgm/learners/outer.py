@@ -9,6 +9,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.files.arrays import ArrayReader, Arrays
+from tgm.learners.flow import FlowLearner
 from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId, StepInfo
@@ -40,7 +41,7 @@ class OuterLearner:
         inner: the learner inside; it may be replaced by another one.
     """
 
-    inner: ModelLearner
+    inner: ModelLearner | FlowLearner
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Learn from the first observation of an episode."""
@@ -71,12 +72,14 @@ class OuterLearner:
 
     @property
     def world(self) -> WorldModel:
-        """What is known, of observations as the learner inside sees them."""
+        """What is known, of observations as the learner inside sees them; not of one of laws."""
+        assert not isinstance(self.inner, FlowLearner)
         return self.inner.world
 
     @property
     def planner(self) -> ModelPlanner:
-        """The values."""
+        """The values; a learner of laws has plans instead."""
+        assert not isinstance(self.inner, FlowLearner)
         return self.inner.planner
 
     def greedy_values(self) -> FloatArray:
@@ -150,6 +153,10 @@ class OuterLearner:
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
         return self.inner.action_values(belief)
+
+    def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
+        """(n, n_actions) greedy values given observations and their beliefs."""
+        return self.inner.values_of(observations, belief)
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

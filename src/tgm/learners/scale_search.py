@@ -8,13 +8,13 @@ that it has found again.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.files.arrays import ANY, LARGEST_POINT, ArrayReader, Arrays, prefixed
+from tgm.files.arrays import LARGEST_POINT, ArrayReader, Arrays, prefixed
+from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online import OnlineLearner
 from tgm.learners.online_knowledge import OnlineKnowledge
@@ -38,22 +38,6 @@ SURPRISING = 5.0  # deviations from its common mean at which such a feature is l
 OTHER_SCALE = "another scale explains the observations"
 RECENT = 128  # events that decide whether it is relevant
 FEW_FEATURES = 2  # so many at once need no more evidence than that they are better than chance
-
-
-@dataclass(frozen=True, eq=False)
-class Event:
-    """One thing that happened: an episode began (action None), or a step was taken."""
-
-    point: FloatArray
-    action: int | None = None
-    reward: float = 0.0
-    terminated: bool = False
-
-    def show(self, learner: OnlineLearner) -> StepInfo:
-        """Let a learner learn from it."""
-        if self.action is None:
-            return learner.begin(self.point)
-        return learner.observe(self.action, self.reward, self.point, terminated=self.terminated)
 
 
 class ScaleSearchLearner(OnlineKnowledge):
@@ -257,14 +241,8 @@ class ScaleSearchLearner(OnlineKnowledge):
         """The learner, and the events if the search goes on."""
         if self.coordinates is None:
             return {}
-        events = self._events
-        points = [event.point for event in events]
-        actions = [EPISODE_START if event.action is None else event.action for event in events]
         arrays = {
-            "event.point": np.array(points).reshape(len(points), self._n_features),
-            "event.action": np.array(actions, np.intp),
-            "event.reward": np.array([event.reward for event in events]),
-            "event.terminated": np.array([event.terminated for event in events], bool),
+            **prefixed("event", events_to_arrays(self._events, self._n_features)),
             "event.state": np.array(self._names, np.intp),
             "n_steps": np.array([self._n_steps]),
             "is_over": np.array([self.is_over]),
@@ -279,7 +257,9 @@ class ScaleSearchLearner(OnlineKnowledge):
         """Take over what `to_arrays` gave, checked."""
         if saved.is_empty:
             return
-        self._events = self._read_events(saved)
+        self._events = events_from_arrays(
+            saved.part("event"), self._n_features, self._n_actions, LARGEST_POINT
+        )
         n_states = saved.whole("event.state", len(self._events), low=NO_STATE)
         self._names = [StateId(name) for name in n_states.tolist()]
         self._n_steps = saved.count("n_steps")
@@ -292,18 +272,6 @@ class ScaleSearchLearner(OnlineKnowledge):
         learner = self._make(self.choice)
         learner.restore(saved.part("learner"), self._relevant(self.choice))
         self._follow(learner)
-
-    def _read_events(self, saved: ArrayReader) -> list[Event]:
-        n_actions = self._n_actions
-        points = saved.floats("event.point", ANY, self._n_features, size=LARGEST_POINT)
-        n = len(points)
-        actions = saved.whole("event.action", n, low=EPISODE_START, high=n_actions - 1).tolist()
-        rewards = saved.floats("event.reward", n).tolist()
-        ended = saved.flags("event.terminated", n).tolist()
-        return [
-            Event(point, None if action == EPISODE_START else action, reward, end)
-            for point, action, reward, end in zip(points, actions, rewards, ended, strict=True)
-        ]
 
 
 def _labels(names: list[StateId]) -> IntArray:

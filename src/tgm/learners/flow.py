@@ -1,0 +1,274 @@
+"""The learner of worlds that flow: laws of displacement, and plans on support points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.learners.events import Event
+from tgm.learners.flow_knowledge import FlowKnowledge
+from tgm.learners.learner import Learner, LearnInfo
+from tgm.learners.step_info import StepInfo
+from tgm.perception.component_map import Move
+from tgm.perception.observation_model import NO_STATE, StateId
+from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
+from tgm.planning.flow_planner import Plan, make_plan
+from tgm.transition.flow_file import (
+    model_from_arrays,
+    model_to_arrays,
+    sums_from_arrays,
+    sums_to_arrays,
+    units_from_arrays,
+    units_to_arrays,
+)
+from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+
+FIRST_PLAN = 20  # steps
+SOONEST = 30  # steps between two plans
+AFTER_EPISODE = 10  # the same at the end of an episode, while there are few steps
+FEW_STEPS = 400
+GROWTH = 0.1  # share of the steps so far, between two plans
+LATE = 1500  # steps from which there are fewer plans
+LATE_GROWTH = 0.25  # the share then
+SLOWER = 2.0  # times as many steps after a plan that was no better
+OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
+AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
+LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
+TRIED = 16  # starts of episodes from which plans are imagined
+VISITED = 8  # recent places from which they are imagined too
+RECENT = 480  # steps in which those places were
+NOISE_FLOOR = 1e-6  # variance, in squares of the span
+
+
+class FlowLearner(FlowKnowledge):
+    """Learns laws, and plans with them now and then.
+
+    A new plan takes over from the greedy one if imagined episodes of it are better.
+
+    Attributes:
+        newest: the newest plan: where it hopes for more, it is followed.
+        next_id: the first id that was never used.
+    """
+
+    def __init__(self, n_features: int, n_actions: int, gamma: float, next_id: int = 0) -> None:
+        """Know nothing."""
+        super().__init__(n_features, n_actions)
+        self.gamma, self.next_id = gamma, next_id
+        self.newest: Plan | None = None
+        self.log_evidence = 0.0
+        self.n_steps = 0
+        self._units: FlowUnits | None = None
+        self._model: FlowModel | None = None
+        self._shaped_at = 0  # the step at which units and shape were chosen
+        self._planned_at = 0
+        self._growth = GROWTH
+        self._best_return = -math.inf  # of imagined episodes
+        self._now: FloatArray | None = None
+        self._episode_ended = False
+        self._hopes: bool | None = None  # whether hope is followed; None: to be found out
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def begin(self, observation: FloatArray) -> StepInfo:
+        """Remember where an episode begins."""
+        self._now, self._hopes = observation.copy(), None
+        self.memory.begin(observation)
+        return self._info(observation, 0.0)
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> StepInfo:
+        """Keep a step; when it is time, learn from all new ones and plan."""
+        assert self._now is not None
+        log_density = self._log_density(self._now, action, observation)
+        self.log_evidence += log_density
+        self.memory.add(self._now, action, reward, observation, ended=terminated)
+        self._now = observation.copy()
+        self.n_steps += 1
+        self._episode_ended = terminated
+        return (
+            self._planned(observation, log_density)
+            if self._is_due()
+            else self._info(observation, log_density)
+        )
+
+    def recall(self, events: Sequence[Event]) -> StepInfo:
+        """Learn from events that another learner has seen; plans once, after the last."""
+        for event in events:
+            if event.action is None:
+                self.memory.begin(event.point)
+            else:
+                assert self._now is not None
+                step = (self._now, event.action, event.reward, event.point)
+                self.memory.add(*step, ended=event.terminated)
+                self.n_steps += 1
+                self._episode_ended = event.terminated
+            self._now = event.point.copy()
+        assert self._now is not None
+        return self._planned(self._now, 0.0)._replace(changed_all=True)
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """Follow hope where it promises clearly more, else the greedy plan."""
+        if self.best is None or self.newest is None:
+            return int(rng.integers(self.n_actions))
+        assert self._now is not None
+        point, newest = self._now[None], self.newest
+        if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
+            greedy, hopeful = newest.action_values(point)
+            self._hopes = newest.promises_more(greedy[0], hopeful[0])
+            if not self._hopes and newest is self.best:
+                return int(greedy[0].argmax())
+        elif self._hopes:
+            hopeful = newest.action_values(point)[1]
+        if self._hopes:
+            return int(hopeful[0].argmax())
+        return int(self.best.action_values(point)[0][0].argmax())
+
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
+
+    def end_episode(self) -> None:
+        """A time limit is an end of the episode too."""
+        self._episode_ended = True
+
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
+        """A report: the learning is done in `observe`."""
+        return LearnInfo(n_evicted, -self.log_evidence, {}, (), moves)
+
+    def _is_due(self) -> bool:
+        """Whether to plan: when the steps have grown by a share, sooner if they are few."""
+        since = self.n_steps - self._planned_at
+        if self.n_steps < FIRST_PLAN:
+            return False
+        if self._episode_ended and self.n_steps < FEW_STEPS and since >= AFTER_EPISODE:
+            return True
+        return since >= max(SOONEST, self._growth * self.n_steps)
+
+    def _planned(self, observation: FloatArray, log_density: float) -> StepInfo:
+        """Plan; if the numbers of new steps are too far apart for it, what was planned stays."""
+        try:
+            return self._plan(observation, log_density)
+        except np.linalg.LinAlgError:
+            self._planned_at, self._model = self.n_steps, None  # learned again with other units
+            self.memory.all_learned()
+            return self._info(observation, log_density)
+
+    def _plan(self, observation: FloatArray, log_density: float) -> StepInfo:
+        """Learn from the new steps, plan, and let the better plan be the greedy one."""
+        kept = self._learn_laws()
+        assert self._model is not None
+        assert self._units is not None
+        model = self._model.frozen()
+        plan = make_plan(model, self._units, kept, self.gamma, self.newest)
+        starts = self._imagined_starts()
+        value = plan.imagined_return(plan, starts)
+        # Of two that imagination cannot tell apart the newer one is better while there are few
+        # steps, because it knows more; later the older one, because the agent has lived with it.
+        margin = AS_GOOD * (plan.highest - plan.lowest) * (-1.0 if self.n_steps < LATE else 1.0)
+        if self.best is not None and value <= self._best_return + margin:
+            self._best_return = self.best.imagined_return(plan, starts)
+        is_better = self.best is None or value > self._best_return + margin
+        # While nothing was found no plan is better than another, and hope needs new ones.
+        has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
+        self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
+        if has_found and not is_better:
+            self._growth *= SLOWER
+        self._planned_at, self.newest = self.n_steps, plan
+        n_evicted = self.memory.all_learned()
+        if is_better:
+            self.best, self._best_return = plan, value
+            self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
+        info = self._info(observation, log_density)
+        return info._replace(changed_all=is_better, n_evicted=n_evicted)
+
+    def _imagined_starts(self) -> FloatArray:
+        """(n, n_features) where episodes began, and where the agent was lately.
+
+        A plan that fails late in an episode is found out by the places that it has led to.
+        """
+        lately = self.memory.steps().departure[-RECENT :: RECENT // VISITED]
+        return np.concatenate([np.array(self.memory.starts[-TRIED:]), lately])
+
+    def _learn_laws(self) -> Steps:
+        """Add the new steps to the laws; returns the kept steps in their units."""
+        kept = self.memory.steps()
+        if self._model is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
+            self._units, self._shaped_at = FlowUnits.of(kept), self.n_steps
+            local = self._units.seen(kept)
+            self._model = FlowModel.of(local, self.n_actions)
+            return local
+        assert self._units is not None
+        local = self._units.seen(kept)
+        self._model.learn(local.chosen(np.arange(len(kept.action))[-self.memory.n_new :]), local)
+        return local
+
+    # --- report -----------------------------------------------------------------------------------
+
+    def _info(self, observation: FloatArray, log_density: float) -> StepInfo:
+        if self.best is None:
+            return StepInfo(NO_STATE, log_density)
+        state = StateId(self.first_id + int(self._nearest(observation[None])[0]))
+        return StepInfo(state, log_density, belief=((state, 1.0),))
+
+    def _log_density(self, before: FloatArray, action: int, after: FloatArray) -> float:
+        """ln predictive density of an observation by the laws; 0 before there are any."""
+        if self.best is None:
+            return 0.0
+        units, model = self.best.units, self.best.model
+        z = units.local(before[None])
+        off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
+        noise = np.diag(model.law.noise) + NOISE_FLOOR
+        spread = np.sqrt(2.0 * np.pi * noise) * units.span
+        return float(-0.5 * np.sum(np.square(off) / noise) - np.log(spread).sum())
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """All that matters between two episodes."""
+        arrays = prefixed("memory", self.memory.to_arrays()) | {
+            "counts": np.array(
+                [self.n_steps, self._shaped_at, self._planned_at, self.first_id, self.next_id]
+            ),
+            "growth": number(self._growth),
+            "best_return": number(self._best_return),
+            "log_evidence": number(self.log_evidence),
+            "is_new_best": np.array([self.newest is self.best]),
+            "episode_ended": np.array([self._episode_ended]),
+        }
+        if self._model is not None and self._units is not None:
+            arrays |= prefixed("units", units_to_arrays(self._units))
+            arrays |= prefixed("model", model_to_arrays(self._model))
+            arrays |= prefixed("sums", sums_to_arrays(self._model.total))
+        if self.best is not None and self.newest is not None:
+            arrays |= prefixed("best", plan_to_arrays(self.best))
+            if self.newest is not self.best:
+                arrays |= prefixed("newest", plan_to_arrays(self.newest))
+        return arrays
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        n_features, n_actions = self.n_features, self.n_actions
+        self.memory.restore(saved.part("memory"), n_actions)
+        counts = saved.whole("counts", 5).tolist()
+        self.n_steps, self._shaped_at, self._planned_at, self.first_id, self.next_id = counts
+        self._growth = saved.number("growth", low=0.0)
+        self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
+        self.log_evidence = saved.number("log_evidence")
+        self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
+        if saved.has("units.span"):
+            self._units = units_from_arrays(saved.part("units"), n_features)
+            self._model = model_from_arrays(saved.part("model"), n_features, n_actions)
+            n_inputs = len(self._model.law.prior.precision)
+            self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_features)
+        if saved.has("best.points"):
+            best = plan_from_arrays(saved.part("best"), n_features, n_actions, self.gamma)
+            self.best = self.newest = best
+            if not saved.flags("is_new_best", 1)[0]:
+                part = saved.part("newest")
+                self.newest = plan_from_arrays(part, n_features, n_actions, self.gamma)

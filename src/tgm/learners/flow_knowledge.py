@@ -1,0 +1,257 @@
+"""What a plan in a world that flows knows, in the words of the public interface.
+
+States are the support points of the greedy plan. A visited one has the weight of the steps that
+left its neighbourhood, an imagined one has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.learners.learner import Context, FeatureUse
+from tgm.learners.snapshot import Changes, Snapshot
+from tgm.learners.step_info import RowId
+from tgm.memory.flow_memory import FlowMemory
+from tgm.perception.observation_model import StateId
+from tgm.planning.flow_planner import Plan
+
+NARROW = 0.5  # spacings: the deviation of a state
+
+
+class FlowKnowledge:
+    """The questions that a `Learner` answers; they are read, never changed.
+
+    Attributes:
+        memory: the kept steps.
+        best: the greedy plan; None before the first.
+        first_id: the id of its first support point.
+    """
+
+    def __init__(self, n_features: int, n_actions: int) -> None:
+        """Know nothing."""
+        self.n_features, self.n_actions = n_features, n_actions
+        self.memory = FlowMemory(n_features)
+        self.best: Plan | None = None
+        self.first_id = 0
+
+    # --- states -----------------------------------------------------------------------------------
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names for life; a plan that takes over brings new ones."""
+        n = 0 if self.best is None else len(self.best.support.points)
+        return np.arange(self.first_id, self.first_id + n)
+
+    @property
+    def is_visited(self) -> FloatArray:
+        """(n_states,) 1.0 for states that were visited, 0.0 for imagined ones."""
+        if self.best is None:
+            return np.zeros(0)
+        support = self.best.support
+        return (np.arange(len(support.points)) < support.n_visited).astype(float)
+
+    @property
+    def means(self) -> FloatArray:
+        """(n_states, n_features)"""
+        if self.best is None:
+            return np.empty((0, self.n_features))
+        units = self.best.units
+        return self.best.support.points * units.span + units.origin
+
+    @property
+    def covariances(self) -> FloatArray:
+        """(n_states, n_features, n_features) the neighbourhood of a support point."""
+        n, n_features = len(self.state_ids), self.n_features
+        if self.best is None:
+            return np.empty((0, n_features, n_features))
+        deviation = NARROW * self.best.support.spacing * self.best.units.span
+        return np.broadcast_to(np.diag(np.square(deviation)), (n, n_features, n_features))
+
+    @property
+    def feature_use(self) -> FeatureUse:
+        """Every feature counts; states are no places that could be recognised."""
+        everything = np.ones(self.n_features, dtype=bool)
+        return FeatureUse(everything, ~everything, varies=True, are_places=False)
+
+    @property
+    def is_full(self) -> bool:
+        """Never: support becomes coarser instead."""
+        return False
+
+    @property
+    def n_kept(self) -> int:
+        """Steps in memory."""
+        return len(self.memory)
+
+    @property
+    def n_fixed(self) -> int:
+        """No state is fixed."""
+        return 0
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def _rows(self) -> tuple[IntArray, FloatArray]:
+        """Next states and their weights, both (n_actions, n_states, width)."""
+        plan = self.best
+        assert plan is not None
+        support = plan.support
+        index, weights = plan.interpolation.weights(support.box.clip(support.reach.arrival))
+        shape = (self.n_actions, len(support.points), -1)
+        return index.reshape(shape), weights.reshape(shape)
+
+    @property
+    def transition_matrix(self) -> FloatArray:
+        """(n_actions, n_states, n_states) where an action leads that is held, if it goes on."""
+        n = len(self.state_ids)
+        matrix = np.zeros((self.n_actions, n, n))
+        if n:
+            index, weights = self._rows()
+            for action in range(self.n_actions):
+                np.add.at(matrix[action], (np.arange(n)[:, None], index[action]), weights[action])
+        return matrix
+
+    @property
+    def transition_counts(self) -> FloatArray:
+        """(n_actions, n_states, n_states) the same, times the kept steps from each state.
+
+        What the law says is worth at least one try.
+        """
+        steps, n = self.memory.steps(), len(self.state_ids)
+        if n == 0:
+            return np.zeros((self.n_actions, 0, 0))
+        tries = np.zeros((self.n_actions, n))
+        np.add.at(tries, (steps.action, self._nearest(steps.departure)), 1.0)
+        counts = self.transition_matrix
+        counts *= np.maximum(tries, 1.0)[..., None]
+        return counts
+
+    @property
+    def end_probabilities(self) -> FloatArray:
+        """(n_actions, n_states) probability that one step ends the episode."""
+        if self.best is None:
+            return np.zeros((self.n_actions, 0))
+        points = self.best.support.points
+        every = (np.full(len(points), action) for action in range(self.n_actions))
+        return np.array([self.best.model.advance(points, actions)[1] for actions in every])
+
+    def outlook(self, belief: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What each action leads to in a belief (n_states,): next states, the end, and tries.
+
+        Tries are the steps that the law of the action was learned from: it holds everywhere.
+        """
+        n = len(belief)
+        next_states = np.zeros((self.n_actions, n))
+        ends = self.end_probabilities @ belief
+        tries = np.bincount(self.memory.steps().action, minlength=self.n_actions).astype(float)
+        if n:
+            index, weights = self._rows()
+            for action in range(self.n_actions):
+                share = weights[action] * belief[:, None]
+                np.add.at(next_states[action], index[action].ravel(), share.ravel())
+            next_states *= (1.0 - ends)[:, None]
+        return next_states, ends, tries
+
+    # --- beliefs and values -----------------------------------------------------------------------
+
+    def _nearest(self, observations: FloatArray) -> IntArray:
+        assert self.best is not None
+        return np.asarray(self.best.interpolation.nearest(self.best.units.local(observations)))
+
+    def belief(self, observations: FloatArray) -> FloatArray:
+        """(n_observations, n_states) weights of local maximum entropy."""
+        belief = np.zeros((len(observations), len(self.state_ids)))
+        if self.best is not None:
+            plan = self.best
+            z = plan.support.box.clip(plan.units.local(observations))
+            index, weights = plan.interpolation.weights(z)
+            np.put_along_axis(belief, index, weights, axis=1)
+        return belief
+
+    def filtered_beliefs(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> FloatArray:
+        """The same: an observation says where it is."""
+        return self.belief(observations)
+
+    def action_values(self, belief: FloatArray) -> FloatArray:
+        """(..., n_actions) greedy values at support points, averaged by (..., n_states)."""
+        if self.best is None:
+            return np.zeros((*belief.shape[:-1], self.n_actions))
+        return np.asarray(belief @ self.greedy_values())
+
+    def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
+        """(n, n_actions) greedy values of observations, of where the laws lead from there."""
+        if self.best is None:
+            return np.zeros((len(observations), self.n_actions))
+        return self.best.action_values(observations)[0]
+
+    def greedy_values(self) -> FloatArray:
+        """(n_states, n_actions) values of the greedy plan."""
+        if self.best is None:
+            return np.zeros((0, self.n_actions))
+        return self.best.action_values(self.means)[0]
+
+    # --- records ----------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """All that is known, as plain values."""
+        steps, ids = self.memory.steps(), self.state_ids
+        if self.best is None:
+            return Snapshot.empty(self.n_features, self.n_actions, steps.arrival)
+        rows = [(StateId(name), a) for name in ids.tolist() for a in range(self.n_actions)]
+        return Snapshot(
+            self.excerpt([StateId(name) for name in ids.tolist()], rows),
+            self.greedy_values(),
+            self.means,
+            self.covariances,
+            np.zeros(len(ids)),
+            1.0,
+            steps.arrival,
+            ids[self._nearest(steps.arrival)].astype(np.intp),
+        )
+
+    def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
+        """Some states and rows as they are now; ids that are gone are listed as removed."""
+        first, n = self.first_id, len(self.state_ids)
+        named = sorted(set(states))
+        slots = np.array([name - first for name in named if 0 <= name - first < n], dtype=np.intp)
+        removed = [int(name) for name in named if not 0 <= name - first < n]
+        keys = sorted({(name - first, a) for name, a in rows if 0 <= name - first < n})
+        if n == 0:
+            return Changes([], [], [], removed)
+        steps = self.memory.steps()
+        left = self._nearest(steps.departure)
+        weight = np.bincount(left, minlength=n).astype(float)
+        covariance = self.covariances[0].ravel()
+        components = np.column_stack([
+            slots + first,
+            weight[slots],
+            np.zeros(len(slots)),
+            self.means[slots],
+            np.broadcast_to(covariance, (len(slots), len(covariance))),
+        ])  # fmt: skip
+        found, next_states = self._table(keys, left * self.n_actions + steps.action)
+        return Changes(components.ravel(), found, next_states, removed)
+
+    def _table(self, keys: list[tuple[int, int]], tried: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Rows and next states of some (state, action), as flat numbers."""
+        plan = self.best
+        assert plan is not None
+        if not keys:
+            return np.zeros(0), np.zeros(0)
+        state, action = np.array(keys, dtype=np.intp).T
+        n = len(plan.support.points)
+        z = plan.support.points[state]
+        _, p_end, reward = plan.model.advance(z, action)
+        arrival = plan.support.reach.arrival[action * n + state]
+        index, weights = plan.interpolation.weights(plan.support.box.clip(arrival))
+        tries = np.bincount(tried, minlength=n * self.n_actions)[state * self.n_actions + action]
+        width = np.full(len(keys), index.shape[1])
+        # What the law says is worth at least one try, so that a reader sees where a row leads.
+        tries = np.maximum(tries, 1.0)
+        rows = np.column_stack([state + self.first_id, action, tries, reward, p_end, width])
+        following = np.stack([index + self.first_id, weights * tries[:, None]], axis=2)
+        return rows.ravel(), following.ravel()

@@ -1,0 +1,135 @@
+"""Whether places are cells or the world flows: decided by how well each predicts the first steps.
+
+The learner of cells goes on as if nothing were weighed; what it said of each observation before it
+was seen is compared with what laws of displacement would have said.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.config import TGMConfig
+from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.linear_gaussian import log_evidence_of_points
+from tgm.errors import DataError
+from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays
+from tgm.learners.events import Event, events_from_arrays, events_to_arrays
+from tgm.transition.flow_law import (
+    LEAST_NOISE,
+    MOST_BUMPS,
+    FlowLaw,
+    choose_shape,
+    spread_out,
+    typical,
+)
+from tgm.transition.flow_model import FlowUnits, Steps
+
+WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
+LOOK_AT = (48, 96, 160)  # steps at which both are compared; then cells have won
+NEEDED = 50.0  # nats by which laws must win
+NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
+HOPELESS_PER_STEP = 1.0  # below, at the second look or later, cells have won
+TINIEST = 1e-50  # span of a feature below which, or above whose inverse, nothing is compared
+MOST_FLOWING = 12  # features of a world that may flow
+
+
+def may_flow(n_features: int, config: TGMConfig) -> bool:
+    """Whether laws may compete: not if settings of cells were given."""
+    is_default = config.max_states is None and config.half_life is None
+    is_default = is_default and config.exploration == "optimism" and config.filtering
+    return config.bandwidth == "auto" and is_default and n_features <= MOST_FLOWING
+
+
+class FlowTrial:
+    """The first events, and what the learner of cells said of them.
+
+    Attributes:
+        events: in order of time.
+        is_over: whether laws have lost.
+    """
+
+    def __init__(self, n_features: int, n_actions: int) -> None:
+        """Nothing happened yet."""
+        self._n_features, self._n_actions = n_features, n_actions
+        self.events: list[Event] = []
+        self._log_densities: list[float] = []
+        self._n_steps = 0
+        self.is_over = False
+
+    def add(self, event: Event, log_density: float, relevant: BoolArray) -> bool:
+        """Add an event with ln density of its point by cells; returns whether laws have won.
+
+        `relevant` (n_features,) says which features that density is of.
+        """
+        self.events.append(event.kept())
+        self._log_densities.append(log_density)
+        if event.action is None:
+            return False
+        self._n_steps += 1
+        if self._n_steps not in LOOK_AT:
+            return False
+        try:
+            gain, n_compared = self.gain(relevant)
+        except np.linalg.LinAlgError:  # numbers too far apart for laws
+            gain, n_compared = -np.inf, 1
+        if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
+            return True
+        is_hopeless = gain < HOPELESS_PER_STEP * n_compared and self._n_steps > LOOK_AT[0]
+        self.is_over = is_hopeless or self._n_steps == LOOK_AT[-1]
+        return False
+
+    def gain(self, relevant: BoolArray) -> tuple[float, int]:
+        """Nats by which laws predict better, and the number of steps that are compared."""
+        steps = self.steps()
+        is_step = np.array([event.action is not None for event in self.events])
+        cells = np.array(self._log_densities)[is_step][WEIGHED_FROM:]
+        units = FlowUnits.of(steps)
+        local = units.seen(steps)
+        moved = local.arrival - local.departure
+        compared = relevant & (np.ptp(steps.departure, axis=0) > 0.0) & moved.any(axis=0)
+        is_plain = bool(((units.span > TINIEST) & (units.span < 1.0 / TINIEST)).all())
+        if not compared.any() or not is_plain:
+            return -np.inf, len(cells)
+        centres = spread_out(local.departure, MOST_BUMPS)
+        shape = choose_shape(local.departure, local.action, moved, centres, self._n_actions)
+        unit = typical(moved)
+        law = FlowLaw(shape, centres, unit, self._n_actions)
+        inputs = law.inputs(local.departure, local.action)
+        gram = (inputs / law.prior.precision) @ inputs.T
+        targets = (moved / unit)[:, compared]
+        later = _evidence(gram, targets) - _evidence(gram, targets, WEIGHED_FROM)
+        volume = float(np.log(unit * units.span)[compared].sum())
+        return later - len(cells) * volume - float(cells.sum()), len(cells)
+
+    def steps(self) -> Steps:
+        """The events that are steps, with where each began."""
+        rows = [
+            (before.point, event.action, event.reward, event.point, event.terminated)
+            for before, event in zip(self.events, self.events[1:], strict=False)
+            if event.action is not None
+        ]
+        departure, action, reward, arrival, ended = zip(*rows, strict=True)
+        return Steps(
+            np.array(departure), np.array(action), np.array(reward), np.array(arrival),
+            np.array(ended, dtype=bool),
+        )  # fmt: skip
+
+    def to_arrays(self) -> Arrays:
+        """Everything."""
+        densities = {"log_density": np.array(self._log_densities)}
+        return events_to_arrays(self.events, self._n_features) | densities
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        self.events = events_from_arrays(saved, self._n_features, self._n_actions)
+        if self.events and self.events[0].action is not None:
+            raise DataError("array 'trial.action' does not begin with an episode")
+        n = len(self.events)
+        self._log_densities = saved.floats("log_density", n, size=LARGEST_SUM).tolist()
+        self._n_steps = sum(event.action is not None for event in self.events)
+
+
+def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> float:
+    """ln evidence of the first n points; of all if it is not given."""
+    scale, dof = np.full(targets.shape[1], LEAST_NOISE**2), targets.shape[1] + 1.0
+    return log_evidence_of_points(gram[:n, :n], targets[:n], scale, dof)

@@ -1,0 +1,200 @@
+"""Plans in a world that flows: two value functions on support points.
+
+The greedy one believes the laws inside of what was seen, and is worth the lowest value outside.
+The hopeful one is worth the highest value where something is still to be found. Both are averages
+of the values at support points.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial import cKDTree
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.planning.flow_support import (
+    FINER,
+    FINEST,
+    MOST_POINTS,
+    Box,
+    Support,
+    find_support,
+    hold,
+)
+from tgm.planning.interpolation import Interpolation
+from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+
+FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
+LEAST_FAR = 0.1  # the same, in spans
+NEARER = (1.0, 0.5, 0.25, 0.1)  # shares of that distance, if nothing is so far
+OUTSIDE = 0.1  # spans beyond all that was seen: there the greedy value is the lowest
+FRONTIER = 0.05  # spans beyond all that was seen: there the hopeful value is the highest
+SURE_END = 0.5  # probability of an end from which a point is known to be one
+CONVERGED = 1e-6  # of the range of values
+MOST_SWEEPS = 100
+EVALUATIONS = 30  # sweeps over the actions of one policy
+CLEARLY = 0.05  # of the range of values: what hope must promise above the greedy value
+ROOMY = 0.6  # share of the points that may be: below, the next support may be finer
+HELD_IN_ACTING = 2  # steps: when it acts, an action is chosen again after each
+IMAGINED = 200  # steps of an imagined episode
+
+
+class Plan(NamedTuple):
+    """A plan: laws, support and values, all in its own units.
+
+    Attributes:
+        units: of points.
+        model: the laws.
+        support: the points.
+        interpolation: on them.
+        seen: bounds of what was seen; outside the greedy value is the lowest.
+        greedy, hopeful: (n_points,) values.
+        is_unknown: (n_points,) where the hopeful value is set to the highest.
+        lowest, highest: bounds of values.
+        gamma: discount of a step.
+    """
+
+    units: FlowUnits
+    model: FlowModel
+    support: Support
+    interpolation: Interpolation
+    seen: Box
+    greedy: FloatArray
+    hopeful: FloatArray
+    is_unknown: BoolArray
+    lowest: float
+    highest: float
+    gamma: float
+
+    def action_values(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Greedy and hopeful values (n, n_actions) of observations (n, n_features)."""
+        n_actions, support = self.model.n_actions, self.support
+        start = np.repeat(self.units.local(points), n_actions, axis=0)
+        actions = np.tile(np.arange(n_actions), len(points))
+        spacing, most = support.spacing, HELD_IN_ACTING
+        reach = hold(self.model, start, actions, spacing, self.gamma, support.box, most)
+        index, weights = self.interpolation.weights(support.box.clip(reach.arrival))
+        careful = reach.discount * self.seen.holds(reach.arrival)
+        lost = (reach.discount - careful) * self.lowest
+        greedy = reach.reward + careful * (weights * self.greedy[index]).sum(axis=1) + lost
+        hopeful = reach.reward + reach.discount * (weights * self.hopeful[index]).sum(axis=1)
+        return greedy.reshape(-1, n_actions), hopeful.reshape(-1, n_actions)
+
+    def promises_more(self, greedy: FloatArray, hopeful: FloatArray) -> bool:
+        """Whether hope is worth clearly more than the greedy value, both (n_actions,)."""
+        gain = float(hopeful.max() - greedy.max())
+        return gain > CLEARLY * (self.highest - self.lowest)
+
+    def imagined_return(self, newest: Plan, starts: FloatArray) -> float:
+        """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
+
+        Beyond what that plan has seen the rest is worth the lowest value.
+        """
+        model, units = newest.model, newest.units
+        now, gone_on = starts, np.ones(len(starts))
+        total = 0.0
+        for _ in range(IMAGINED):
+            actions = self.action_values(now)[0].argmax(axis=1)
+            arrival, p_end, reward = model.advance(units.local(now), actions)
+            p_end = (p_end > SURE_END).astype(float)  # half an end is no end: episodes go on
+            total += float(gone_on @ reward)
+            inside = newest.seen.holds(arrival)
+            gone_on = gone_on * (1.0 - p_end) * self.gamma
+            total += float(gone_on @ ~inside) * self.lowest
+            goes_on = inside & (gone_on > 1e-3)
+            now, gone_on = (arrival * units.span + units.origin)[goes_on], gone_on[goes_on]
+            if len(now) == 0:
+                break
+        return total / len(starts)
+
+
+def make_plan(
+    model: FlowModel, units: FlowUnits, steps: Steps, gamma: float, before: Plan | None = None
+) -> Plan:
+    """Plan with laws and steps in the same units; a plan before says how fine it may be."""
+    spacing = FINEST
+    if before is not None:
+        is_roomy = len(before.support.points) < ROOMY * MOST_POINTS
+        spacing = max(FINEST, before.support.spacing / (FINER if is_roomy else 1.0))
+    support = find_support(model, steps, spacing, gamma)
+    reach, n_points, n_actions = support.reach, len(support.points), model.n_actions
+    interpolation = Interpolation(support.points, support.spacing)
+    index, weights = interpolation.weights(support.box.clip(reach.arrival))
+    lowest = min(0.0, float(steps.reward.min()) / (1.0 - gamma))
+    highest = max(0.0, float(steps.reward.max()) / (1.0 - gamma))
+    box = Box.of(steps)
+    is_unknown, seen = _unknown(model, support, steps, box), box.wider(OUTSIDE)
+    careful = reach.discount * seen.holds(reach.arrival)
+    lost = (reach.discount - careful) * lowest
+    nothing = np.zeros(n_points, dtype=bool)
+    shape = (n_actions * n_points, n_points)
+    greedy = _solve(_rows(index, weights, careful, shape), reach.reward + lost, nothing, lowest,
+                    (lowest, highest))  # fmt: skip
+    hopeful = greedy
+    if is_unknown.any():
+        rows = _rows(index, weights, reach.discount, shape)
+        hopeful = _solve(rows, reach.reward, is_unknown, highest, (lowest, highest))
+    return Plan(units, model, support, interpolation, seen, greedy, hopeful, is_unknown, lowest,
+                highest, gamma)  # fmt: skip
+
+
+def _rows(
+    index: IntArray, weights: FloatArray, discount: FloatArray, shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    """(n_actions * n_points, n_points) discounted weights, action after action."""
+    starts = np.arange(0, index.size + 1, index.shape[1])
+    data = (weights * discount[:, None]).ravel()
+    return sparse.csr_matrix((data, index.ravel().astype(np.int32), starts), shape=shape)
+
+
+def _unknown(model: FlowModel, support: Support, steps: Steps, box: Box) -> BoolArray:
+    """(n_points,) where something may be found, unless it is known to be an end.
+
+    Points beyond all that was seen; while all rewards were the same and nothing ended also imagined
+    points far from any arrival, and less far if there are none.
+    """
+    points = support.points
+    is_end = model.ends.probability(points) > SURE_END
+    is_beyond = ~box.wider(FRONTIER).holds(points) & ~is_end
+    if steps.ended.any() or float(np.ptp(steps.reward)) > 0.0:
+        return is_beyond
+    distance = cKDTree(steps.arrival).query(points)[0]
+    distance[: support.n_visited] = 0.0
+    far = max(FAR * support.spacing, LEAST_FAR)
+    for nearer in NEARER:
+        is_unknown = is_beyond | ((distance > nearer * far) & ~is_end)
+        if is_unknown.any():
+            break
+    return np.asarray(is_unknown)
+
+
+def _solve(
+    rows: sparse.csr_matrix,
+    reward: FloatArray,
+    is_set: BoolArray,
+    start: float,
+    bounds: tuple[float, float],
+) -> FloatArray:
+    """Modified policy iteration: (n_points,) values; where `is_set` they are the highest.
+
+    A sweep over all actions improves the policy, some sweeps over its actions alone evaluate it.
+    """
+    n_points = rows.shape[1]
+    value, every = np.full(n_points, start), np.arange(n_points)
+    for _ in range(MOST_SWEEPS):
+        q = (reward + rows @ value).reshape(-1, n_points)
+        best = q.argmax(axis=0)
+        new = q[best, every]
+        new[is_set] = bounds[1]
+        moved = float(np.abs(new - value).max())
+        value = new
+        if moved < CONVERGED * (bounds[1] - bounds[0]):
+            break
+        chosen = best * n_points + every
+        policy, gain = rows[chosen], reward[chosen]
+        for _ in range(EVALUATIONS):
+            value = gain + policy @ value
+            value[is_set] = bounds[1]
+    return value

@@ -1,0 +1,183 @@
+"""Support points of a value function in a world that flows, closed under imagination.
+
+One point for each cell of a grid that was visited, then one for each cell to which the laws lead
+from there, until nothing new appears. An action is held until it has left the point's
+neighbourhood: a row of the plan spans a cell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.transition.flow_model import FlowModel, Steps
+
+MOST_POINTS = 4000  # visited and imagined
+MOST_VISITED = 3000
+MOST_HELD = 12  # steps
+FINEST, COARSEST = 0.025, 0.34  # spacing in spans of a feature
+COARSER, FINER = 1.15, 1.2  # factors by which the spacing changes
+MOST_ROUNDS = 60  # of imagination
+LIVELY = 0.3  # discount times survival above which an arrival needs a point
+GONE = 0.01  # probability of going on below which nothing more is imagined
+MARGIN = 0.75  # spacings that points may lie outside of what was seen
+LEAST_MARGIN = 0.11  # the same, in spans
+
+
+class Reach(NamedTuple):
+    """What holding an action leads to.
+
+    Attributes:
+        arrival: (n, n_features) where it is left.
+        reward: (n,) discounted rewards on the way.
+        discount: (n,) discount times the probability that the episode goes on.
+    """
+
+    arrival: FloatArray
+    reward: FloatArray
+    discount: FloatArray
+
+
+class Box(NamedTuple):
+    """Bounds of all that was seen, in each feature."""
+
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, steps: Steps) -> Box:
+        """The bounds of steps."""
+        points = np.concatenate([steps.departure, steps.arrival])
+        return cls(points.min(axis=0), points.max(axis=0))
+
+    def wider(self, margin: float) -> Box:
+        """The same with a margin on each side."""
+        return Box(self.low - margin, self.high + margin)
+
+    def holds(self, points: FloatArray) -> BoolArray:
+        """(n,) whether points are in it."""
+        return np.asarray(((points >= self.low) & (points <= self.high)).all(axis=1))
+
+    def clip(self, points: FloatArray) -> FloatArray:
+        """The nearest points in it."""
+        return np.clip(points, self.low, self.high)
+
+
+class Support(NamedTuple):
+    """Support points and what each action leads to from there.
+
+    Attributes:
+        points: (n_points, n_features) the visited ones first.
+        n_visited: how many were visited.
+        reach: of (n_actions * n_points) rows, action after action.
+        spacing: width of a cell.
+        box: no point is outside of it.
+    """
+
+    points: FloatArray
+    n_visited: int
+    reach: Reach
+    spacing: float
+    box: Box
+
+
+def hold(
+    model: FlowModel,
+    z: FloatArray,
+    actions: IntArray,
+    spacing: float,
+    gamma: float,
+    box: Box,
+    most: int = MOST_HELD,
+) -> Reach:
+    """Hold actions (n,) from points (n, n_features) until they have moved by `spacing`."""
+    n, wide = len(z), box.wider(1.0)
+    now, alive, discount, reward = z.copy(), np.ones(n), np.ones(n), np.zeros(n)
+    active = np.arange(n)
+    for _ in range(most):
+        arrival, p_end, gain = model.advance(now[active], actions[active])
+        reward[active] += discount[active] * alive[active] * gain
+        discount[active] *= gamma
+        alive[active] *= 1.0 - p_end
+        now[active] = arrival = wide.clip(arrival)
+        near = np.square(arrival - z[active]).sum(axis=1) <= spacing**2
+        active = active[near & (alive[active] > GONE)]
+        if len(active) == 0:
+            break
+    return Reach(now, reward, discount * alive)
+
+
+def find_support(
+    model: FlowModel, steps: Steps, spacing: float, gamma: float, n_at_most: int | None = None
+) -> Support:
+    """Support of the finest spacing from `spacing` on that the number of points allows."""
+    box = Box.of(steps)
+    seen = np.concatenate([steps.departure, steps.arrival[steps.ended]])
+    most_visited = min(MOST_VISITED, len(steps.departure))
+    while True:
+        support = _close(model, seen, spacing, gamma, box, (most_visited, n_at_most or MOST_POINTS))
+        if support is not None:
+            return support
+        spacing *= COARSER
+
+
+def _close(
+    model: FlowModel,
+    seen: FloatArray,
+    spacing: float,
+    gamma: float,
+    box: Box,
+    most: tuple[int, int],
+) -> Support | None:
+    """The support of one spacing; None if it has too many points and could be coarser."""
+    may_fail = spacing < COARSEST
+    wide = box.wider(max(MARGIN * spacing, LEAST_MARGIN))
+    known, newest = _one_per_cell(seen, spacing, np.zeros(0, dtype=np.int64))
+    n_visited = len(newest)
+    if n_visited > most[0] and may_fail:
+        return None
+    points, reaches = [newest], []
+    n_actions = model.n_actions
+    while True:
+        actions = np.repeat(np.arange(n_actions), len(newest))
+        reach = hold(model, np.tile(newest, (n_actions, 1)), actions, spacing, gamma, box)
+        reaches.append(Reach(*(part.reshape(n_actions, len(newest), -1) for part in reach)))
+        arrivals = wide.clip(reach.arrival[reach.discount > LIVELY])
+        cells, newest = _one_per_cell(arrivals, spacing, known)
+        if len(newest) == 0:
+            break
+        is_over = len(reaches) == MOST_ROUNDS or len(known) + len(newest) > most[1]
+        if is_over and may_fail:
+            return None
+        if is_over:
+            break
+        known = np.concatenate([known, cells])
+        points.append(newest)
+    joined = (np.concatenate(parts, axis=1) for parts in zip(*reaches, strict=True))
+    arrival, reward, discount = joined
+    flat = Reach(arrival.reshape(-1, arrival.shape[2]), reward.ravel(), discount.ravel())
+    return Support(np.concatenate(points), n_visited, flat, spacing, wide)
+
+
+def _one_per_cell(
+    points: FloatArray, spacing: float, known: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """The cells of some points that are not known, and the first point in each."""
+    cells = cell_keys(points, spacing)
+    keys, first = np.unique(cells, return_index=True)
+    new = ~np.isin(keys, known)
+    return keys[new], points[first[new]]
+
+
+def cell_keys(points: FloatArray, spacing: float) -> IntArray:
+    """(n,) a number for the cell of each point; a hash, so that any number of features fits."""
+    index = np.round(points / spacing).astype(np.int64)
+    odd = 6364136223846793005 + 2 * np.arange(points.shape[1], dtype=np.int64)
+    key = np.zeros(len(points), dtype=np.int64)
+    with np.errstate(over="ignore"):
+        for feature in range(points.shape[1]):
+            key = (key + index[:, feature]) * odd[feature]
+            key ^= key >> 29
+    return key

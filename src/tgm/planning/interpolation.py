@@ -1,0 +1,66 @@
+"""Weights of local maximum entropy: a point as an average of support points near it.
+
+w_i is proportional to exp(-|c_i - z|^2 / 2 b^2 + lambda (c_i - z)) with lambda such that the
+average of the c_i is z. The weights are not negative, so that averaging contracts, and they are
+exact for linear functions, which the averages of a kernel are not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tgm.distributions import FloatArray, IntArray
+
+NEIGHBOURS_PER_FEATURE = 3
+ROUNDS = 4  # of Newton's method; at the edge of the support there is no exact lambda
+WIDTH = 0.7  # bandwidth, in spacings of the support
+RIDGE = 0.01  # added to the curvature, in squares of the bandwidth: it bounds lambda at the edge
+LONGEST = 3.0  # step of Newton's method
+
+
+class Interpolation:
+    """Support points and the weights that points have on them."""
+
+    def __init__(self, points: FloatArray, spacing: float) -> None:
+        """Of support points (n_points, n_features) about `spacing` apart."""
+        self.points, self.spacing = points, spacing
+        n_points, n_features = points.shape
+        self.width = min(NEIGHBOURS_PER_FEATURE * n_features + 2, n_points)
+        self._tree = cKDTree(points)
+
+    def nearest(self, z: FloatArray) -> IntArray:
+        """(n,) the support point next to each z (n, n_features)."""
+        return np.asarray(self._tree.query(z)[1])
+
+    def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
+        """The support points of each z (n, n_features) and their weights, both (n, width)."""
+        distance, index = self._tree.query(z, k=self.width)
+        distance, index = distance.reshape(len(z), -1), index.reshape(len(z), -1)
+        return index, max_entropy_weights(self.points[index] - z[:, None], distance, self.spacing)
+
+
+def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: float) -> FloatArray:
+    """Weights (n, width) of points at `offsets` (n, width, n_features), the nearest first."""
+    n_features = offsets.shape[2]
+    rank = min(n_features, offsets.shape[1] - 1)
+    band = np.maximum(WIDTH * spacing, WIDTH * distance[:, rank])
+    offsets = offsets / band[:, None, None]
+    closeness = -0.5 * np.square(distance / band[:, None])
+    tilt = np.zeros((len(offsets), n_features, 1))
+    flipped, ridge = offsets.transpose(0, 2, 1), RIDGE * np.eye(n_features)
+    weights = _softmax(closeness)
+    for _ in range(ROUNDS):
+        weighted = flipped * weights[:, None]
+        off = weighted.sum(axis=2)
+        curvature = weighted @ offsets - off[:, :, None] * off[:, None] + ridge
+        step = np.linalg.solve(curvature, off[:, :, None])
+        length = np.sqrt(np.einsum("nij,nij->n", step, step))
+        tilt -= step * np.minimum(1.0, LONGEST / np.maximum(length, 1e-9))[:, None, None]
+        weights = _softmax(closeness + (offsets @ tilt)[:, :, 0])
+    return weights
+
+
+def _softmax(log_weights: FloatArray) -> FloatArray:
+    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))

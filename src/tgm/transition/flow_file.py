@@ -1,0 +1,96 @@
+"""A model of a world that flows as arrays, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions.linear_gaussian import RegressionSums
+from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays, prefixed
+from tgm.transition.flow_law import FlowLaw
+from tgm.transition.flow_model import FlowModel, FlowUnits, Wall
+from tgm.transition.flow_outcomes import EndLaw, LogisticEnds, NoEnds, RewardLaw, Thresholds
+
+LARGEST_BOUND = 1e50  # stands for an infinite threshold in a file
+
+
+def model_to_arrays(model: FlowModel) -> Arrays:
+    """What a model predicts with."""
+    arrays = prefixed("law", model.law.to_arrays())
+    if model.wall is not None:
+        wall = model.wall
+        arrays["wall.where"] = np.array([wall.axis, wall.sign, wall.threshold])
+        arrays |= prefixed("wall.law", wall.law.to_arrays())
+    if isinstance(model.ends, Thresholds):
+        bounds = np.array([model.ends.low, model.ends.high])
+        arrays["ends.bounds"] = np.clip(bounds, -LARGEST_BOUND, LARGEST_BOUND)
+    elif isinstance(model.ends, LogisticEnds):
+        arrays["ends.weights"] = model.ends.weights
+    rewards = model.rewards
+    arrays["reward.forms"] = np.array([*rewards.forms, rewards.n_actions], dtype=np.int64)
+    for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
+        arrays[f"reward.{name}"] = weights
+    return arrays
+
+
+def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> FlowModel:
+    """Take over what `model_to_arrays` gave, checked; it can predict, its sums are empty."""
+    model = FlowModel(FlowLaw.from_arrays(saved.part("law"), n_features, n_actions))
+    if saved.has("wall.where"):
+        axis, sign, threshold = saved.floats("wall.where", 3).tolist()
+        law = FlowLaw.from_arrays(saved.part("wall.law"), n_features, n_actions)
+        model.wall = Wall(min(max(int(axis), 0), n_features - 1), sign, threshold, law)
+    model.ends = _ends(saved.part("ends"), n_features)
+    *forms, n_known = saved.whole("reward.forms", 3, high=max(2, n_actions)).tolist()
+    n_known = max(1, n_known)
+    weights = []
+    for name, form in zip(("going", "ending"), forms, strict=True):
+        n_inputs = 1 if form == 0 else _n_quadratic(n_features) if form == 2 else 1 + n_features
+        n_inputs += 0 if form == 0 else n_features + n_known
+        weights.append(saved.floats(f"reward.{name}", n_inputs, size=LARGEST_SUM))
+    model.rewards = RewardLaw(tuple(forms), tuple(weights), n_known)
+    return model
+
+
+def _ends(saved: ArrayReader, n_features: int) -> EndLaw:
+    if saved.has("bounds"):
+        low, high = saved.floats("bounds", 2, n_features)
+        low = np.where(low <= -LARGEST_BOUND, -np.inf, low)
+        return Thresholds(low, np.where(high >= LARGEST_BOUND, np.inf, high))
+    if saved.has("weights"):
+        return LogisticEnds(saved.floats("weights", _n_quadratic(n_features)))
+    return NoEnds()
+
+
+def _n_quadratic(n_features: int) -> int:
+    return 1 + n_features + n_features * (n_features + 1) // 2
+
+
+def sums_to_arrays(sums: RegressionSums) -> Arrays:
+    """The sums of a law."""
+    return {
+        "weight": np.array([float(sums.weight)]),
+        "inputs": sums.inputs,
+        "products": sums.products,
+        "targets": sums.targets,
+    }
+
+
+def sums_from_arrays(saved: ArrayReader, n_inputs: int, n_targets: int) -> RegressionSums:
+    """Take over what `sums_to_arrays` gave, checked."""
+    return RegressionSums(
+        saved.number("weight", low=0.0),
+        saved.floats("inputs", n_inputs, n_inputs, size=LARGEST_SUM).copy(),
+        saved.floats("products", n_inputs, n_targets, size=LARGEST_SUM).copy(),
+        saved.floats("targets", n_targets, n_targets, size=LARGEST_SUM).copy(),
+    )
+
+
+def units_to_arrays(units: FlowUnits) -> Arrays:
+    """Origin and span."""
+    return {"origin": units.origin, "span": units.span}
+
+
+def units_from_arrays(saved: ArrayReader, n_features: int) -> FlowUnits:
+    """Take over what `units_to_arrays` gave, checked."""
+    span = saved.floats("span", n_features, low=1e-60)
+    return FlowUnits(saved.floats("origin", n_features), span)

@@ -1,0 +1,206 @@
+"""Laws of displacement in a world that flows: what each action adds to a point, anywhere.
+
+A law is a Bayesian regression of the displacement on (1, z) for each action and on bumps, Gaussian
+functions of z about some of the points seen. Whether there are bumps, how wide they are, whether
+all actions share them and how large the weights may be is decided by evidence.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.linear_gaussian import (
+    RegressionPrior,
+    RegressionSums,
+    log_evidence_of_points,
+    posterior,
+)
+from tgm.errors import DataError
+from tgm.files.arrays import ANY, ArrayReader, Arrays
+
+LENGTHS = (0.0, 0.2, 0.4, 0.8, 1.6)  # widths of bumps in spans of a feature; 0: no bumps
+SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of the noise
+MOST_BUMPS = 200
+LINEAR_SHARE = 10.0  # variance of the weights of (1, z), in variances of the weights of bumps
+JUDGED = 250  # points by which shapes are compared
+LEAST_NOISE = 1e-5  # deviation, in typical displacements
+
+
+class LawShape(NamedTuple):
+    """A hypothesis about laws.
+
+    Attributes:
+        length: the width of bumps; 0.0 if there are none.
+        is_shared: whether all actions share the bumps.
+        looseness: variance of the weights of bumps, in variances of the noise.
+    """
+
+    length: float = 0.0
+    is_shared: bool = True
+    looseness: float = 1e2
+
+
+class FlowLaw:
+    """The laws of all actions, of one shape."""
+
+    def __init__(
+        self, shape: LawShape, centres: FloatArray, unit: FloatArray, n_actions: int
+    ) -> None:
+        """Know nothing.
+
+        Args:
+            shape: the hypothesis.
+            centres: (n_bumps, n_features) of the bumps.
+            unit: (n_features,) a typical displacement.
+            n_actions: number of actions.
+        """
+        self.shape, self.unit, self.n_actions = shape, unit, n_actions
+        self.centres = centres if shape.length else centres[:0]
+        n_features = len(unit)
+        n_linear = (1 + n_actions) * (1 + n_features)
+        n_bumps = len(self.centres) * (1 if shape.is_shared else n_actions)
+        variance = np.full(n_linear + n_bumps, shape.looseness)
+        variance[:n_linear] *= LINEAR_SHARE
+        scale = np.full(n_features, LEAST_NOISE**2)
+        self.prior = RegressionPrior(1.0 / variance, scale, n_features + 1.0)
+        n_inputs = len(variance)
+        self.sums = RegressionSums(
+            0.0,
+            np.zeros((n_inputs, n_inputs)),
+            np.zeros((n_inputs, n_features)),
+            np.zeros((n_features, n_features)),
+        )
+        self.noise = np.zeros((n_features, n_features))  # covariance of what is not explained
+        self._linear = np.zeros((n_actions, 1 + n_features, n_features))
+        self._bumps = np.zeros((n_actions, len(self.centres), n_features))
+
+    def add(self, z: FloatArray, actions: IntArray, displacement: FloatArray) -> None:
+        """Learn from points (n, n_features), actions (n,) and displacements (n, n_features)."""
+        if len(z):
+            self.sums += RegressionSums.of(self.inputs(z, actions), displacement / self.unit)
+
+    def fit(self) -> None:
+        """Find the weights that the sums ask for."""
+        fitted = posterior(self.prior, self.sums)
+        n_features, n_actions = len(self.unit), self.n_actions
+        weights, n_each = fitted.weights * self.unit, 1 + n_features
+        own = weights[n_each : (1 + n_actions) * n_each].reshape(n_actions, n_each, n_features)
+        self._linear = own + weights[:n_each]
+        n_sets = 1 if self.shape.is_shared else n_actions
+        bumps = weights[(1 + n_actions) * n_each :].reshape(n_sets, len(self.centres), n_features)
+        # Contiguous as in a file: another layout may round a product differently.
+        bumps = np.ascontiguousarray(bumps)
+        self._bumps = np.broadcast_to(bumps, self._bumps.shape)
+        self.noise = fitted.noise * np.outer(self.unit, self.unit)
+
+    def inputs(self, z: FloatArray, actions: IntArray) -> FloatArray:
+        """(n, n_inputs) what the displacements of points are regressed on."""
+        linear = _linear(z)
+        own = np.equal.outer(actions, np.arange(self.n_actions)).astype(float)
+        parts = [linear, _spread(own, linear)]
+        if self.shape.length:
+            bumps = self.bumps(z)
+            parts.append(bumps if self.shape.is_shared else _spread(own, bumps))
+        return np.concatenate(parts, axis=1)
+
+    def bumps(self, z: FloatArray) -> FloatArray:
+        """(n, n_bumps) the bumps at points."""
+        square = (z @ self.centres.T) * 2.0
+        square -= np.square(z).sum(axis=1)[:, None]
+        square -= np.square(self.centres).sum(axis=1)
+        square *= 0.5 / self.shape.length**2
+        return np.exp(square, out=square)
+
+    def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
+        """(n, n_features) expected displacement of points."""
+        linear = _linear(z)
+        moved = np.zeros_like(z)
+        bumps = self.bumps(z) if self.shape.length else None
+        if bumps is not None and self.shape.is_shared:
+            moved += bumps @ self._bumps[0]
+        for action in range(self.n_actions):
+            chosen = np.flatnonzero(actions == action)
+            if len(chosen):
+                moved[chosen] += linear[chosen] @ self._linear[action]
+                if bumps is not None and not self.shape.is_shared:
+                    moved[chosen] += bumps[chosen] @ self._bumps[action]
+        return moved
+
+    def to_arrays(self) -> Arrays:
+        """What it predicts with; not the sums."""
+        n_sets = 1 if self.shape.is_shared else self.n_actions
+        return {
+            "shape": np.array(self.shape, dtype=np.float64),
+            "centres": self.centres,
+            "unit": self.unit,
+            "linear": self._linear,
+            "bumps": np.ascontiguousarray(self._bumps[:n_sets]),
+            "noise": self.noise,
+        }
+
+    @classmethod
+    def from_arrays(cls, saved: ArrayReader, n_features: int, n_actions: int) -> FlowLaw:
+        """Take over what `to_arrays` gave, checked."""
+        length, is_shared, looseness = saved.floats("shape", 3, low=0.0).tolist()
+        if (length and length < min(LENGTHS[1:])) or looseness <= 0.0:
+            raise DataError(f"array 'shape' holds {length} and {looseness}")
+        # Copies: products of arrays that lie unevenly in memory may be rounded differently.
+        centres = saved.floats("centres", ANY, n_features).copy()
+        unit = saved.floats("unit", n_features, low=1e-12)
+        law = cls(LawShape(length, bool(is_shared), looseness), centres, unit, n_actions)
+        n_sets, n_bumps = 1 if is_shared else n_actions, len(law.centres)
+        law._linear = saved.floats("linear", n_actions, 1 + n_features, n_features).copy()
+        bumps = saved.floats("bumps", n_sets, n_bumps, n_features).copy()
+        law._bumps = np.broadcast_to(bumps, law._bumps.shape)
+        law.noise = saved.floats("noise", n_features, n_features)
+        return law
+
+
+def choose_shape(
+    z: FloatArray, actions: IntArray, displacement: FloatArray, centres: FloatArray, n_actions: int
+) -> LawShape:
+    """The shape of the highest evidence; points are judged evenly spaced in time if many."""
+    chosen = np.linspace(0, len(z) - 1, min(len(z), JUDGED)).astype(np.intp)
+    z, actions, displacement = z[chosen], actions[chosen], displacement[chosen]
+    unit = typical(displacement)
+    targets, best, highest = displacement / unit, LawShape(), -np.inf
+    scale, dof = np.full(len(unit), LEAST_NOISE**2), len(unit) + 1.0
+    for length, is_shared in itertools.product(LENGTHS, (True, False)):
+        if not length and not is_shared:
+            continue
+        law = FlowLaw(LawShape(length, is_shared, 1.0), centres, unit, n_actions)
+        inputs = law.inputs(z, actions)
+        gram = (inputs / law.prior.precision) @ inputs.T
+        for looseness in SIGNAL_TO_NOISE:
+            evidence = log_evidence_of_points(looseness * gram, targets, scale, dof)
+            if evidence > highest:
+                best, highest = LawShape(length, is_shared, looseness), evidence
+    return best
+
+
+def spread_out(points: FloatArray, n: int) -> FloatArray:
+    """At most `n` of some points, each the farthest from those before it."""
+    n = min(n, len(points))
+    chosen, square = [0], np.square(points - points[0]).sum(axis=1)
+    for _ in range(n - 1):
+        farthest = int(square.argmax())
+        chosen.append(farthest)
+        square = np.minimum(square, np.square(points - points[farthest]).sum(axis=1))
+    return points[chosen]
+
+
+def typical(displacement: FloatArray) -> FloatArray:
+    """(n_features,) root of the mean square of displacements."""
+    return np.asarray(np.maximum(np.sqrt(np.square(displacement).mean(axis=0)), 1e-9))
+
+
+def _linear(z: FloatArray) -> FloatArray:
+    return np.concatenate([np.ones((len(z), 1)), z - 0.5], axis=1)
+
+
+def _spread(own: FloatArray, inputs: FloatArray) -> FloatArray:
+    return (own[:, :, None] * inputs[:, None]).reshape(len(own), -1)

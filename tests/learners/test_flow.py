@@ -1,0 +1,143 @@
+"""The learner of worlds that flow, behind the agent: who chooses it, and what it answers."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import tgm
+from tgm.inspector import payload
+from tgm.learners.events import Event
+from tgm.learners.flow import FlowLearner
+from tgm.learners.flow_trial import LOOK_AT, FlowTrial
+from tgm.learners.scale_search import ScaleSearchLearner
+from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
+from tgm.runs import Run
+
+
+def cart_pole(seed=0, n_steps=150, **options):
+    return tgm.TGMAgent(gym.make("CartPole-v1"), seed=seed).learn(n_steps, **options)
+
+
+@pytest.fixture(scope="module")
+def agent():
+    agent = cart_pole()
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    return agent
+
+
+@pytest.mark.parametrize("world", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1"])
+def test_laws_win_at_the_first_look_where_the_world_flows(world):
+    agent = tgm.TGMAgent(gym.make(world), seed=1).learn(LOOK_AT[0] + 1)
+    assert isinstance(agent.learner.inner, FlowLearner)
+
+
+@pytest.mark.parametrize("maze", ["8", "10", "27"])
+def test_cells_win_in_mazes_and_do_what_they_did(maze, monkeypatch):
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=0).learn(300)
+    assert isinstance(agent.learner.inner, ScaleSearchLearner)
+    monkeypatch.setattr("tgm.learners.kind_search.may_flow", lambda *_: False)
+    alone = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=0).learn(300)
+    np.testing.assert_array_equal(agent.transition_counts, alone.transition_counts)
+    assert agent.state_ids.tolist() == alone.state_ids.tolist()
+    ours, theirs = agent.learner.to_arrays(), alone.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+
+
+def test_settings_of_cells_are_kept():
+    config = tgm.TGMConfig(bandwidth=0.5)
+    agent = tgm.TGMAgent(gym.make("CartPole-v1"), config, seed=0).learn(100)
+    assert not isinstance(agent.learner.inner, FlowLearner)
+
+
+def test_cart_pole_is_balanced_early():
+    agent = cart_pole(seed=2, n_steps=500)
+    env, lengths = gym.make("CartPole-v1"), []
+    for seed in range(5):
+        observation, _ = env.reset(seed=seed)
+        length, is_over = 0, False
+        while not is_over:
+            action, _ = agent.predict(observation, deterministic=True)
+            observation, _, terminated, truncated, _ = env.step(action)
+            length, is_over = length + 1, terminated or truncated
+        lengths.append(length)
+    assert np.mean(lengths) > 100.0  # 23 at random
+
+
+def test_the_agent_answers_every_question(agent):
+    observation = np.array([0.01, 0.0, 0.02, 0.0], dtype=np.float32)
+    belief = agent.belief(observation)
+    assert belief.sum() == pytest.approx(1.0)
+    assert agent.means.shape == (agent.n_states, 4)
+    np.testing.assert_allclose(belief @ agent.means, observation, atol=0.05)
+    assert agent.covariances.shape == (agent.n_states, 4, 4)
+    np.testing.assert_allclose(agent.transition_matrix.sum(axis=-1), 1.0)
+    assert ((agent.end_probabilities >= 0.0) & (agent.end_probabilities <= 1.0)).all()
+    learner = agent.learner.inner
+    assert 0 < learner.is_visited.sum() < agent.n_states  # visited and imagined
+    explanation = agent.explain(observation)
+    assert "The best action is" in str(explanation)
+    total = explanation.expected_next.sum(axis=1) + explanation.expected_end
+    np.testing.assert_allclose(total, 1.0)
+    np.testing.assert_allclose(agent.q_values(observation), explanation.q_values)
+    assert agent.advice == ()
+
+
+def test_a_saved_agent_goes_on_to_the_bit(agent, tmp_path):
+    agent.save(tmp_path / "agent.tgm")
+    copies = [tgm.TGMAgent.load(tmp_path / "agent.tgm", gym.make("CartPole-v1")) for _ in range(2)]
+    for copy in copies:
+        copy.learn(60)
+    first, second = (copy.learner.to_arrays() for copy in copies)
+    whole = cart_pole(n_steps=agent.n_steps + 60).learner.to_arrays()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, second[name], err_msg=name)
+        np.testing.assert_array_equal(array, whole[name], err_msg=name)
+
+
+def test_an_agent_saved_during_the_trial_decides_the_same(tmp_path):
+    agent = cart_pole(n_steps=20)
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    assert agent.n_steps < LOOK_AT[0]
+    agent.save(tmp_path / "agent.tgm")
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", gym.make("CartPole-v1"))
+    copy.learn(80 - copy.n_steps)
+    assert isinstance(copy.learner.inner, FlowLearner)
+    assert copy.state_ids.tolist() == cart_pole(n_steps=80).state_ids.tolist()
+
+
+def test_a_run_shows_the_model_as_it_is(tmp_path):
+    agent = cart_pole(n_steps=120, run_dir=tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    summary = payload.summary(run)
+    assert [found for found in summary["health"] if found["level"] == "problem"] == []
+    payload.chunk_bytes(run, summary["chunks"][-1])
+    frame = run.chunk(summary["chunks"][-1]).frame_at(120)
+    assert frame.ids.tolist() == agent.state_ids.tolist()
+    np.testing.assert_allclose(frame.mean, agent.means, atol=1e-9)
+    np.testing.assert_allclose(frame.transition_counts, agent.transition_counts, atol=1e-9)
+
+
+def test_memory_is_bounded_and_keeps_ends():
+    memory = FlowMemory(1)
+    for step in range(3 * MOST_KEPT):
+        memory.add(np.zeros(1), 0, 0.0, np.ones(1), ended=step % 1000 == 0)
+        if memory.n_new == 500:
+            memory.all_learned()
+        assert len(memory) < MOST_KEPT + 500
+    assert memory.steps().ended.sum() == 3 * MOST_KEPT // 1000
+
+
+def test_a_trial_is_over_when_cells_predict_as_well():
+    rng = np.random.default_rng(0)
+    trial = FlowTrial(2, 1)
+    relevant = np.ones(2, dtype=bool)
+    trial.add(Event(rng.normal(size=2)), 0.0, relevant)
+    wins = []
+    for _ in range(LOOK_AT[1]):
+        point = rng.normal(size=2)
+        log_density = float(-0.5 * point @ point - np.log(2.0 * np.pi))
+        wins.append(trial.add(Event(point, 0, 0.0, False), log_density, relevant))
+    assert not any(wins)
+    assert trial.is_over

@@ -1,0 +1,96 @@
+"""Plans of a point that is pushed: it must reach the far side, and not fall off."""
+
+import numpy as np
+import pytest
+
+from tgm.files.arrays import ArrayReader
+from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
+from tgm.planning.flow_planner import make_plan
+from tgm.planning.flow_support import MOST_POINTS, Box, find_support, hold
+from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+
+GAMMA = 0.95
+
+
+def pushed(n=400, seed=0, goal=0.9, edge=-0.9):
+    """Steps of a point with a speed; beyond the goal and the edge it ends, each step costs one."""
+    rng = np.random.default_rng(seed)
+    departure = rng.uniform(-0.9, 0.9, size=(n, 2))
+    action = rng.integers(2, size=n)
+    speed = 0.9 * departure[:, 1] + 0.1 * (2 * action - 1)
+    arrival = np.column_stack([departure[:, 0] + 0.3 * speed, speed])
+    at_goal, fell = arrival[:, 0] > goal, arrival[:, 0] < edge
+    reward = np.where(fell, -50.0, -1.0)
+    return Steps(departure, action, reward, arrival, at_goal | fell)
+
+
+@pytest.fixture(scope="module")
+def plan():
+    steps = pushed()
+    units = FlowUnits.of(steps)
+    local = units.seen(steps)
+    return make_plan(FlowModel.of(local, 2), units, local, GAMMA)
+
+
+def test_the_greedy_action_leads_to_the_goal(plan):
+    at_rest = np.array([[-0.8, 0.0], [-0.3, 0.0], [0.2, 0.0], [0.7, 0.0]])
+    greedy, hopeful = plan.action_values(at_rest)
+    assert greedy.argmax(axis=1).tolist() == [1, 1, 1, 1]
+    assert (np.diff(greedy.max(axis=1)) > 0.0).all()
+    assert greedy.shape == hopeful.shape == (4, 2)
+
+
+def test_imagined_episodes_say_what_a_policy_is_worth(plan):
+    start = np.array([[0.0, 0.0]])
+    found = plan.imagined_return(plan, start)
+    position, speed, total, discount = 0.0, 0.0, 0.0, 1.0
+    while position <= 0.9:
+        speed = 0.9 * speed + 0.1
+        position += 0.3 * speed
+        total -= discount
+        discount *= GAMMA
+    assert found == pytest.approx(total, abs=1.0)
+
+
+def test_support_is_closed_and_bounded(plan):
+    support = plan.support
+    assert support.n_visited <= len(support.points) <= MOST_POINTS
+    goes_on = support.reach.arrival[support.reach.discount > 0.3]
+    inside = support.box.clip(goes_on)
+    distance = np.linalg.norm(inside - support.points[plan.interpolation.nearest(inside)], axis=1)
+    assert distance.max() < 1.5 * support.spacing
+
+
+def test_few_points_make_a_coarser_support(plan):
+    steps = plan.units.seen(pushed())
+    few = find_support(plan.model, steps, plan.support.spacing, GAMMA, 60)
+    assert len(few.points) <= 60
+    assert few.spacing > plan.support.spacing
+
+
+def test_holding_adds_up_rewards_and_discounts(plan):
+    z = plan.units.local(np.array([[0.0, 0.0]]))
+    box = Box(np.full(2, -9.0), np.full(2, 9.0))
+    one = hold(plan.model, z, np.array([1]), 1e-9, GAMMA, box)
+    assert one.discount[0] == pytest.approx(GAMMA)
+    assert one.reward[0] == pytest.approx(-1.0, abs=0.05)
+    three = hold(plan.model, z, np.array([1]), 9.0, GAMMA, box, 3)
+    assert three.discount[0] == pytest.approx(GAMMA**3)
+    assert three.reward[0] == pytest.approx(-1.0 - GAMMA - GAMMA**2, abs=0.1)
+
+
+def test_beyond_all_that_was_seen_greed_fears_and_hope_hopes():
+    steps = pushed(goal=99.0, edge=-99.0)._replace(reward=np.full(400, -1.0))
+    units = FlowUnits.of(steps)
+    local = units.seen(steps)
+    plan = make_plan(FlowModel.of(local, 2), units, local, GAMMA)
+    greedy, hopeful = plan.action_values(np.array([[0.85, 0.8]]))
+    assert plan.is_unknown.any()
+    assert plan.promises_more(greedy[0], hopeful[0])
+
+
+def test_a_plan_survives_a_file(plan):
+    copy = plan_from_arrays(ArrayReader(plan_to_arrays(plan)), 2, 2, GAMMA)
+    points = pushed(50, seed=1).departure
+    for one, other in zip(plan.action_values(points), copy.action_values(points), strict=True):
+        np.testing.assert_array_equal(one, other)

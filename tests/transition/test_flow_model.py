@@ -1,0 +1,127 @@
+"""Laws of displacement, walls, ends and rewards of small worlds whose laws are known."""
+
+import numpy as np
+import pytest
+
+from tgm.files.arrays import ArrayReader
+from tgm.transition.flow_file import model_from_arrays, model_to_arrays
+from tgm.transition.flow_law import choose_shape, spread_out
+from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_outcomes import LogisticEnds, NoEnds, Thresholds, learn_ends
+
+
+def pendulum(n, seed=0, wall=None):
+    """Steps of a point with a speed; two actions push it. A wall stops it."""
+    rng = np.random.default_rng(seed)
+    departure = rng.uniform(-1.0, 1.0, size=(n, 2))
+    departure[:, 0] = np.maximum(departure[:, 0], -1.0 if wall is None else wall)
+    action = rng.integers(2, size=n)
+    speed = departure[:, 1] + 0.1 * (2 * action - 1) - 0.05 * np.sin(3 * departure[:, 0])
+    arrival = np.column_stack([departure[:, 0] + 0.2 * speed, speed])
+    if wall is not None:
+        hit = arrival[:, 0] < wall
+        arrival[hit] = [wall, 0.0]
+    return Steps(departure, action, np.full(n, -1.0), arrival, np.zeros(n, dtype=bool))
+
+
+def learned(steps):
+    units = FlowUnits.of(steps)
+    local = units.seen(steps)
+    return FlowModel.of(local, 2), local
+
+
+def test_a_smooth_law_is_learned_from_few_steps():
+    model, _ = learned(pendulum(300))
+    units = FlowUnits.of(pendulum(300))
+    other = units.seen(pendulum(200, seed=1))
+    off = other.departure + model.displacement(other.departure, other.action) - other.arrival
+    assert np.abs(off).max() < 0.01
+    assert model.wall is None
+
+
+def test_a_linear_world_needs_no_bumps():
+    rng = np.random.default_rng(0)
+    z, action = rng.uniform(size=(200, 3)), rng.integers(2, size=200)
+    moved = z @ rng.normal(size=(3, 3)) + np.outer(action, [1.0, 0.0, 2.0])
+    moved += 0.05 * rng.normal(size=moved.shape)
+    assert choose_shape(z, action, moved, spread_out(z, 100), 2).length == 0.0
+
+
+def test_what_is_learned_later_is_added():
+    steps = pendulum(400)
+    units = FlowUnits.of(steps)
+    local = units.seen(steps)
+    model = FlowModel.of(local.chosen(slice(300)), 2)
+    before = model.frozen()
+    model.learn(local.chosen(slice(300, None)), local)
+    assert model.total.weight == 400
+    z, action = local.departure[:20], local.action[:20]
+    assert (before.displacement(z, action) != model.displacement(z, action)).any()
+    assert before.total.weight == 300
+
+
+def test_a_wall_is_found_and_stops():
+    model, local = learned(pendulum(600, wall=-0.9))
+    assert model.wall is not None
+    assert (model.wall.axis, model.wall.sign) == (0, -1.0)
+    off = local.departure + model.displacement(local.departure, local.action) - local.arrival
+    assert np.quantile(np.abs(off).max(axis=1), 0.97) < 0.02
+
+
+def test_ends_beyond_a_threshold():
+    rng = np.random.default_rng(0)
+    arrival = rng.uniform(size=(300, 3))
+    ended = (arrival[:, 1] > 0.9) | (arrival[:, 2] < 0.05)
+    ends = learn_ends(arrival[~ended], arrival, ended)
+    assert isinstance(ends, Thresholds)
+    assert ends.high[1] == pytest.approx(0.9, abs=0.02)
+    assert ends.low[2] == pytest.approx(0.05, abs=0.02)
+    assert np.isinf(ends.low[:2]).all()
+
+
+def test_one_end_of_another_kind_has_its_own_threshold():
+    arrival = np.random.default_rng(0).uniform(0.2, 0.8, size=(300, 2))
+    arrival[:40, 0], arrival[40, 1] = 0.95, 0.97
+    ended = np.arange(300) <= 40
+    ends = learn_ends(arrival[~ended], arrival, ended)
+    assert isinstance(ends, Thresholds)
+    assert ends.probability(np.array([[0.5, 0.96], [0.9, 0.5], [0.5, 0.5]])).tolist() == [1, 1, 0]
+
+
+def test_ends_that_are_no_threshold_are_logistic():
+    arrival = np.random.default_rng(0).uniform(size=(2000, 2))
+    ended = arrival[:, 0] + arrival[:, 1] > 1.6
+    ends = learn_ends(arrival[~ended], arrival, ended)
+    assert isinstance(ends, LogisticEnds)
+    wrong = (ends.probability(arrival) > 0.5) != ended
+    assert wrong.mean() < 0.01
+
+
+def test_no_end_was_seen():
+    nothing = learn_ends(np.zeros((3, 1)), np.ones((3, 1)), np.zeros(3, dtype=bool))
+    assert isinstance(nothing, NoEnds)
+
+
+def test_rewards_follow_the_arrival_and_the_end():
+    steps = pendulum(500)
+    ended = steps.arrival[:, 0] > 0.8
+    reward = np.where(ended, 10.0, 2.0 * steps.arrival[:, 1] ** 2 - 0.3 * steps.action)
+    model, local = learned(steps._replace(reward=reward, ended=ended))
+    found = model.rewards.expected(
+        local.departure, local.action, local.arrival, ended.astype(float)
+    )
+    np.testing.assert_allclose(found, reward, atol=0.01)
+
+
+@pytest.mark.parametrize("wall", [None, -0.9])
+def test_a_model_survives_a_file(wall):
+    steps = pendulum(400, wall=wall)
+    steps = steps._replace(ended=steps.arrival[:, 0] > 0.9)
+    model, local = learned(steps)
+    copy = model_from_arrays(ArrayReader(model_to_arrays(model)), 2, 2)
+    for one, other in zip(
+        model.advance(local.departure, local.action),
+        copy.advance(local.departure, local.action),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
