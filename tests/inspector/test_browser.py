@@ -598,10 +598,13 @@ def test_four_features_are_shown_by_pairs_and_principal_components(browser, serv
     options = visit.page.query_selector_all("#observations select option")
     assert len(options) == 7
     ids = run.frame_at(250).ids.tolist()
-    assert ids_in(visit, "observations") == ids
-    visit.page.select_option("#observations select", "0,2")
-    visit.settle()
-    assert ids_in(visit, "observations") == ids
+    for pair in ("", "0,2"):
+        if pair:
+            visit.page.select_option("#observations select", pair)
+            visit.settle()
+        shown = ids_in(visit, "observations")  # of many states the first 2,000 by their weight
+        assert len(shown) == min(2000, len(ids))
+        assert set(shown) <= set(ids)
     assert visit.troubles == []
     visit.close()
 

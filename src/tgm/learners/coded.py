@@ -10,7 +10,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.learner import Context, FeatureUse
+from tgm.learners.learner import Context, FeatureUse, Learner
 from tgm.learners.limits import most_symbols
 from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
@@ -97,6 +97,11 @@ class CodedLearner(OuterLearner):
         """Learn from one step; where an episode ended, no new symbol is worth a code."""
         point = self._coded(observation, adds=not terminated and self._has_room)
         return self.inner.observe(action, reward, point, terminated=terminated)
+
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
 
     @property
     def _has_room(self) -> bool:

@@ -8,11 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.files.arrays import ArrayReader, Arrays
 from tgm.learners.flow import FlowLearner
 from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot
-from tgm.learners.step_info import RowId, StepInfo
+from tgm.learners.step_info import RowId
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import StateId
 from tgm.planning.model_planner import ModelPlanner
@@ -43,16 +42,6 @@ class OuterLearner:
 
     inner: ModelLearner | FlowLearner
 
-    def begin(self, observation: FloatArray) -> StepInfo:
-        """Learn from the first observation of an episode."""
-        return self.inner.begin(observation)
-
-    def observe(
-        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
-    ) -> StepInfo:
-        """Learn from one step."""
-        return self.inner.observe(action, reward, observation, terminated=terminated)
-
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try in the current belief."""
         return self.inner.choose(n_steps, rng)
@@ -64,11 +53,6 @@ class OuterLearner:
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning was done at every step."""
         return self.inner.learn(moves, n_evicted)
-
-    @property
-    def active(self) -> Learner:
-        """Itself."""
-        return self
 
     @property
     def world(self) -> WorldModel:
@@ -165,11 +149,3 @@ class OuterLearner:
     def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
         """Some states and rows as they are now; ids that are gone are listed as removed."""
         return self.inner.excerpt(states, rows)
-
-    def to_arrays(self) -> Arrays:
-        """All that matters between two episodes, as named arrays."""
-        return self.inner.to_arrays()
-
-    def restore(self, saved: ArrayReader) -> None:
-        """Take over what was saved, checked."""
-        self.inner.restore(saved)

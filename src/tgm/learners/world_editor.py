@@ -154,12 +154,12 @@ class WorldEditor:
         """Take counts from one transition and give them to another, with what they brought."""
         if weight < 0.0:
             one, other, weight = other, one, -weight
-        transitions, key = self.world.transitions, one[:2]
-        visits = float(transitions.visits[key])
-        if weight <= LEAST_SHIFT or visits <= LEAST_SHIFT:
+        transitions, key, after = self.world.transitions, one[:2], one[2]
+        visits, tries = float(transitions.visits[key]), transitions.row(*key).get(after, 0.0)
+        if weight <= LEAST_SHIFT or min(visits, tries) <= LEAST_SHIFT:
             return
         reward = float(transitions.reward_sum[key]) / visits
-        end = min(1.0, max(0.0, float(transitions.end_sum[key]) / visits))
+        end = min(1.0, transitions.ended.get(key, {}).get(after, 0.0) / tries)
         transitions.add(*one, -weight, reward, end)
         transitions.add(*other, weight, reward, end)
         self._log.row_keys([key, other[:2]])
