@@ -16,7 +16,7 @@ CHECKS = {
     "MountainCar-v0": (1500, 3000, 6000),
     "Acrobot-v1": (5000, 10_000, 20_000),
 }
-"""Steps at which each world is looked at: those by which it is to be learned, twice and four times."""
+"""Steps at which each world is looked at: by which it is to be learned, twice and four times."""
 
 
 def greedy_mean(agent: tgm.TGMAgent, world: str, n_episodes: int) -> float:
