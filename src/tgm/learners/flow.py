@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.learners.events import Event
 from tgm.learners.flow_knowledge import FlowKnowledge
@@ -153,7 +154,8 @@ class FlowLearner(FlowKnowledge):
     def _planned(self, observation: FloatArray, log_density: float) -> StepInfo:
         """Plan; if the numbers of new steps are too far apart for it, what was planned stays."""
         try:
-            return self._plan(observation, log_density)
+            with one_thread():
+                return self._plan(observation, log_density)
         except np.linalg.LinAlgError:
             self._planned_at, self._model = self.n_steps, None  # learned again with other units
             self.memory.all_learned()

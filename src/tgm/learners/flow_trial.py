@@ -11,6 +11,7 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.linear_gaussian import log_evidence_of_points
+from tgm.distributions.threads import one_thread
 from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
@@ -69,7 +70,8 @@ class FlowTrial:
         if self._n_steps not in LOOK_AT:
             return False
         try:
-            gain, n_compared = self.gain(relevant)
+            with one_thread():
+                gain, n_compared = self.gain(relevant)
         except np.linalg.LinAlgError:  # numbers too far apart for laws
             gain, n_compared = -np.inf, 1
         if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
