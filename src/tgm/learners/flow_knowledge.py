@@ -19,6 +19,7 @@ from tgm.perception.observation_model import StateId
 from tgm.planning.flow_planner import Plan
 
 NARROW = 0.5  # spacings: the deviation of a state
+LEAST_RECORDED = 0.05  # smaller weights of next states are not recorded
 
 
 class FlowKnowledge:
@@ -249,9 +250,12 @@ class FlowKnowledge:
         arrival = plan.support.reach.arrival[action * n + state]
         index, weights = plan.interpolation.weights(plan.support.box.clip(arrival))
         tries = np.bincount(tried, minlength=n * self.n_actions)[state * self.n_actions + action]
-        width = np.full(len(keys), index.shape[1])
+        is_kept = weights >= np.minimum(LEAST_RECORDED, weights.max(axis=1))[:, None]
+        weights = np.where(is_kept, weights, 0.0)
+        weights /= weights.sum(axis=1, keepdims=True)
         # What the law says is worth at least one try, so that a reader sees where a row leads.
         tries = np.maximum(tries, 1.0)
+        width = is_kept.sum(axis=1)
         rows = np.column_stack([state + self.first_id, action, tries, reward, p_end, width])
-        following = np.stack([index + self.first_id, weights * tries[:, None]], axis=2)
+        following = np.stack([index + self.first_id, weights * tries[:, None]], axis=2)[is_kept]
         return rows.ravel(), following.ravel()

@@ -14,12 +14,14 @@ import numpy as np
 
 from tgm.distributions import BoolArray
 from tgm.learners.online import OnlineLearner
+from tgm.learners.world_kinds import MOST_FULL
 from tgm.perception.observation_model import StateId
 from tgm.structure.scale_choice import ScaleChoice
 from tgm.structure.scale_evidence import FirstSteps
 
 STRAINED = 1.12  # times its first deviation: a state so wide has probably joined two places
 NARROWER = (0.75, 0.5)  # times the deviation of strained features: the rivals
+OVERLAP = 0.2  # typical steps: places of a smaller deviation do not overlap, and are not joined
 BETTER = 3.0  # nats by which a rival must be better
 
 
@@ -45,12 +47,16 @@ class Rival:
     def strained(self) -> BoolArray:
         """(n_features,) the features in which states have become wider than their scale says.
 
-        States that have joined neighbours widen what is learned of all states.
+        States that have joined neighbours widen what is learned of all states. None where there
+        are many features: places differ in several of them, and are not joined.
         """
         relevant, found = self.choice.relevant, np.zeros(len(self.choice.relevant), dtype=bool)
+        if relevant.sum() > MOST_FULL:
+            return found
         first = self.choice.deviation[relevant]
         learned = np.diag(self.learner.world.states.prior_covariance)[-len(first) :]
-        found[relevant] = np.sqrt(learned) > STRAINED * first
+        apart = self.choice.typical_step[relevant]
+        found[relevant] = np.sqrt(learned) > np.maximum(STRAINED * first, OVERLAP * apart)
         return found
 
 

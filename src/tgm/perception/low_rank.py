@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.threads import one_thread
 
 MOST_DIRECTIONS = 8  # in which features go together, beyond their own variances
 
@@ -27,7 +28,9 @@ def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> Float
     squares = np.diag(products)
     # A feature of which nothing is left goes with no other.
     inverse = np.where(squares > 0, 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)), 0.0)
-    values, vectors = np.linalg.eigh(np.clip(products * np.outer(inverse, inverse), -1.0, 1.0))
+    correlations = np.clip(products * np.outer(inverse, inverse), -1.0, 1.0)
+    with one_thread():
+        values, vectors = np.linalg.eigh(correlations)
     edge = (1.0 + math.sqrt(n / max(weight, 1.0))) ** 2
     chosen = np.flatnonzero(values > edge)[-MOST_DIRECTIONS:]
     if not len(chosen):

@@ -21,6 +21,7 @@ from tgm.learners.snapshot import Changes, Snapshot
 from tgm.runs.chunk import COLUMNS, Chunk
 
 CHUNK_STEPS = 5000  # at least so many steps are in a chunk
+CHUNK_NUMBERS = 1_000_000  # in the frames of a chunk, from which it is closed earlier
 FIRST_FULL = 500  # the second full frame of a run; then one for each chunk
 FORMAT = "tgm-history"
 
@@ -82,7 +83,8 @@ class HistoryWriter:
     """Owner of the newest chunk; the older ones are files that never change again.
 
     A chunk begins with all that is known and goes on with what changed at each learning step. It is
-    closed when what followed fills as much room as the beginning, and has at least 5,000 steps.
+    closed when what followed fills as much room as the beginning, and has at least 5,000 steps; or
+    when it has a million numbers, as where thousands of states are planned again.
     """
 
     def __init__(self, folder: Path, n_features: int, n_actions: int, n_episodes: int) -> None:
@@ -117,6 +119,7 @@ class HistoryWriter:
         self.n_frames = 0
         self._n_first = 0  # components and rows of the first frame
         self._n_more = 0  # and of those that followed
+        self._n_numbers = 0  # in all frames
         self._n_written = -1
         self._is_relied_on = False  # whether a checkpoint counts on the chunk's file
         self._prior_dof = 0.0
@@ -187,6 +190,7 @@ class HistoryWriter:
         tables["row"].append(_packed(rows))
         tables["next"].append(_packed(next_states))
         self.n_frames += 1
+        self._n_numbers += len(components) + len(rows) + len(next_states)
         if self.n_frames == 1:
             self._n_first = n_components + n_rows
         else:
@@ -198,7 +202,8 @@ class HistoryWriter:
         """Write the chunk and begin another, if it is long enough; a full frame must follow."""
         n_entries = self._n_more + self.n_observations
         is_long = step - self.first_step >= CHUNK_STEPS and n_entries >= self._n_first
-        if self.n_frames and is_long:
+        is_large = self._n_numbers >= CHUNK_NUMBERS and step > self.first_step
+        if self.n_frames and (is_long or is_large):
             self.write()
             self._begin(step, n_episodes)
 
@@ -284,6 +289,8 @@ class HistoryWriter:
             columns = [arrays[name].reshape(n_entries, self._width(name)) for name in names]
             entries = np.concatenate(columns, axis=1, dtype=np.float64)
             self._tables[table] = [entries.tobytes()]
+        frames = (*self._tables["component"], *self._tables["row"], *self._tables["next"])
+        self._n_numbers = sum(len(part) for part in frames) // 8
         seen = (arrays[name].tolist() for name, _ in _SEEN)
         for *numbers, point in zip(*seen, arrays["obs.point"], strict=True):
             self.observations.append(self.pack(*numbers, point.tobytes()))
