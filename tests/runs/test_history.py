@@ -80,6 +80,21 @@ def test_the_next_chunk_counts_its_observations_from_zero(tmp_path, monkeypatch)
     assert beliefs_of(chunk) == {0: BELIEFS[1]}
 
 
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_a_chunk_of_many_numbers_is_closed_early(tmp_path, monkeypatch, is_resumed):
+    writer = writer_with(tmp_path, range(6))
+    writer.write()
+    if is_resumed:
+        chunk = read(writer)
+        writer = HistoryWriter(tmp_path, n_features=1, n_actions=2, n_episodes=0)
+        writer.resume(chunk, 0)
+    writer.begin_chunk(6, 1)
+    assert writer.first_step == 0
+    monkeypatch.setattr("tgm.runs.history.CHUNK_NUMBERS", 5)  # one state has as many
+    writer.begin_chunk(6, 1)
+    assert writer.first_step == 6
+
+
 @pytest.mark.parametrize("n_observations", range(7))
 def test_a_chunk_that_is_gone_on_with_keeps_the_beliefs_before_the_cut(tmp_path, n_observations):
     writer_with(tmp_path, range(6)).write()
