@@ -70,6 +70,13 @@ def test_a_component_without_data():
     assert found["Components without data"].ids == (2,)
 
 
+def test_imagined_states_are_no_components_without_data():
+    found = titles(frame_with(APART, weight=[5, 0, 0.1, 0, 5]))
+    assert found["Components without data"].ids == (2,)
+    assert found["Imagined states"].level == "note"
+    assert "2 of 5 states were not visited" in found["Imagined states"].text
+
+
 def test_states_never_left():
     rows = {(i, 0): FrameRow(5.0, -1.0, 0.0, {i: 5.0}) for i in range(4)}
     rows[0, 0] = FrameRow(5.0, -1.0, 0.0, {1: 5.0})

@@ -240,11 +240,16 @@ def _wide(frame: Frame) -> list[Finding]:
 
 
 def _without_data(frame: Frame) -> list[Finding]:
-    empty = tuple(int(id_) for id_ in frame.ids[frame.weight < HAS_DATA])
-    if not empty:
-        return []
-    text = f"{_named(empty)} hold less than half a point: no observation supports them."
-    return [Finding("warning", "Components without data", text, empty)]
+    found = []
+    n_imagined = int((frame.weight == 0.0).sum())
+    if n_imagined:
+        text = f"{n_imagined} of {len(frame.ids)} states were not visited: laws lead there."
+        found.append(Finding("note", "Imagined states", text))
+    empty = tuple(int(i) for i in frame.ids[(frame.weight < HAS_DATA) & (frame.weight > 0.0)])
+    if empty:
+        text = f"{_named(empty)} hold less than half a point: no observation supports them."
+        found.append(Finding("warning", "Components without data", text, empty))
+    return found
 
 
 def _never_left(frame: Frame) -> list[Finding]:
