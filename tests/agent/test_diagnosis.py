@@ -70,3 +70,10 @@ def test_the_shorter_list_of_features_is_named():
     assert words(3, 3) == "all 3 features tell states apart"
     assert words(0, 2) == "none of 2 features tells states apart"
     assert words(20, 100).endswith("f6, f7 and 12 more")
+
+
+@pytest.mark.parametrize("n_states", [1, 2000])
+def test_of_points_in_a_smooth_world_any_number_is_right(n_states):
+    signs = replace(SOUND, n_states=n_states)
+    assert len(diagnose(signs)) == 1
+    assert diagnose(replace(signs, are_places=False)) == ()

@@ -73,8 +73,11 @@ def test_the_agent_answers_every_question(agent):
     assert agent.covariances.shape == (agent.n_states, 4, 4)
     np.testing.assert_allclose(agent.transition_matrix.sum(axis=-1), 1.0)
     assert ((agent.end_probabilities >= 0.0) & (agent.end_probabilities <= 1.0)).all()
-    learner = agent.learner.inner
-    assert 0 < learner.is_visited.sum() < agent.n_states  # visited and imagined
+    components = np.array(agent.learner.snapshot().known.components).reshape(agent.n_states, -1)
+    n_visited = agent.learner.inner.best.support.n_visited
+    assert 0 < n_visited < agent.n_states  # visited and imagined
+    assert (components[:n_visited, 1] > 0.0).all()
+    assert (components[n_visited:, 1] == 0.0).any()
     explanation = agent.explain(observation)
     assert "The best action is" in str(explanation)
     total = explanation.expected_next.sum(axis=1) + explanation.expected_end

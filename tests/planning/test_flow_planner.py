@@ -61,9 +61,10 @@ def test_support_is_closed_and_bounded(plan):
     assert distance.max() < 1.5 * support.spacing
 
 
-def test_few_points_make_a_coarser_support(plan):
+def test_few_points_make_a_coarser_support(plan, monkeypatch):
     steps = plan.units.seen(pushed())
-    few = find_support(plan.model, steps, plan.support.spacing, GAMMA, 60)
+    monkeypatch.setattr("tgm.planning.flow_support.MOST_POINTS", 60)
+    few = find_support(plan.model, steps, plan.support.spacing, GAMMA)
     assert len(few.points) <= 60
     assert few.spacing > plan.support.spacing
 

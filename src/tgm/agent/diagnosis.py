@@ -34,6 +34,7 @@ class Signs:
         is_full: whether there are as many as the default allows.
         n_amounts: features that tell states apart and are not exact.
         varies: whether observations differ at all.
+        are_places: whether states are places; of points in a smooth world any number is right.
     """
 
     n_observations: int
@@ -41,6 +42,7 @@ class Signs:
     is_full: bool
     n_amounts: int
     varies: bool
+    are_places: bool = True
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ class Advice:
 def diagnose(signs: Signs) -> tuple[Advice, ...]:
     """All that is seen to be wrong; () if nothing is."""
     found = []
-    if signs.n_states == 1 and signs.varies and signs.n_observations >= ENOUGH_FOR_ONE:
+    is_one = signs.n_states == 1 and signs.varies and signs.are_places
+    if is_one and signs.n_observations >= ENOUGH_FOR_ONE:
         found.append(
             Advice(
                 ONE_STATE,
@@ -75,8 +78,8 @@ def diagnose(signs: Signs) -> tuple[Advice, ...]:
                 "places",
             )
         )
-    many = NEARLY_ALL * signs.n_observations
-    if signs.n_observations >= ENOUGH_FOR_MANY and signs.n_states > many:
+    is_many = signs.n_states > NEARLY_ALL * signs.n_observations and signs.are_places
+    if is_many and signs.n_observations >= ENOUGH_FOR_MANY:
         found.append(
             Advice(
                 PER_OBSERVATION,

@@ -17,8 +17,6 @@ from tgm.learners.learner import Context, FeatureUse, Learner
 from tgm.perception.observation_model import StateId
 from tgm.planning import draw, greedy
 
-FEW_STATES = 2  # a number of states of which nothing is said
-
 
 class AgentQueries:
     """The part of TGMAgent that only reads.
@@ -183,8 +181,8 @@ class AgentQueries:
     def _diagnosed(self, use: FeatureUse) -> tuple[Advice, ...]:
         signs = Signs(
             n_observations=self.n_steps + self.n_episodes,
-            # Points of a smooth world are no places: any number of them is right.
-            n_states=self.n_states if use.are_places else FEW_STATES,
+            n_states=self.n_states,
+            are_places=use.are_places,
             is_full=self._learner.is_full,
             n_amounts=int((use.relevant & ~use.is_exact).sum()),
             # One state is no finding where no more are allowed.

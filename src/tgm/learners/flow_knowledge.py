@@ -47,20 +47,11 @@ class FlowKnowledge:
         return np.arange(self.first_id, self.first_id + n)
 
     @property
-    def is_visited(self) -> FloatArray:
-        """(n_states,) 1.0 for states that were visited, 0.0 for imagined ones."""
-        if self.best is None:
-            return np.zeros(0)
-        support = self.best.support
-        return (np.arange(len(support.points)) < support.n_visited).astype(float)
-
-    @property
     def means(self) -> FloatArray:
         """(n_states, n_features)"""
         if self.best is None:
             return np.empty((0, self.n_features))
-        units = self.best.units
-        return self.best.support.points * units.span + units.origin
+        return self.best.units.observations(self.best.support.points)
 
     @property
     def covariances(self) -> FloatArray:
@@ -99,9 +90,16 @@ class FlowKnowledge:
         plan = self.best
         assert plan is not None
         support = plan.support
-        index, weights = plan.interpolation.weights(support.box.clip(support.reach.arrival))
+        index, weights = plan.weights(support.reach.arrival)
         shape = (self.n_actions, len(support.points), -1)
         return index.reshape(shape), weights.reshape(shape)
+
+    def _tries(self) -> FloatArray:
+        """(n_actions, n_states) kept steps from each state; what the law says is worth one."""
+        steps = self.memory.steps()
+        tries = np.zeros((self.n_actions, len(self.state_ids)))
+        np.add.at(tries, (steps.action, self._nearest(steps.departure)), 1.0)
+        return np.maximum(tries, 1.0)
 
     @property
     def transition_matrix(self) -> FloatArray:
@@ -116,17 +114,10 @@ class FlowKnowledge:
 
     @property
     def transition_counts(self) -> FloatArray:
-        """(n_actions, n_states, n_states) the same, times the kept steps from each state.
-
-        What the law says is worth at least one try.
-        """
-        steps, n = self.memory.steps(), len(self.state_ids)
-        if n == 0:
-            return np.zeros((self.n_actions, 0, 0))
-        tries = np.zeros((self.n_actions, n))
-        np.add.at(tries, (steps.action, self._nearest(steps.departure)), 1.0)
+        """(n_actions, n_states, n_states) the same, times the kept steps from each state."""
         counts = self.transition_matrix
-        counts *= np.maximum(tries, 1.0)[..., None]
+        if self.best is not None:
+            counts *= self._tries()[..., None]
         return counts
 
     @property
@@ -165,9 +156,7 @@ class FlowKnowledge:
         """(n_observations, n_states) weights of local maximum entropy."""
         belief = np.zeros((len(observations), len(self.state_ids)))
         if self.best is not None:
-            plan = self.best
-            z = plan.support.box.clip(plan.units.local(observations))
-            index, weights = plan.interpolation.weights(z)
+            index, weights = self.best.weights(self.best.units.local(observations))
             np.put_along_axis(belief, index, weights, axis=1)
         return belief
 
@@ -223,9 +212,11 @@ class FlowKnowledge:
         keys = sorted({(name - first, a) for name, a in rows if 0 <= name - first < n})
         if n == 0:
             return Changes([], [], [], removed)
-        steps = self.memory.steps()
-        left = self._nearest(steps.departure)
+        left = self._nearest(self.memory.steps().departure)
         weight = np.bincount(left, minlength=n).astype(float)
+        assert self.best is not None
+        n_visited = self.best.support.n_visited
+        weight[:n_visited] = np.maximum(weight[:n_visited], 1.0)  # imagined ones alone have none
         covariance = self.covariances[0].ravel()
         components = np.column_stack([
             slots + first,
@@ -234,27 +225,22 @@ class FlowKnowledge:
             self.means[slots],
             np.broadcast_to(covariance, (len(slots), len(covariance))),
         ])  # fmt: skip
-        found, next_states = self._table(keys, left * self.n_actions + steps.action)
+        found, next_states = self._table(keys)
         return Changes(components.ravel(), found, next_states, removed)
 
-    def _table(self, keys: list[tuple[int, int]], tried: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _table(self, keys: list[tuple[int, int]]) -> tuple[FloatArray, FloatArray]:
         """Rows and next states of some (state, action), as flat numbers."""
         plan = self.best
         assert plan is not None
         if not keys:
             return np.zeros(0), np.zeros(0)
         state, action = np.array(keys, dtype=np.intp).T
-        n = len(plan.support.points)
-        z = plan.support.points[state]
-        _, p_end, reward = plan.model.advance(z, action)
-        arrival = plan.support.reach.arrival[action * n + state]
-        index, weights = plan.interpolation.weights(plan.support.box.clip(arrival))
-        tries = np.bincount(tried, minlength=n * self.n_actions)[state * self.n_actions + action]
+        _, p_end, reward = plan.model.advance(plan.support.points[state], action)
+        index, weights = (part[action, state] for part in self._rows())
+        tries = self._tries()[action, state]
         is_kept = weights >= np.minimum(LEAST_RECORDED, weights.max(axis=1))[:, None]
         weights = np.where(is_kept, weights, 0.0)
         weights /= weights.sum(axis=1, keepdims=True)
-        # What the law says is worth at least one try, so that a reader sees where a row leads.
-        tries = np.maximum(tries, 1.0)
         width = is_kept.sum(axis=1)
         rows = np.column_stack([state + self.first_id, action, tries, reward, p_end, width])
         following = np.stack([index + self.first_id, weights * tries[:, None]], axis=2)[is_kept]

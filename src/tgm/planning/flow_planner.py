@@ -19,6 +19,7 @@ from tgm.planning.flow_support import (
     FINEST,
     MOST_POINTS,
     Box,
+    Reach,
     Support,
     find_support,
     hold,
@@ -75,12 +76,15 @@ class Plan(NamedTuple):
         actions = np.tile(np.arange(n_actions), len(points))
         spacing, most = support.spacing, HELD_IN_ACTING
         reach = hold(self.model, start, actions, spacing, self.gamma, support.box, most)
-        index, weights = self.interpolation.weights(support.box.clip(reach.arrival))
-        careful = reach.discount * self.seen.holds(reach.arrival)
-        lost = (reach.discount - careful) * self.lowest
-        greedy = reach.reward + careful * (weights * self.greedy[index]).sum(axis=1) + lost
+        index, weights = self.weights(reach.arrival)
+        careful = _careful(reach, self.seen, self.lowest)
+        greedy = careful.reward + careful.discount * (weights * self.greedy[index]).sum(axis=1)
         hopeful = reach.reward + reach.discount * (weights * self.hopeful[index]).sum(axis=1)
         return greedy.reshape(-1, n_actions), hopeful.reshape(-1, n_actions)
+
+    def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
+        """The support points of each z (n, n_features), or of the nearest point that has some."""
+        return self.interpolation.weights(self.support.box.clip(z))
 
     def promises_more(self, greedy: FloatArray, hopeful: FloatArray) -> bool:
         """Whether hope is worth clearly more than the greedy value, both (n_actions,)."""
@@ -104,7 +108,7 @@ class Plan(NamedTuple):
             gone_on = gone_on * (1.0 - p_end) * self.gamma
             total += float(gone_on @ ~inside) * self.lowest
             goes_on = inside & (gone_on > 1e-3)
-            now, gone_on = (arrival * units.span + units.origin)[goes_on], gone_on[goes_on]
+            now, gone_on = units.observations(arrival[goes_on]), gone_on[goes_on]
             if len(now) == 0:
                 break
         return total / len(starts)
@@ -126,18 +130,23 @@ def make_plan(
     highest = max(0.0, float(steps.reward.max()) / (1.0 - gamma))
     box = Box.of(steps)
     is_unknown, seen = _unknown(model, support, steps, box), box.wider(OUTSIDE)
-    careful = reach.discount * seen.holds(reach.arrival)
-    lost = (reach.discount - careful) * lowest
-    nothing = np.zeros(n_points, dtype=bool)
-    shape = (n_actions * n_points, n_points)
-    greedy = _solve(_rows(index, weights, careful, shape), reach.reward + lost, nothing, lowest,
-                    (lowest, highest))  # fmt: skip
+    careful, nothing = _careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
+    shape, bounds = (n_actions * n_points, n_points), (lowest, highest)
+    rows = _rows(index, weights, careful.discount, shape)
+    greedy = _solve(rows, careful.reward, nothing, lowest, bounds)
     hopeful = greedy
     if is_unknown.any():
         rows = _rows(index, weights, reach.discount, shape)
-        hopeful = _solve(rows, reach.reward, is_unknown, highest, (lowest, highest))
+        hopeful = _solve(rows, reach.reward, is_unknown, highest, bounds)
     return Plan(units, model, support, interpolation, seen, greedy, hopeful, is_unknown, lowest,
                 highest, gamma)  # fmt: skip
+
+
+def _careful(reach: Reach, seen: Box, lowest: float) -> Reach:
+    """The same reach, if all that follows outside of what was seen is worth the lowest value."""
+    discount = reach.discount * seen.holds(reach.arrival)
+    lost = (reach.discount - discount) * lowest
+    return Reach(reach.arrival, reach.reward + lost, discount)
 
 
 def _rows(

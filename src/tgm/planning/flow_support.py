@@ -49,8 +49,7 @@ class Box(NamedTuple):
     @classmethod
     def of(cls, steps: Steps) -> Box:
         """The bounds of steps."""
-        points = np.concatenate([steps.departure, steps.arrival])
-        return cls(points.min(axis=0), points.max(axis=0))
+        return cls(steps.points.min(axis=0), steps.points.max(axis=0))
 
     def wider(self, margin: float) -> Box:
         """The same with a margin on each side."""
@@ -109,15 +108,13 @@ def hold(
     return Reach(now, reward, discount * alive)
 
 
-def find_support(
-    model: FlowModel, steps: Steps, spacing: float, gamma: float, n_at_most: int | None = None
-) -> Support:
+def find_support(model: FlowModel, steps: Steps, spacing: float, gamma: float) -> Support:
     """Support of the finest spacing from `spacing` on that the number of points allows."""
     box = Box.of(steps)
     seen = np.concatenate([steps.departure, steps.arrival[steps.ended]])
     most_visited = min(MOST_VISITED, len(steps.departure))
     while True:
-        support = _close(model, seen, spacing, gamma, box, (most_visited, n_at_most or MOST_POINTS))
+        support = _close(model, seen, spacing, gamma, box, most_visited)
         if support is not None:
             return support
         spacing *= COARSER
@@ -129,14 +126,14 @@ def _close(
     spacing: float,
     gamma: float,
     box: Box,
-    most: tuple[int, int],
+    most_visited: int,
 ) -> Support | None:
     """The support of one spacing; None if it has too many points and could be coarser."""
     may_fail = spacing < COARSEST
     wide = box.wider(max(MARGIN * spacing, LEAST_MARGIN))
     known, newest = _one_per_cell(seen, spacing, np.zeros(0, dtype=np.int64))
     n_visited = len(newest)
-    if n_visited > most[0] and may_fail:
+    if n_visited > most_visited and may_fail:
         return None
     points, reaches = [newest], []
     n_actions = model.n_actions
@@ -148,7 +145,7 @@ def _close(
         cells, newest = _one_per_cell(arrivals, spacing, known)
         if len(newest) == 0:
             break
-        is_over = len(reaches) == MOST_ROUNDS or len(known) + len(newest) > most[1]
+        is_over = len(reaches) == MOST_ROUNDS or len(known) + len(newest) > MOST_POINTS
         if is_over and may_fail:
             return None
         if is_over:
@@ -165,13 +162,13 @@ def _one_per_cell(
     points: FloatArray, spacing: float, known: IntArray
 ) -> tuple[IntArray, FloatArray]:
     """The cells of some points that are not known, and the first point in each."""
-    cells = cell_keys(points, spacing)
+    cells = _cell_keys(points, spacing)
     keys, first = np.unique(cells, return_index=True)
     new = ~np.isin(keys, known)
     return keys[new], points[first[new]]
 
 
-def cell_keys(points: FloatArray, spacing: float) -> IntArray:
+def _cell_keys(points: FloatArray, spacing: float) -> IntArray:
     """(n,) a number for the cell of each point; a hash, so that any number of features fits."""
     index = np.round(points / spacing).astype(np.int64)
     odd = 6364136223846793005 + 2 * np.arange(points.shape[1], dtype=np.int64)

@@ -26,7 +26,7 @@ def model_to_arrays(model: FlowModel) -> Arrays:
     elif isinstance(model.ends, LogisticEnds):
         arrays["ends.weights"] = model.ends.weights
     rewards = model.rewards
-    arrays["reward.forms"] = np.array([*rewards.forms, rewards.n_actions], dtype=np.int64)
+    arrays["reward.forms"] = np.array(rewards.forms, dtype=np.int64)
     for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
         arrays[f"reward.{name}"] = weights
     return arrays
@@ -40,14 +40,13 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         law = FlowLaw.from_arrays(saved.part("wall.law"), n_features, n_actions)
         model.wall = Wall(min(max(int(axis), 0), n_features - 1), sign, threshold, law)
     model.ends = _ends(saved.part("ends"), n_features)
-    *forms, n_known = saved.whole("reward.forms", 3, high=max(2, n_actions)).tolist()
-    n_known = max(1, n_known)
+    forms = saved.whole("reward.forms", 2, high=2).tolist()
     weights = []
     for name, form in zip(("going", "ending"), forms, strict=True):
         n_inputs = 1 if form == 0 else _n_quadratic(n_features) if form == 2 else 1 + n_features
-        n_inputs += 0 if form == 0 else n_features + n_known
+        n_inputs += 0 if form == 0 else n_features + n_actions
         weights.append(saved.floats(f"reward.{name}", n_inputs, size=LARGEST_SUM))
-    model.rewards = RewardLaw(tuple(forms), tuple(weights), n_known)
+    model.rewards = RewardLaw(n_actions, tuple(forms), tuple(weights))
     return model
 
 

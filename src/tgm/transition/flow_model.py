@@ -45,6 +45,11 @@ class Steps(NamedTuple):
     arrival: FloatArray
     ended: BoolArray
 
+    @property
+    def points(self) -> FloatArray:
+        """(2 n, n_features) where they began, then where they led."""
+        return np.concatenate([self.departure, self.arrival])
+
     def chosen(self, which: IntArray | BoolArray | slice) -> Steps:
         """Some of them."""
         return Steps(
@@ -65,15 +70,18 @@ class FlowUnits(NamedTuple):
     @classmethod
     def of(cls, steps: Steps) -> FlowUnits:
         """The units of some steps."""
-        points = np.concatenate([steps.departure, steps.arrival])
-        low, high = np.percentile(points, [EDGE, 100 - EDGE], axis=0)
-        whole = np.ptp(points, axis=0)
+        low, high = np.percentile(steps.points, [EDGE, 100 - EDGE], axis=0)
+        whole = np.ptp(steps.points, axis=0)
         span = np.where(high > low, high - low, np.where(whole > 0.0, whole, 1.0))
         return cls(low, span)
 
     def local(self, points: FloatArray) -> FloatArray:
         """Observations in these units."""
         return (points - self.origin) / self.span
+
+    def observations(self, local: FloatArray) -> FloatArray:
+        """What has these coordinates."""
+        return local * self.span + self.origin
 
     def seen(self, steps: Steps) -> Steps:
         """Steps in these units."""
@@ -111,7 +119,7 @@ class FlowModel:
         self.total = law.sums  # of all steps, those into a wall included
         self.wall: Wall | None = None
         self.ends: EndLaw = NoEnds()
-        self.rewards = RewardLaw()
+        self.rewards = RewardLaw(self.n_actions)
         self.log_evidence = 0.0  # of the steps that were learned last, by the laws
 
     @classmethod
@@ -150,19 +158,16 @@ class FlowModel:
         self.total = law.sums
         law.fit()
         self.wall = self._find_wall(kept, kept.arrival - kept.departure)
-        self.learn_outcomes(kept)
+        self.ends = learn_ends(kept.departure, kept.arrival, kept.ended)
+        self.rewards = RewardLaw.of(
+            kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions
+        )
 
     def frozen(self) -> FlowModel:
         """The model as it is now; what is learned later does not change it."""
         model = copy(self)
         model.law = copy(self.law)
         return model
-
-    def learn_outcomes(self, steps: Steps) -> None:
-        """Learn ends and rewards from steps."""
-        z, arrival = steps.departure, steps.arrival
-        self.ends = learn_ends(z, arrival, steps.ended)
-        self.rewards = RewardLaw.of(z, steps.action, arrival, steps.reward, steps.ended)
 
     def advance(
         self, z: FloatArray, actions: IntArray

@@ -121,21 +121,23 @@ def _fit_logistic(
         fit = labels @ odds - np.logaddexp(0.0, odds).sum()
         return float(fit - 0.5 * weights @ weights / variance)
 
+    def curvature(p: FloatArray) -> FloatArray:
+        return np.asarray((inputs * (p * (1.0 - p))[:, None]).T @ inputs + ridge)
+
+    ridge = np.eye(n_inputs) / variance
     weights, height = np.zeros(n_inputs), log_joint(np.zeros(n_inputs))
     for _ in range(NEWTON_ROUNDS):
         p = expit(inputs @ weights)
         slope = inputs.T @ (labels - p) - weights / variance
-        curvature = (inputs * (p * (1.0 - p))[:, None]).T @ inputs + np.eye(n_inputs) / variance
-        step, share = np.linalg.solve(curvature, slope), 1.0
+        step, share = np.linalg.solve(curvature(p), slope), 1.0
         while share > 1e-3 and log_joint(weights + share * step) < height:
             share *= 0.5
         weights, before = weights + share * step, height
         height = log_joint(weights)
         if height - before < 1e-3:
             break
-    p = expit(inputs @ weights)
-    curvature = (inputs * (p * (1.0 - p))[:, None]).T @ inputs + np.eye(n_inputs) / variance
-    log_det = float(np.linalg.slogdet(curvature)[1]) + n_inputs * np.log(variance)
+    log_det = float(np.linalg.slogdet(curvature(expit(inputs @ weights)))[1])
+    log_det += n_inputs * np.log(variance)
     return weights, height - 0.5 * log_det
 
 
@@ -149,12 +151,12 @@ class RewardLaw:
 
     def __init__(
         self,
+        n_actions: int,
         forms: tuple[int, ...] = (0, 0),
         weights: tuple[FloatArray, ...] = (np.zeros(1), np.zeros(1)),
-        n_actions: int = 1,
     ) -> None:
         """By default there are no rewards."""
-        self.forms, self.weights, self.n_actions = forms, weights, n_actions
+        self.n_actions, self.forms, self.weights = n_actions, forms, weights
 
     @classmethod
     def of(
@@ -164,9 +166,10 @@ class RewardLaw:
         arrival: FloatArray,
         reward: FloatArray,
         ended: BoolArray,
+        n_actions: int,
     ) -> RewardLaw:
         """Learn from steps: points (n, n_features), the others (n,)."""
-        law = cls(n_actions=int(actions.max(initial=0)) + 1)
+        law = cls(n_actions)
         found = [
             law._learn(z[chosen], actions[chosen], arrival[chosen], reward[chosen])
             for chosen in (~ended, ended)
@@ -207,9 +210,7 @@ class RewardLaw:
     ) -> FloatArray:
         """(n,) expected reward of steps that end with probability `p_end`."""
         goes_on, ends = (
-            weights[0]
-            if form == 0
-            else self._inputs(form, z, np.minimum(actions, self.n_actions - 1), arrival) @ weights
+            weights[0] if form == 0 else self._inputs(form, z, actions, arrival) @ weights
             for form, weights in zip(self.forms, self.weights, strict=True)
         )
         return np.asarray((1.0 - p_end) * goes_on + p_end * ends)
