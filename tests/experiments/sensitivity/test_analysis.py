@@ -12,8 +12,9 @@ from tgm.experiments.sensitivity.sweep import ConstantResult, ConstantTrial
 from tgm.experiments.sensitivity.worlds import Measured
 
 RUNS = tuple(Measured("8", seed, 40, True, 1.0, f"{seed}") for seed in range(4))
-BASELINE = ConstantResult(RUNS, 2.0)
+BASELINE = ConstantResult(RUNS, (0.5, 0.5, 0.5, 0.5))
 TRIAL = ConstantTrial("", "", "baseline", "", 4, ("8",))
+TRIED = replace(TRIAL, module="tgm.m", constant="A", change="halved", value="1")
 
 
 def changed(*solved, **fields):
@@ -22,7 +23,7 @@ def changed(*solved, **fields):
         replace(run, solved_at=at, is_good=at is not None, digest="x", **fields)
         for run, at in zip(RUNS, solved, strict=True)
     )
-    return effect_of("1", ConstantResult(runs, 3.0), BASELINE)
+    return effect_of(TRIED, ConstantResult(runs, (0.5, 0.5, 1.0, 1.0)), BASELINE)
 
 
 def test_an_effect_by_hand():
@@ -34,17 +35,28 @@ def test_an_effect_by_hand():
 
 
 def test_runs_that_are_missing_are_lost():
-    effect = effect_of("1", ConstantResult(RUNS[:1], None), BASELINE)
+    effect = effect_of(TRIED, ConstantResult(RUNS[:1], (0.5,)), BASELINE)
     assert (effect.n_good, effect.n_lost, effect.time, effect.is_same) == (1, 3, None, False)
     assert math.isinf(effect.median)
     assert str(effect).endswith("time limit")
 
 
+def test_only_worlds_that_read_the_constant_are_compared():
+    flowing = Measured("CartPole-v1", 0, None, False, None, "f")
+    both = ConstantResult((*RUNS, flowing), (*BASELINE.seconds, 9.0))
+    assert effect_of(TRIED, BASELINE, both) == effect_of(TRIED, BASELINE, BASELINE)
+    there = replace(TRIED, worlds=("CartPole-v1",))
+    solved = ConstantResult((replace(flowing, solved_at=1000, is_good=True),), (18.0,))
+    effect = effect_of(there, solved, both)
+    assert (effect.n_good, effect.n_runs, effect.n_lost, effect.time) == (1, 1, -1, 2.0)
+    assert (effect.median, effect.states_change, effect.is_same) == (1.0, 0.0, False)
+
+
 @pytest.mark.parametrize(
     ("effect", "word"),
     [
-        (effect_of("1", BASELINE, BASELINE), "no effect seen"),
-        (effect_of("1", ConstantResult(RUNS, 4.0), BASELINE), "no effect seen but time"),
+        (effect_of(TRIED, BASELINE, BASELINE), "no effect seen"),
+        (effect_of(TRIED, ConstantResult(RUNS, (1.0,) * 4), BASELINE), "no effect seen but time"),
         (changed(40, 40, 40, 40), "matters little"),  # another map, and nothing else
         (changed(40, 40, 40, None), "matters little"),
         (changed(40, 40, None, None), "matters"),
@@ -54,15 +66,15 @@ def test_runs_that_are_missing_are_lost():
     ],
 )
 def test_verdicts(effect, word):
-    assert verdict([effect_of("1", BASELINE, BASELINE), effect]) == word
+    assert verdict([effect_of(TRIED, BASELINE, BASELINE), effect]) == word
 
 
 def results_of(*effects):
     """Results of constants A, B, ... whose runs have these digests."""
     pairs = [(TRIAL, BASELINE)]
     for name, runs in zip("ABC", effects, strict=False):
-        trial = replace(TRIAL, module="tgm.m", constant=name, change="halved", value="0.5")
-        pairs.append((trial, ConstantResult(runs, 2.0)))
+        trial = replace(TRIED, constant=name, value="0.5")
+        pairs.append((trial, ConstantResult(runs, BASELINE.seconds)))
     return pairs
 
 
@@ -70,6 +82,8 @@ def results_of(*effects):
 def constants(monkeypatch):
     found = [Constant("tgm.m", name, 1.0, f"{name} | note", "") for name in "ABC"]
     found.append(Constant("tgm.m", "MARK", -1, "", "a mark, not a quantity"))
+    found.append(Constant("tgm.m", "IDLE", 1.0, "", ""))
+    monkeypatch.setattr(analysis, "worlds_that_read", lambda constant, worlds: ())
     monkeypatch.setattr(analysis, "find_constants", lambda: found)
 
 
@@ -80,9 +94,10 @@ def test_the_page_is_sorted_by_effect(constants):
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
     assert [row[0].strip("| ") for row in rows] == ["`C`", "`B`", "`A`"]
     assert [row[-1].strip(" |") for row in rows] == ["matters", "matters little", "no effect seen"]
-    assert "Of 3 constants 1 matter, 1 matter little, and of 1 no effect was seen; 1 more" in page
+    assert "Of 3 constants 1 matter, 1 matter little, and of 1 no effect was seen; 2 more" in page
     assert r"C \| note" in page
     assert "- a mark, not a quantity: `m.MARK`" in page
+    assert "- no world of this study reads it: `m.IDLE`" in page
 
 
 def test_the_page_is_written_whole_and_printed_with_only(constants, tmp_path, monkeypatch, capsys):

@@ -17,13 +17,12 @@ PLAIN = re.compile(r"^(_?[A-Z][A-Z0-9_]*) = (-?[0-9][0-9_.e+-]*)(?:\s|$)", re.MU
 def module(tmp_path, monkeypatch):
     """Makes a module of a text; returns its constants by name."""
 
-    def make(text, *, is_called=True):
+    def make(text):
         name = f"constants_{tmp_path.name}".replace("-", "_")
         path = tmp_path / f"{name}.py"
         path.write_text(textwrap.dedent(text))
         monkeypatch.syspath_prepend(tmp_path)
-        called = {str(path)} if is_called else set()
-        return {constant.name: constant for constant in constants_of(name, called, {(name, "B")})}
+        return {constant.name: constant for constant in constants_of(name)}
 
     return make
 
@@ -41,13 +40,6 @@ def test_every_assignment_of_a_plain_number_is_found(package):
             seen += 1
     # These have constants, whatever they are called today.
     assert seen > 0 or package not in ("planning", "learners", "inference")
-
-
-def test_planning_and_learning_are_varied_and_the_batch_side_is_not():
-    varied = {constant.module for constant in find_constants() if not constant.why_fixed}
-    for package in ("planning", "learners", "inference", "structure", "transition"):
-        assert any(module.startswith(f"tgm.{package}.") for module in varied), package
-    assert not {"tgm.perception.variational", "tgm.perception.mean_shift"} & varied
 
 
 def test_what_counts_as_a_constant(module):
@@ -112,9 +104,6 @@ def test_what_is_not_varied_and_why(module):
         "TWICE": "follows from other constants",
         "PI": "follows from other constants",
     }
-    idle = module(text, is_called=False)
-    assert idle["A"].why_fixed == "the default agent does not use it"
-    assert idle["B"].why_fixed == ""  # a module that is called imports it by name
 
 
 @pytest.mark.parametrize(

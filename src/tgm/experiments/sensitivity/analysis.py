@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tgm.experiments.harness.tables import grouped, markdown
 from tgm.experiments.sensitivity.constants import Constant, find_constants
+from tgm.experiments.sensitivity.reading import worlds_that_read
 from tgm.experiments.sensitivity.sweep import BASELINE, ConstantResult, ConstantTrial
 from tgm.experiments.sensitivity.worlds import Measured
 
@@ -20,17 +21,21 @@ STEPS_RATIO = 1.1  # so does one that changes the median of steps to solve by th
 STATES_SHARE = 0.02  # the number of states by this part of the cells,
 TIME_RATIO = 1.25  # or, where nothing else changes, the time: it is named then
 
+NOT_READ = "no world of this study reads it"
+
 PAGE = """\
 # What each constant is worth
 
 Written by `python -m tgm.experiments.sensitivity`: do not edit. Each numeric constant of the core
 is halved and doubled, one at a time, in a process of its own, and the default agent is trained in
-{n_worlds} worlds with {seeds} seeds each: {worlds}.
+those of {n_worlds} worlds that read the constant, with {seeds} seeds each: {worlds}. Worlds that
+flow begin as all others do: a constant that another world reads is not tried in them.
 
 {summary}
 
-A cell shows the value, then of {n_runs} runs those that are good (solved for good within the goal
-of the world, with exact structure; unchanged: {baseline}), the steps to solve relative to the
+A cell shows the value, then of all runs in these worlds those that are good (solved for good within
+the goal of the world, with exact structure where there are cells; unchanged: {baseline} of
+{n_runs} in all worlds), the steps to solve relative to the
 unchanged agent in the same world with the same seed (median, worst), states per cell (unchanged:
 {states:.3f}), and processor time relative to the unchanged agent, which is rough. "same" means
 that every run is bitwise the same as without the change.
@@ -53,7 +58,7 @@ class Effect:
 
     Attributes:
         value: the value that was tried.
-        n_good, n_runs: good runs of all.
+        n_good, n_runs: good runs of all, in the worlds that read the constant.
         n_lost: good runs that the unchanged agent has more.
         median, worst: of the ratios of steps to solve; infinite for runs that never solve.
         states: mean number of states per cell, over the runs without an error.
@@ -111,7 +116,7 @@ def report(results: Results) -> str:
     constants = {(constant.module, constant.name): constant for constant in find_constants()}
     rows = []
     for key, group in grouped(changed, lambda pair: (pair[0].module, pair[0].constant)).items():
-        effects = {one.change: effect_of(one.value, result, baseline) for one, result in group}
+        effects = {one.change: effect_of(one, result, baseline) for one, result in group}
         rows.append((max(e.size for e in effects.values()), constants[key], effects))
     rows.sort(key=lambda row: (-row[0], row[1].module, row[1].name))
     verdicts = [verdict(list(effects.values())) for _, _, effects in rows]
@@ -127,7 +132,13 @@ def report(results: Results) -> str:
         }
         for (_, constant, effects), word in zip(rows, verdicts, strict=True)
     ]
-    fixed = [constant for constant in constants.values() if constant.why_fixed]
+    tried = {constant for _, constant, _ in rows}
+    fixed = [
+        constant if constant.why_fixed else replace(constant, why_fixed=NOT_READ)
+        for constant in constants.values()
+        if constant not in tried
+        and (constant.why_fixed or not worlds_that_read(constant, trial.worlds))
+    ]
     return PAGE.format(
         n_worlds=len(trial.worlds),
         seeds=trial.seeds,
@@ -144,29 +155,33 @@ def report(results: Results) -> str:
     )
 
 
-def effect_of(value: str, result: ConstantResult, baseline: ConstantResult) -> Effect:
-    """Compare the runs with one value with those of the unchanged agent."""
+def effect_of(trial: ConstantTrial, result: ConstantResult, baseline: ConstantResult) -> Effect:
+    """Compare the runs of a trial with those of the unchanged agent in the same worlds."""
     found = {(measured.world, measured.seed): measured for measured in result.runs}
-    ratios = []
-    for before in baseline.runs:
-        after = found.get((before.world, before.seed))
+    unchanged, seconds, ratios = [], 0.0, []
+    for before, its_seconds in zip(baseline.runs, baseline.seconds, strict=True):
+        if before.world not in trial.worlds:
+            continue
+        unchanged.append(before)
+        seconds += its_seconds
         if before.solved_at is not None:
+            after = found.get((before.world, before.seed))
             solved_at = math.inf if after is None or after.solved_at is None else after.solved_at
             ratios.append(solved_at / before.solved_at)
     n_good = sum(measured.is_good for measured in result.runs)
     states = _mean_states(result.runs)
-    both = result.seconds is not None and baseline.seconds is not None
+    is_whole = len(result.runs) == len(unchanged)
     return Effect(
-        value=value,
+        value=trial.value,
         n_good=n_good,
-        n_runs=len(baseline.runs),
-        n_lost=sum(measured.is_good for measured in baseline.runs) - n_good,
-        median=float(np.median(ratios)),
-        worst=max(ratios),
+        n_runs=len(unchanged),
+        n_lost=sum(measured.is_good for measured in unchanged) - n_good,
+        median=float(np.median(ratios or [1.0])),
+        worst=max(ratios, default=1.0),
         states=states,
-        states_change=states - _mean_states(baseline.runs),
-        time=(result.seconds or 0.0) / (baseline.seconds or 1.0) if both else None,
-        is_same=result.runs == baseline.runs,
+        states_change=states - _mean_states(unchanged),
+        time=sum(result.seconds) / seconds if is_whole else None,
+        is_same=list(result.runs) == unchanged,
         error=next((measured.error for measured in result.runs if measured.error), ""),
     )
 
@@ -183,7 +198,12 @@ def verdict(effects: Sequence[Effect]) -> str:
 
 
 def _mean_states(runs: Sequence[Measured]) -> float:
-    states = [measured.states_per_cell for measured in runs if not measured.error]
+    """Of the runs without an error in worlds of cells; 0 if there are none."""
+    states = [
+        measured.states_per_cell
+        for measured in runs
+        if not measured.error and measured.states_per_cell is not None
+    ]
     return float(np.mean(states)) if states else 0.0
 
 

@@ -8,27 +8,18 @@ import importlib.util
 import io
 import pkgutil
 import re
-import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import Any
-
-import gymnasium as gym
-
-import tgm
-from tgm.agent import TGMAgent, TGMConfig
-from tgm.experiments.sensitivity.worlds import probe_worlds
 
 CORE = ("perception", "transition", "inference", "structure", "memory", "planning", "learners")
 """Packages of tgm whose constants steer the agent."""
 
 CONSTANT_NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 LARGEST_GROWTH = 1.5  # a number between 1 and this is taken for a factor of growth
-PROBE_STEPS = 120  # in which every module that the default agent uses is called
 
 Number = int | float
 Value = Number | tuple[Number, ...]
@@ -61,46 +52,29 @@ class Constant:
 @cache
 def find_constants() -> tuple[Constant, ...]:
     """Every numeric constant of the core packages, in the order of modules and lines."""
-    called = _files_called()
-    imported = {name for file in called for name in _imported_names(Path(file))}
     return tuple(
         constant
         for package in CORE
         for name in _modules(f"tgm.{package}")
-        for constant in constants_of(name, called, imported)
+        for constant in constants_of(name)
     )
 
 
-def constants_of(
-    module_name: str, called: set[str], imported: set[tuple[str, str]]
-) -> Iterator[Constant]:
-    """The numeric constants of one module.
-
-    Args:
-        module_name: the module.
-        called: source files with a function that the default agent calls.
-        imported: (module, name) of everything that these files import by name.
-    """
+def constants_of(module_name: str) -> Iterator[Constant]:
+    """The numeric constants of one module."""
     module = importlib.import_module(module_name)
-    path = Path(str(module.__file__))
-    source = path.read_text(encoding="utf-8")
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
     tree = ast.parse(source)
     comments = _comments(source)
-    has_functions = any(isinstance(node, ast.FunctionDef) for node in ast.walk(tree))
-    is_called = str(path) in called or not has_functions
     for index, statement in enumerate(tree.body):
         for name, expression in _assigned(statement):
             value: Any = getattr(module, name, None)
-            if not CONSTANT_NAME.fullmatch(name) or not _is_numeric(value):
-                continue
-            note = _note(tree.body, index, comments)
-            is_used = is_called or (module_name, name) in imported
-            yield Constant(module_name, name, value, note, _why_fixed(value, expression, is_used))
+            if CONSTANT_NAME.fullmatch(name) and _is_numeric(value):
+                note = _note(tree.body, index, comments)
+                yield Constant(module_name, name, value, note, _why_fixed(value, expression))
 
 
-def _why_fixed(value: Value, expression: ast.expr, is_used: bool) -> str:
-    if not is_used:
-        return "the default agent does not use it"
+def _why_fixed(value: Value, expression: ast.expr) -> str:
     if isinstance(value, int) and value <= 0:
         return "a mark, not a quantity"
     if value == 0.0:
@@ -205,31 +179,3 @@ def _modules(package: str) -> list[str]:
         return []
     walked = pkgutil.walk_packages(spec.submodule_search_locations, f"{package}.")
     return [package, *sorted(module.name for module in walked)]
-
-
-def _imported_names(path: Path) -> Iterator[tuple[str, str]]:
-    """(module, name) of every `from tgm... import ...` of a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield from ((node.module, alias.name) for alias in node.names)
-
-
-def _files_called() -> set[str]:
-    """The files of tgm with a function that the default agent calls, in short runs."""
-    files: set[str] = set()
-    root = str(Path(tgm.__file__).parent)
-
-    def profile(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_name != "<module>":
-            files.add(frame.f_code.co_filename)
-
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        for env in (gym.make("tgm/Maze-v0", maze="8"), *probe_worlds()):
-            agent = TGMAgent(env, TGMConfig(), seed=0)
-            agent.learn(PROBE_STEPS)
-            agent.predict(env.reset(seed=0)[0])
-    finally:
-        sys.setprofile(before)
-    return {file for file in files if file.startswith(root)}

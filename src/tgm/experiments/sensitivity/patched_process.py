@@ -64,7 +64,7 @@ class Patch(importlib.abc.MetaPathFinder):
 
 
 def main() -> None:
-    """Print one line of JSON for each run, then one with the seconds of processor time."""
+    """Print one line of JSON for each run: what was measured, and its seconds of processor time."""
     request = json.loads(sys.argv[1])
     if request["module"]:
         patch = Patch(request["module"], request["constant"], request["value"])
@@ -77,11 +77,11 @@ def main() -> None:
 
     if request["module"] and request["module"] not in sys.modules:
         sys.exit(f"{request['module']} is not imported by the agent")
-    began = time.process_time()
     for world in request["worlds"]:
         for seed in range(request["seeds"]):
-            print(json.dumps(to_plain(measure(world, seed))), flush=True)
-    print(json.dumps(time.process_time() - began))
+            began = time.process_time()
+            measured = to_plain(measure(world, seed))
+            print(json.dumps([measured, round(time.process_time() - began, 3)]), flush=True)
 
 
 if __name__ == "__main__":

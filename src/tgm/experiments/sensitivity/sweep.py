@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tgm.experiments.harness.plain import from_plain
 from tgm.experiments.harness.study import Sweep
 from tgm.experiments.sensitivity import patched_process
 from tgm.experiments.sensitivity.constants import Constant, find_constants
+from tgm.experiments.sensitivity.reading import worlds_that_read
 from tgm.experiments.sensitivity.worlds import WORLDS, Measured
 
 TIME_LIMIT = 400.0  # seconds for all runs with one value: more than ten times the usual
@@ -32,7 +33,7 @@ class ConstantTrial:
         change: "halved" or "doubled".
         value: the value to try, as an expression.
         seeds: number of seeds in each world.
-        worlds: names of WORLDS.
+        worlds: names of WORLDS: those that read the constant.
     """
 
     module: str
@@ -56,11 +57,11 @@ class ConstantResult:
 
     Attributes:
         runs: those that were finished, in the order of worlds and seeds.
-        seconds: processor time of all; None if they were stopped by the time limit.
+        seconds: processor time of each.
     """
 
     runs: tuple[Measured, ...]
-    seconds: float | None
+    seconds: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,19 +81,25 @@ class SensitivitySweep(Sweep[ConstantTrial]):
     """The page to write."""
 
     def trials(self) -> list[ConstantTrial]:
-        """The baseline, then every constant halved and doubled."""
+        """The baseline, then every constant halved and doubled where it is read."""
         for world in self.worlds:
             if world not in WORLDS:
                 raise ConfigError(f"unknown world '{world}'; there are {', '.join(WORLDS)}")
-        shared = (self.seeds, self.worlds)
         return [
-            ConstantTrial("", "", BASELINE, "", *shared),
+            ConstantTrial("", "", BASELINE, "", self.seeds, self.worlds),
             *(
-                ConstantTrial(constant.module, constant.name, change, repr(value), *shared)
+                trial
                 for constant in chosen(find_constants(), self.only)
-                for change, value in constant.changed().items()
+                for trial in self._trials_of(constant)
             ),
         ]
+
+    def _trials_of(self, constant: Constant) -> Iterator[ConstantTrial]:
+        worlds = worlds_that_read(constant, self.worlds)
+        if worlds:
+            for change, value in constant.changed().items():
+                where = (constant.module, constant.name, change)
+                yield ConstantTrial(*where, repr(value), self.seeds, worlds)
 
 
 def chosen(constants: Sequence[Constant], names: Sequence[str]) -> list[Constant]:
@@ -132,16 +139,18 @@ def run(trial: ConstantTrial) -> ConstantResult:
         process = subprocess.run(command, capture_output=True, timeout=TIME_LIMIT, env=environment)
     except subprocess.TimeoutExpired as stop:
         *lines, _ = (stop.stdout or b"").split(b"\n")  # the last may be cut off
-        return ConstantResult(_runs(lines), None)
+        return _result(lines)
     if process.returncode:
         raise RunError(f"{trial.name}: {process.stderr.decode(errors='replace')[-500:]}")
-    *lines, seconds = process.stdout.splitlines()
-    runs = _runs(lines)
-    errors = [measured.error for measured in runs if measured.error]
+    result = _result(process.stdout.splitlines())
+    errors = [measured.error for measured in result.runs if measured.error]
     if errors and not trial.module:
         raise RunError(f"a run without any change failed: {errors[0]}")
-    return ConstantResult(runs, round(float(seconds), 3))
+    return result
 
 
-def _runs(lines: Sequence[bytes]) -> tuple[Measured, ...]:
-    return tuple(from_plain(Measured, json.loads(line)) for line in lines)
+def _result(lines: Sequence[bytes]) -> ConstantResult:
+    """Of lines with a run and its seconds each."""
+    pairs = [json.loads(line) for line in lines]
+    runs = tuple(from_plain(Measured, measured) for measured, _ in pairs)
+    return ConstantResult(runs, tuple(seconds for _, seconds in pairs))

@@ -18,7 +18,7 @@ from tgm.experiments.evaluation import MazeWorld
 from tgm.experiments.finite_worlds import worlds as finite_worlds
 from tgm.experiments.finite_worlds.sweep import live
 from tgm.experiments.harness.agent import InPieces
-from tgm.experiments.harness.training import check_steps, train
+from tgm.experiments.harness.training import check_steps, solved_from, train
 from tgm.experiments.larger_worlds.sweep import ALLOWED, checking_world, oracle_steps
 from tgm.experiments.solving.sweep import GOALS
 from tgm.experiments.structure import compare_structure
@@ -35,6 +35,11 @@ FINITE = {
 }
 """Worlds of the study of finite worlds that use parts which mazes do not, and their checks."""
 MOST_STATES = 1.2  # for each true state of such a world
+FLOWING = {
+    "CartPole-v1": (475.0, (1000,)),
+    "MountainCar-v0": (-110.0, (1500,)),
+}
+"""Worlds that flow: the greedy return that is wanted, and the steps at which it is."""
 CHANGE_AT = 1000  # step at which the wall moves
 CHANGE_GOAL = 150  # steps after which the way around it is to be known
 
@@ -46,9 +51,9 @@ class Measured:
     Attributes:
         world, seed: where.
         solved_at: the step from which on every check was solved; None: never.
-        is_good: whether that is within the goal, and the structure is exact (where a wall moves:
-            whether it is within the goal).
-        states_per_cell: number of states over number of cells.
+        is_good: whether that is within the goal, and the structure is exact (where a wall moves or
+            the world flows: whether it is within the goal).
+        states_per_cell: number of states over number of cells; None in a world that flows.
         digest: of the returns at all checks and of the learned map.
         error: what went wrong, in one line; empty if nothing did.
     """
@@ -57,7 +62,7 @@ class Measured:
     seed: int
     solved_at: int | None
     is_good: bool
-    states_per_cell: float
+    states_per_cell: float | None
     digest: str
     error: str = ""
 
@@ -86,6 +91,32 @@ def _finite(world: str, seed: int) -> Measured:
     is_good = result.solved_at is not None and states_per_cell <= MOST_STATES
     digest = hashlib.sha256(repr(returns).encode()).hexdigest()[:16]
     return Measured(world, seed, result.solved_at, is_good, states_per_cell, digest)
+
+
+def _flowing(world: str, seed: int) -> Measured:
+    wanted, checks = FLOWING[world]
+    agent = TGMAgent(gym.make(world), TGMConfig(), seed=seed)
+    verdicts, returns = [], []
+    for step in checks:
+        agent.learn(step - agent.n_steps)
+        returns.append((step, _greedy_return(agent, gym.make(world))))
+        verdicts.append((step, returns[-1][1] >= wanted))
+    solved_at = solved_from(verdicts)
+    digest = _digest(agent, returns)
+    return Measured(world, seed, solved_at, solved_at is not None, None, digest)
+
+
+def _greedy_return(agent: TGMAgent, env: gym.Env[Any, Any]) -> float:
+    """Mean of greedy episodes."""
+    total = 0.0
+    for episode in range(EPISODES):
+        observation, goes_on = env.reset(seed=episode)[0], True
+        while goes_on:
+            action, _ = agent.predict(observation, deterministic=True)
+            observation, reward, terminated, truncated, _ = env.step(action)
+            total += float(reward)
+            goes_on = not (terminated or truncated)
+    return total / EPISODES
 
 
 def _larger(world: str, seed: int) -> Measured:
@@ -132,11 +163,6 @@ def _measure(
     )
 
 
-def probe_worlds() -> list[gym.Env[Any, Any]]:
-    """The environments of FINITE, to see which modules an agent uses there."""
-    return [finite_worlds.WORLDS[name].make(0).env for name in FINITE]
-
-
 def _digest(agent: TGMAgent, returns: Sequence[tuple[int, float]]) -> str:
     digest = hashlib.sha256(repr(returns).encode())
     for array in (agent.means, agent.covariances, agent.transition_counts):
@@ -149,5 +175,6 @@ WORLDS: dict[str, Callable[[str, int], Measured]] = {
     **{f"{kind} {SIDE}x{SIDE}": _larger for kind in ("perfect", "open")},
     "a wall that moves": _moved_wall,
     **dict.fromkeys(FINITE, _finite),
+    **dict.fromkeys(FLOWING, _flowing),
 }
 """The six mazes, two larger worlds, and some that use parts which these do not."""

@@ -1,0 +1,95 @@
+"""Which constants are read in which world: to change another one changes nothing there."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+
+import tgm
+from tgm.experiments.sensitivity.constants import Constant
+from tgm.experiments.sensitivity.worlds import FLOWING, measure
+
+ROOT = Path(tgm.__file__).parent
+LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
+IS_FUNCTION = 1  # of the flags of code: CO_OPTIMIZED, which a module and a class do not have
+
+
+def worlds_that_read(constant: Constant, worlds: Sequence[str]) -> tuple[str, ...]:
+    """The worlds in whose first run a function was called that reads the constant.
+
+    A constant that is read at import, for a default value or another constant, is read in all.
+    Worlds that flow count if there is no other: they begin as all do, and take most of the time.
+    """
+    read = (constant.module, constant.name)
+    found = [world for world in worlds if read in _read_at_import() or read in _read_in(world)]
+    of_cells = tuple(world for world in found if world not in FLOWING)
+    return of_cells or tuple(found)
+
+
+@cache
+def _read_in(world: str) -> frozenset[tuple[str, str]]:
+    """(module, name) of what the functions read that a run calls."""
+    called: set[CodeType] = set()
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        called.add(frame.f_code)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        measure(world, 0)
+    finally:
+        sys.setprofile(before)
+    return frozenset(read for code in called for read in _reads(code))
+
+
+@cache
+def _read_at_import() -> frozenset[tuple[str, str]]:
+    sources = [(path, path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")]
+    return frozenset(
+        read
+        for path, source in sources
+        for code in _run_at_import(compile(source, str(path), "exec"))
+        for read in _reads(code)
+    )
+
+
+def _run_at_import(code: CodeType) -> Iterator[CodeType]:
+    """The code of a module and of its classes."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType) and not part.co_flags & IS_FUNCTION:
+            yield from _run_at_import(part)
+
+
+def _reads(code: CodeType) -> Iterator[tuple[str, str]]:
+    """(module, name) of the global names that code reads, by where they are assigned."""
+    path = Path(code.co_filename)
+    if ROOT not in path.parents:
+        return
+    origins = _origins(path)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in LOADS:
+            name = str(instruction.argval)
+            yield origins.get(name, (_module(path), name))
+
+
+@cache
+def _origins(path: Path) -> dict[str, tuple[str, str]]:
+    """By the name that a file imports: the module that it imports it from, and the name there."""
+    return {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        for alias in node.names
+    }
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
