@@ -6,6 +6,7 @@ as mpmath numbers in lists, one per component, or one row per point.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import mpmath as mp
@@ -392,6 +393,22 @@ def polya_urn_log_probability(draws: list[int], concentration: Array) -> float:
         log += float(mp.log(urn[outcome] / sum(urn)))
         urn[outcome] += 1
     return log
+
+
+def unseen_share_by_urns(draws: list[int], weights: list[float], each: float) -> float:
+    """Probability that the next outcome is a new one, if nobody knows how many there are.
+
+    An urn of k colours has probability weights[k - 1]; each colour has `each` balls at first.
+    Outcomes 0, 1, ... in the order of their first time may be any different colours.
+    """
+    n_seen, total, new = len(set(draws)), 0.0, 0.0
+    for k, weight in enumerate(weights, start=1):
+        for colours in itertools.permutations(range(k), n_seen):
+            drawn = [colours[outcome] for outcome in draws]
+            joint = weight * math.exp(polya_urn_log_probability(drawn, np.full(k, each)))
+            total += joint
+            new += joint * (k - n_seen) * each / (k * each + len(draws))
+    return new / total
 
 
 def misreading_log_probability(draws: list[int], usual: int, places: int, misread: Array) -> float:
