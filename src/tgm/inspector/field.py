@@ -27,6 +27,8 @@ MARGIN = 0.05  # of the range that was seen, on each side
 ASKED = 4_000  # observations at a time
 JUDGED = 40  # observations by which it is judged how much a feature matters
 ARROW_DIGITS = 4  # significant
+ANY = -1  # no action is better than another
+SAME = 1e-9  # of the largest value: a smaller difference is none
 
 
 def field_of(agent: TGMAgent, points: FloatArray) -> dict[str, Any] | None:
@@ -128,11 +130,18 @@ def _pair(
         "x": pair[0],
         "y": pair[1],
         "value": numbers(values.max(axis=1)),
-        "action": numbers(values.argmax(axis=1)),
+        "action": numbers(_greedy(values)),
         "move": _short(np.concatenate(moves)),
         "spread": _short(covariance[..., [0, 0, 1], [0, 1, 1]]),
         "end": _short(np.round(np.concatenate(ends), 3)),
     }
+
+
+def _greedy(values: FloatArray) -> IntArray:
+    """(n,) the best action; ANY where all actions are worth the same."""
+    spread = np.ptp(values, axis=1)
+    is_same = spread <= SAME * max(1.0, float(np.abs(values).max()))
+    return np.where(is_same & (values.shape[1] > 1), ANY, values.argmax(axis=1))
 
 
 def values_at(learner: Learner, points: FloatArray) -> FloatArray:

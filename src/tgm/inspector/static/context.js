@@ -90,6 +90,7 @@ export class Context {
     const field = await this.source.field(id).catch(() => null);
     if (this.id !== id || (!field && !this.field)) return;
     this.field = field;
+    this.cache = {};
     this.redraw("run");
   }
 
@@ -163,10 +164,17 @@ export class Context {
 
   // The plan of this model under another discount, or with extra rewards.
   planWith(gamma, bonus) {
-    if (this.plansWithModel || bonus || gamma !== this.gamma) {
+    const isComputed = this.plansWithModel && !this.isOnSupport;
+    if (isComputed || bonus || gamma !== this.gamma) {
       return plan(this.frame, this.nActions, gamma, this.summary.tried, bonus);
     }
     return recorded(this.frame, this.nActions, gamma);
+  }
+
+  // Whether states are support points: then values are recorded, because actions are held.
+  get isOnSupport() {
+    return this.once("isOnSupport", () => this.flows && Boolean(this.frame?.full)
+      && [...this.frame.components.values()].some(({ weight }) => weight === 0));
   }
 
   get row() {

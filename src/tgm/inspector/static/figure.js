@@ -125,7 +125,8 @@ export class Figure {
     const components = drawnStates(ctx);
     const size = ctx.frame?.components.size ?? 0;
     this.note.textContent = size > MOST_STATES
-      ? `${size} states: the ${MOST_STATES} with the most points are drawn` : "";
+      ? `${MOST_STATES} of ${size} states drawn` : "";
+    set(this.note, { "data-tip": "the states with the most points are drawn" });
     const isCrowded = components.length > 90;
     this.nodes.update(components, (component) => component.id, (node, component) => {
       const { x, y, rx, ry, angle } = this.shape(component);

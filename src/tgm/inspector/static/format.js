@@ -96,7 +96,7 @@ export function ticks(low, high, most = 7) {
   for (const factor of [2, 2.5, 2]) if (span / step > most) step *= factor;
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + 1e-9 * span; at += step) {
-    found.push(Number(at.toPrecision(10)));
+    found.push(Math.abs(at) < 1e-9 * span ? 0 : Number(at.toPrecision(10)));
   }
   return found;
 }

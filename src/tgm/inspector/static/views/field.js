@@ -5,7 +5,7 @@ import { isVisited } from "../figure.js";
 import { PALETTE, css, inkOn, percent, short, ticks, uniform } from "../format.js";
 
 const MARGIN = { left: 44, right: 12, top: 24, bottom: 42 };
-const MARK_EVERY = 15; // pixels between two marks of an action, at least
+const MARK_EVERY = 19; // pixels between two marks of an action, at least
 const LAW_EVERY = 30; // the same of arrows
 const SHAPES = 5; // actions with a shape of their own; others are numbers
 const LONGEST = 0.85; // of the distance between two arrows
@@ -252,8 +252,9 @@ export class Field {
     for (let row = Math.floor(every[1] / 2); row < n; row += every[1]) {
       for (let column = Math.floor(every[0] / 2); column < n; column += every[0]) {
         const value = this.#value(column, row);
-        marks.push(mark(this.#action(column, row), ...this.#gridPixel(column, row),
-          inkOn(this.#colour(value))));
+        const action = this.#action(column, row);
+        if (action < 0) continue;
+        marks.push(mark(action, ...this.#gridPixel(column, row), inkOn(this.#colour(value))));
       }
     }
     this.layers.marks.replaceChildren(...marks);
@@ -274,6 +275,7 @@ export class Field {
         const share = [(column + 0.5) / n, (row + 0.5) / n];
         const start = share.map((part, k) => this.#low(k) + part * (this.#high(k) - this.#low(k)));
         const best = this.#action(...share.map((part) => Math.round(part * (grid - 1))));
+        if (laws === "best" && best < 0) continue;
         const actions = laws === "all" ? [...Array(nActions).keys()] : [laws === "best" ? best : Number(laws)];
         for (const action of actions) found.push({ start, action, ...this.#law(column, row, action) });
       }
@@ -393,10 +395,13 @@ export class Field {
         h("span", { class: "scale" }, icon(action), this.longer
           ? swatch({ stroke: colour(action), "stroke-width": 2.4 }) : ""), name,
         "mark: it is the greedy action there; line: the colour of its law")),
-      this.longer ? legendItem("", `arrows ${short(this.longer)} times as long as a step`,
+      this.longer ? legendItem("", `arrow: ${this.longer === 1 ? "" : `${short(this.longer)} times `}one step`,
         "ellipse at the tip: two standard deviations, in the same units; a sure law has a small one") : "",
-      this.options.points ? legendItem("", "large dots: visited, small: imagined",
-        "support points whose held features are nearest to these levels") : "",
+      ...(this.options.points ? ["visited", "imagined"].map((kind) => legendItem(
+        s("svg", { width: 14, height: 12, viewBox: "0 0 14 12", "aria-hidden": "true" },
+          s("rect", { width: 14, height: 12, rx: 3, fill: css(uniform(0.3)) }),
+          s("path", { class: `field-${kind}`, d: "M7 6h0" })), `${kind} state`,
+        "a support point whose held features are nearest to these levels")) : []),
     );
   }
 
@@ -409,7 +414,7 @@ export class Field {
       + (index / (this.shown.grid - 1)) * (this.#high(k) - this.#low(k)));
     set(this.cover, { "data-tip": `${at.map((value, k) => `${this.labels[this.axes[k]]} ${short(value)}`)
       .join(", ")}\nvalue ${short(this.#value(column, row))}\n`
-      + `greedy action: ${this.ctx.actionNames[this.#action(column, row)]}` });
+      + `greedy action: ${this.ctx.actionNames[this.#action(column, row)] ?? "any, all are worth the same"}` });
   }
 }
 
