@@ -33,7 +33,8 @@ class Explanation:
         expected_observation: (n_actions, n_features) what the law of each action predicts to be
             observed next; None in a world of places, which has no laws.
         spread: (n_actions, n_features) standard deviation of what is observed next: the noise of
-            the world, and the doubt about the law. None without laws.
+            the world, and the doubt about the law. None without laws, not a number if
+            observations are too far apart to tell.
     """
 
     action: int
@@ -98,7 +99,7 @@ class Explanation:
 def _rounded(value: float, deviation: float) -> str:
     """A value and its deviation with two digits, the value no finer than that."""
     if not (math.isfinite(value) and math.isfinite(deviation)):
-        return f"{value:.3g} ± {deviation:.2g}"
+        return f"{value:.3g} (spread unknown)"
     size = max(deviation, 1e-3 * abs(value))
     digits = 1 - math.floor(math.log10(size)) if size > 0.0 else 0
     nearest = round(float(value), digits) + 0.0  # no minus zero

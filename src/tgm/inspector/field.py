@@ -6,6 +6,7 @@ features that matter most each pair is drawn; the other ones of them are held at
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, product
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from tgm.agent import TGMAgent
 from tgm.distributions import FloatArray, IntArray
-from tgm.inspector.plain import numbers, text
+from tgm.inspector.plain import numbers, rounded, text
 from tgm.learners.learner import Learner
 
 MOST_DRAWN = 4  # features that may be an axis: six pairs
@@ -56,7 +57,7 @@ def field_of(agent: TGMAgent, points: FloatArray) -> dict[str, Any] | None:
         "low": numbers(axes.low[drawn]),
         "high": numbers(axes.high[drawn]),
         "levels": [numbers(levels[:, k]) for k in drawn],
-        "rest": [{"name": names[k], "value": numbers(axes.middle[k : k + 1])[0]} for k in rest],
+        "rest": [{"feature": k, "name": names[k], "value": rounded(axes.middle[k])} for k in rest],
         "grid": axes.n_grid,
         "arrows": axes.n_arrows(n_actions),
         "n_actions": n_actions,
@@ -111,9 +112,7 @@ class _Axes:
         return found.reshape(-1, len(self.low))
 
 
-def _pair(
-    learner: Learner, axes: _Axes, pair: tuple[int, int], n_actions: int
-) -> dict[str, Any]:
+def _pair(learner: Learner, axes: _Axes, pair: tuple[int, int], n_actions: int) -> dict[str, Any]:
     """One pair of features: value and action of each grid point, and laws."""
     values = values_at(learner, axes.points(pair, axes.n_grid))
     columns = axes.drawn[list(pair)]
@@ -133,7 +132,7 @@ def _pair(
         "action": numbers(_greedy(values)),
         "move": _short(np.concatenate(moves)),
         "spread": _short(covariance[..., [0, 0, 1], [0, 1, 1]]),
-        "end": _short(np.round(np.concatenate(ends), 3)),
+        "end": _short(np.concatenate(ends), 3),
     }
 
 
@@ -172,10 +171,9 @@ def _parts(points: FloatArray) -> list[FloatArray]:
     return [points[at : at + ASKED] for at in range(0, len(points), ASKED)]
 
 
-def _short(values: FloatArray) -> list[float | None]:
-    """All values in one flat list, with few digits."""
-    flat = np.asarray(values, dtype=float).ravel()
-    return [
-        float(f"{value:.{ARROW_DIGITS}g}") if np.isfinite(value) else None
-        for value in flat.tolist()
-    ]
+def _short(values: FloatArray, places: int | None = None) -> list[float | None]:
+    """All values in one flat list, with few digits; with at most so many after the point."""
+    flat = values.ravel().tolist()
+    if places is not None:
+        flat = [round(value, places) for value in flat]
+    return [float(f"{v:.{ARROW_DIGITS}g}") if math.isfinite(v) else None for v in flat]

@@ -16,12 +16,14 @@ class FlowForecaster:
     """Predicts steps by the laws of one plan and the steps that are kept.
 
     The plan says where a step is expected to lead. The spread is that of the predictive Student t
-    given the kept steps: the noise, and the doubt about the weights of the law.
+    given the kept steps: the noise, and the doubt about the weights of the law. It is not a number
+    where the steps are too far apart to be weighed.
     """
 
     def __init__(self, plan: Plan, memory: FlowMemory) -> None:
         """Weigh all kept steps once; later steps do not change it."""
         self.plan, model = plan, plan.model
+        self._wall: LinearGaussian | None = None
         steps = plan.units.seen(memory.steps())
         z, actions, moved = steps.departure, steps.action, steps.arrival - steps.departure
         into_wall = np.zeros(len(z), dtype=bool)
@@ -61,9 +63,14 @@ class FlowForecaster:
 
 def _known(
     law: FlowLaw, z: FloatArray, actions: IntArray, displacement: FloatArray
-) -> LinearGaussian:
-    """What steps say of a law, in typical displacements."""
-    return posterior(law.prior, RegressionSums.of(_inputs(law, z, actions), displacement / law.unit))
+) -> LinearGaussian | None:
+    """What steps say of a law, in typical displacements; None if they are too far apart for it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = RegressionSums.of(_inputs(law, z, actions), displacement / law.unit)
+        try:
+            return posterior(law.prior, sums)
+        except (np.linalg.LinAlgError, ValueError):  # not finite, or not positive any more
+            return None
 
 
 def _inputs(law: FlowLaw, z: FloatArray, actions: IntArray) -> FloatArray:
@@ -71,5 +78,9 @@ def _inputs(law: FlowLaw, z: FloatArray, actions: IntArray) -> FloatArray:
     return law.inputs(z, actions) if len(z) else np.empty((0, len(law.prior.precision)))
 
 
-def _spread(law: FlowLaw, known: LinearGaussian, z: FloatArray, actions: IntArray) -> FloatArray:
+def _spread(
+    law: FlowLaw, known: LinearGaussian | None, z: FloatArray, actions: IntArray
+) -> FloatArray:
+    if known is None:
+        return np.full((len(z), len(law.unit), len(law.unit)), np.nan)
     return known.predictive_covariance(_inputs(law, z, actions)) * np.outer(law.unit, law.unit)

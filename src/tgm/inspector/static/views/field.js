@@ -66,7 +66,7 @@ export class Field {
   #begin(field) {
     const isOther = this.shown?.names.join() !== field.names.join();
     this.shown = field;
-    this.labels = field.names.map((name, k) => (/\[\d+\]$/.test(name) ? `x${field.features[k] + 1}` : name));
+    this.labels = field.names.map((name, k) => label(name, field.features[k]));
     if (isOther) {
       this.axes = [...field.first];
       this.level = field.levels.map((levels) => Math.floor(levels.length / 2));
@@ -178,7 +178,8 @@ export class Field {
 
   #drawValue() {
     const n = this.shown.grid;
-    const known = this.pair.value.filter((value) => value !== null);
+    const known = this.pair.value.slice(this.slice * n * n, (this.slice + 1) * n * n)
+      .filter((value) => value !== null);
     this.low = known.reduce((a, b) => Math.min(a, b), Infinity);
     this.high = known.reduce((a, b) => Math.max(a, b), -Infinity);
     this.canvas.width = n;
@@ -295,7 +296,7 @@ export class Field {
     const colour = css(PALETTE_DARK[action % PALETTE_DARK.length]);
     const { rx, ry, angle } = this.#ellipse(spread);
     const d = arrowPath(x, y, dx, dy);
-    const sd = [0, 1].map((k) => Math.sqrt(Math.max(spread[2 * k] ?? 0, 0)));
+    const sd = [0, 1].map((k) => (spread[2 * k] === null ? null : Math.sqrt(spread[2 * k])));
     const words = [0, 1].map((k) => `${this.labels[this.axes[k]]} ${signed(move[k])} ± ${short(sd[k], 2)}`);
     return s("g", { class: "law-mark", "data-action": action,
       "data-tip": `law of ${this.ctx.actionNames[action]} in one step:\n${words.join("\n")}`
@@ -361,7 +362,8 @@ export class Field {
       this.options.follows = on;
       redraw();
     }, "hold at the levels that are nearest to the observation of this step");
-    const rest = shown.rest.slice(0, 8).map(({ name, value }) => `${name} ${short(value)}`);
+    const rest = shown.rest.slice(0, 8).map(({ name, feature, value }) => (
+      `${label(name, feature)} ${short(value)}`));
     this.held.replaceChildren(...(this.sliders.length
       ? [h("span", {}, "held:"), ...this.sliders.map(({ label }) => label), this.box] : []),
     rest.length && h("span", { "data-tip": "features that matter less, at their medians" },
@@ -390,7 +392,7 @@ export class Field {
     const colour = (action) => css(PALETTE_DARK[action % PALETTE_DARK.length]);
     this.legend.replaceChildren(
       legendItem(h("span", { class: "scale" }, short(this.low), ramp, short(this.high)), "value",
-        "expected discounted reward; the scale covers all levels of the held features"),
+        "expected discounted reward; the scale covers what is drawn"),
       ...ctx.actionNames.slice(0, shown.n_actions).map((name, action) => legendItem(
         h("span", { class: "scale" }, icon(action), this.longer
           ? swatch({ stroke: colour(action), "stroke-width": 2.4 }) : ""), name,
@@ -420,6 +422,9 @@ export class Field {
 
 // Darker than the palette: they are seen on a light halo.
 const PALETTE_DARK = PALETTE.map((colour) => [1, 3, 5].map((at) => 0.8 * parseInt(colour.slice(at, at + 2), 16)));
+
+// Features that the environment does not name have numbers, as in the other views.
+function label(name, feature) { return /\[\d+\]$/.test(name) ? `x${feature + 1}` : name; }
 
 function f(value) { return value.toFixed(1); }
 
