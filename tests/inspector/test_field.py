@@ -185,6 +185,13 @@ def test_the_page_shows_the_field_of_a_flowing_world_only(browser, served, field
     visit.settle()
     assert visit.page.locator("#field .law-mark").count() % 2 == 0
     assert visit.page.locator("#field .field-mark").count() > 10
+    box = visit.page.locator("#field .law-mark .law").nth(40).bounding_box()
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert "law of action" in visit.page.inner_text("#tooltip")
+    tips = visit.page.locator("#field .law-mark").evaluate_all(
+        "(nodes) => nodes.map((node) => node.dataset.tip)"
+    )
+    assert all("law of action" in tip and tip.count("±") == 2 for tip in tips)
     visit.open_run("d-maze")
     assert shown(visit) == ["policy"]
     assert visit.troubles == []

@@ -16,15 +16,17 @@ export class Field {
     this.options = { laws: "best", points: true, follows: true };
     this.canvas = h("canvas");
     this.window = h("div", { class: "field-window" }, this.canvas);
-    this.layers = Object.fromEntries(["ground", "imagined", "visited", "bounds", "marks", "laws",
-      "top"].map((name) => [name, s("g", { class: `field-${name}-layer` })]));
+    this.layers = Object.fromEntries(["ground", "imagined", "visited", "bounds", "marks", "laws"]
+      .map((name) => [name, s("g", { class: `field-${name}-layer` })]));
     this.here = s("circle", { class: "here", r: 5, "data-tip": "the newest observation" });
     this.cover = s("rect", { class: "field-hover" });
     this.clip = s("rect");
-    const { ground, ...inside } = this.layers;
+    // Arrows are above the cover, so that their tooltips are found.
+    const { ground, laws, ...inside } = this.layers;
+    const clipped = (...nodes) => s("g", { "clip-path": "url(#field-clip)" }, nodes);
     this.svg = s("svg", { role: "img", "aria-label": "Value, policy and laws" },
       s("clipPath", { id: "field-clip" }, this.clip), ground,
-      s("g", { "clip-path": "url(#field-clip)" }, Object.values(inside)), this.cover, this.here);
+      clipped(Object.values(inside)), this.cover, clipped(laws), this.here);
     this.cover.addEventListener("mousemove", (event) => this.#point(event));
     this.figure = h("div", { class: "figure" }, this.window, this.svg);
     this.controls = h("span", { class: "toggles" });
