@@ -655,3 +655,24 @@ def regression_log_evidence(x: Array, y: Array, precision: Array, scale: Array, 
         matrix, moment = matrix + point * point.T, moment + point * target.T
         residual, nu = residual + off * off.T / spread, nu + 1
     return total
+
+
+def regression_predictive_covariance(
+    x: Array, y: Array, precision: Array, scale: Array, dof: float, at: Array
+) -> Array:
+    """(n_targets, n_targets) covariance of what follows the inputs `at`, by total variance.
+
+    E[cov(y | weights, noise)] + cov(E[y | weights, noise]) = E[noise] (1 + at^T N^-1 at), with the
+    mean of an inverse Wishart, scale / (dof - d - 1), and scale and dof updated point by point.
+    """
+    n_targets = y.shape[1]
+    matrix, moment = mp.diag([mp.mpf(float(p)) for p in precision]), mp.zeros(x.shape[1], n_targets)
+    residual, nu = mp.diag([mp.mpf(float(s)) for s in scale]), mp.mpf(dof)
+    for inputs, targets in zip(x, y, strict=True):
+        point, target = column(inputs), column(targets)
+        inverse = matrix**-1
+        off = target - (inverse * moment).T * point
+        residual, nu = residual + off * off.T / (1 + quadratic(point, inverse)), nu + 1
+        matrix, moment = matrix + point * point.T, moment + point * target.T
+    spread = (1 + quadratic(column(at), matrix**-1)) / (nu - n_targets - 1)
+    return np.array((residual * spread).tolist(), dtype=float)
