@@ -6,7 +6,8 @@ import pytest
 from tgm.files.arrays import ArrayReader
 from tgm.transition.flow_file import model_from_arrays, model_to_arrays
 from tgm.transition.flow_law import choose_shape, spread_out
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 from tgm.transition.flow_outcomes import LogisticEnds, NoEnds, Thresholds, learn_ends
 
 
@@ -25,14 +26,14 @@ def pendulum(n, seed=0, wall=None):
 
 
 def learned(steps):
-    units = FlowUnits.of(steps)
+    units = FlowUnits.of_features(steps)
     local = units.seen(steps)
     return FlowModel.of(local, 2), local
 
 
 def test_a_smooth_law_is_learned_from_few_steps():
     model, _ = learned(pendulum(300))
-    units = FlowUnits.of(pendulum(300))
+    units = FlowUnits.of_features(pendulum(300))
     other = units.seen(pendulum(200, seed=1))
     off = other.departure + model.displacement(other.departure, other.action) - other.arrival
     assert np.abs(off).max() < 0.01
@@ -49,7 +50,7 @@ def test_a_linear_world_needs_no_bumps():
 
 def test_what_is_learned_later_is_added():
     steps = pendulum(400)
-    units = FlowUnits.of(steps)
+    units = FlowUnits.of_features(steps)
     local = units.seen(steps)
     model = FlowModel.of(local.chosen(slice(300)), 2)
     before = model.frozen()

@@ -26,7 +26,8 @@ from tgm.transition.flow_file import (
     units_from_arrays,
     units_to_arrays,
 )
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 
 FIRST_PLAN = 20  # steps
 SOONEST = 30  # steps between two plans
@@ -201,9 +202,8 @@ class FlowLearner(FlowKnowledge):
         """Add the new steps to the laws; returns the kept steps in their units."""
         kept = self.memory.steps()
         if self._model is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
-            self._units, self._shaped_at = FlowUnits.of(kept), self.n_steps
-            local = self._units.seen(kept)
-            self._model = FlowModel.of(local, self.n_actions)
+            self._shaped_at = self.n_steps
+            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions)
             return local
         assert self._units is not None
         local = self._units.seen(kept)
@@ -226,8 +226,8 @@ class FlowLearner(FlowKnowledge):
         z = units.local(before[None])
         off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
         noise = np.diag(model.law.noise) + NOISE_FLOOR
-        spread = np.sqrt(2.0 * np.pi * noise) * units.span
-        return float(-0.5 * np.sum(np.square(off) / noise) - np.log(spread).sum())
+        log_spread = 0.5 * np.log(2.0 * np.pi * noise).sum() + np.linalg.slogdet(units.axes)[1]
+        return float(-0.5 * np.sum(np.square(off) / noise) - log_spread)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class FlowLearner(FlowKnowledge):
         self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
-        if saved.has("units.span"):
+        if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
             self._model = model_from_arrays(saved.part("model"), n_features, n_actions)
             n_inputs = len(self._model.law.prior.precision)

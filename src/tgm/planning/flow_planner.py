@@ -25,7 +25,8 @@ from tgm.planning.flow_support import (
     hold,
 )
 from tgm.planning.interpolation import Interpolation
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 
 FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
 LEAST_FAR = 0.1  # the same, in spans

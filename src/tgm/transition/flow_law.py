@@ -7,7 +7,6 @@ all actions share them and how large the weights may be is decided by evidence.
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from tgm.distributions.linear_gaussian import (
 )
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
+from tgm.transition.flow_units import Steps
 
 LENGTHS = (0.0, 0.2, 0.4, 0.8, 1.6)  # widths of bumps in spans of a feature; 0: no bumps
 SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of the noise
@@ -160,26 +160,33 @@ class FlowLaw:
         return law
 
 
-def choose_shape(
-    z: FloatArray, actions: IntArray, displacement: FloatArray, centres: FloatArray, n_actions: int
-) -> LawShape:
-    """The shape of the highest evidence; points are judged evenly spaced in time if many."""
-    chosen = np.linspace(0, len(z) - 1, min(len(z), JUDGED)).astype(np.intp)
-    z, actions, displacement = z[chosen], actions[chosen], displacement[chosen]
-    unit = typical(displacement)
-    targets, best, highest = displacement / unit, LawShape(), -np.inf
+def best_shape(steps: Steps, centres: FloatArray, n_actions: int) -> tuple[LawShape, float, int]:
+    """The shape of the highest evidence, that evidence, and of how many points it is.
+
+    Points are judged evenly spaced in time if there are many.
+    """
+    n = len(steps.action)
+    judged = steps.chosen(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.intp))
+    z, n = judged.departure, len(judged.action)
+    moved = judged.arrival - z
+    unit = typical(moved)
+    targets, best, highest = moved / unit, LawShape(), -np.inf
     scale, dof = np.full(len(unit), LEAST_NOISE**2), len(unit) + 1.0
-    for length, is_shared in itertools.product(LENGTHS, (True, False)):
-        if not length and not is_shared:
-            continue
-        law = FlowLaw(LawShape(length, is_shared, 1.0), centres, unit, n_actions)
-        inputs = law.inputs(z, actions)
-        gram = (inputs / law.prior.precision) @ inputs.T
-        for looseness in SIGNAL_TO_NOISE:
-            evidence = log_evidence_of_points(looseness * gram, targets, scale, dof)
-            if evidence > highest:
-                best, highest = LawShape(length, is_shared, looseness), evidence
-    return best
+    same = np.equal.outer(judged.action, judged.action)
+    # What (1, z) of all actions and of each one's own share; then what bumps do.
+    straight = LINEAR_SHARE * (_linear(z) @ _linear(z).T) * (1.0 + same)
+    for length in LENGTHS:
+        shared = straight
+        if length:
+            bumps = FlowLaw(LawShape(length), centres, unit, n_actions).bumps(z)
+            shared = bumps @ bumps.T
+        for is_shared in (True, False) if length else (True,):
+            gram = straight if not length else straight + (shared if is_shared else shared * same)
+            for looseness in SIGNAL_TO_NOISE:
+                evidence = log_evidence_of_points(looseness * gram, targets, scale, dof)
+                if evidence > highest:
+                    best, highest = LawShape(length, is_shared, looseness), evidence
+    return best, highest - n * float(np.log(unit).sum()), n
 
 
 def spread_out(points: FloatArray, n: int) -> FloatArray:

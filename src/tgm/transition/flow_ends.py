@@ -1,0 +1,186 @@
+"""Ends of a world that flows, as functions of where a step arrives.
+
+An end is a threshold on a feature of the arrival, a half-space or the outside of a slab in any
+direction, or a logistic law of squares and products; the evidence decides.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import betaln, expit
+
+from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.logistic import fit_logistic, linear, quadratic
+
+RARE_ERRORS, NO_ERRORS = 0.5, 50.0  # pseudo-counts of arrivals that a threshold gets wrong or right
+MOST_SLABS = 4
+ASSIGNED = 5  # times that ends are assigned to a slab
+
+
+class EndLaw(Protocol):
+    """Where episodes end."""
+
+    def probability(self, arrival: FloatArray) -> FloatArray:
+        """(n,) probability that a step that arrives at (n, n_features) ends the episode."""
+
+
+class NoEnds:
+    """No end was seen."""
+
+    def probability(self, arrival: FloatArray) -> FloatArray:
+        """(n,) zeros."""
+        return np.zeros(len(arrival))
+
+
+class Thresholds(NamedTuple):
+    """An episode ends outside of the bounds of features; infinite where there is no threshold.
+
+    Attributes:
+        features: (n_features, n_features) a row for each feature: what it says of a point.
+        low, high: (n_features,) bounds.
+    """
+
+    features: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def probability(self, arrival: FloatArray) -> FloatArray:
+        """(n,) zero or one."""
+        value = arrival @ self.features.T
+        return ((value < self.low) | (value > self.high)).any(axis=1).astype(float)
+
+
+class HalfSpaces(NamedTuple):
+    """An episode ends in each of some half-spaces: the log odds of each are linear.
+
+    Attributes:
+        weights: (n_half_spaces, 1 + n_features) of one and the arrival.
+    """
+
+    weights: FloatArray
+
+    def probability(self, arrival: FloatArray) -> FloatArray:
+        """(n,) probability that it ends in at least one."""
+        return np.asarray(1.0 - expit(-linear(arrival) @ self.weights.T).prod(axis=1))
+
+
+class LogisticEnds(NamedTuple):
+    """The log odds of an end are quadratic in the arrival."""
+
+    weights: FloatArray
+
+    def probability(self, arrival: FloatArray) -> FloatArray:
+        """(n,) probability of an end."""
+        return np.asarray(expit(quadratic(arrival) @ self.weights))
+
+
+def learn_ends(
+    departure: FloatArray, arrival: FloatArray, ended: BoolArray, features: FloatArray
+) -> EndLaw:
+    """The law of ends of the highest evidence.
+
+    Args:
+        departure, arrival: (n, n_features)
+        ended: (n,)
+        features: (n_features, n_features) a row for each feature: what it says of a point.
+    """
+    if not ended.any():
+        return NoEnds()
+    thresholds, log_thresholds = _thresholds(departure, arrival, ended, features)
+    if log_thresholds > _log_errors(0, len(ended)) - 1e-9:  # no arrival is on the wrong side
+        return thresholds
+    rules: list[tuple[EndLaw, float]] = [
+        (thresholds, log_thresholds),
+        _half_spaces(np.concatenate([departure, arrival[~ended]]), arrival[ended]),
+        _logistic(arrival, ended),
+    ]
+    return max(rules, key=lambda rule: rule[1])[0]
+
+
+def _thresholds(
+    departure: FloatArray, arrival: FloatArray, ended: BoolArray, features: FloatArray
+) -> tuple[Thresholds, float]:
+    """Thresholds halfway between what went on and what ended beyond it, and their evidence."""
+    goes_on = np.concatenate([departure, arrival[~ended]]) @ features.T
+    ends = arrival[ended] @ features.T
+    lowest, highest = goes_on.min(axis=0), goes_on.max(axis=0)
+    low, high = np.full_like(lowest, -np.inf), np.full_like(highest, np.inf)
+    beyond = np.concatenate([ends < lowest, ends > highest], axis=1)
+    left, n_features = np.ones(len(ends), dtype=bool), len(lowest)
+    while left.any():
+        counts = (beyond & left[:, None]).sum(axis=0)
+        side = int(counts.argmax())
+        if counts[side] == 0:
+            break
+        axis, values = side % n_features, ends[left & beyond[:, side], side % n_features]
+        if side < n_features:
+            low[axis] = 0.5 * (lowest[axis] + values.max())
+        else:
+            high[axis] = 0.5 * (highest[axis] + values.min())
+        left &= ~beyond[:, side]
+    return Thresholds(features, low, high), _log_errors(int(left.sum()), len(ended))
+
+
+def _log_errors(n_errors: int, n: int) -> float:
+    """ln evidence of a rule that is wrong so often; how often it is, is not known."""
+    right = NO_ERRORS + n - n_errors
+    return float(betaln(RARE_ERRORS + n_errors, right) - betaln(RARE_ERRORS, NO_ERRORS))
+
+
+def _half_spaces(goes_on: FloatArray, ends: FloatArray) -> tuple[HalfSpaces, float]:
+    """Slabs, one after the other, outside of which are ends that those before did not explain."""
+    found: list[FloatArray] = []
+    left, evidence = np.ones(len(ends), dtype=bool), 0.0
+    while left.any() and len(found) < 2 * MOST_SLABS:
+        planes, height, explained = _slab(goes_on, ends[left])
+        if not explained.any():
+            break
+        found.extend(planes)
+        evidence += height
+        left[np.flatnonzero(left)[explained]] = False
+    if not found:
+        return HalfSpaces(np.zeros((0, 1 + ends.shape[1]))), -np.inf
+    n = len(goes_on) + len(ends)
+    return HalfSpaces(np.array(found)), evidence + _log_errors(int(left.sum()), n)
+
+
+def _slab(goes_on: FloatArray, ends: FloatArray) -> tuple[list[FloatArray], float, BoolArray]:
+    """Two half-spaces with one normal, or one; their evidence, and which ends they explain.
+
+    With the side of each end given it is one logistic regression: its inputs are (1, 0, z) on the
+    upper side and (0, 1, -z) on the lower one. What goes on does so on both sides.
+    """
+    centre = goes_on.mean(axis=0)
+    spread = np.cov(goes_on.T, ddof=0).reshape(len(centre), -1)
+    outward = (ends - centre) @ np.linalg.pinv(spread)
+    farthest = int(np.einsum("ij,ij->i", outward, ends - centre).argmax())
+    side = np.where((ends - centre) @ outward[farthest] > 0.0, 1.0, -1.0)
+    weights, explained = None, np.ones(len(ends), dtype=bool)
+    for _ in range(ASSIGNED):
+        sides = sorted(set(side[explained].tolist()))
+        inputs = [_on_side(goes_on, np.full(len(goes_on), one)) for one in sides]
+        inputs.append(_on_side(ends[explained], side[explained]))
+        n_explained = int(explained.sum())
+        labels = np.zeros(sum(map(len, inputs)))
+        labels[-n_explained:] = 1.0
+        weights, evidence = fit_logistic(np.concatenate(inputs), labels, weights)
+        odds = np.array([_on_side(ends, np.full(len(ends), one)) @ weights for one in sides])
+        now, nearer = odds.max(axis=0) > 0.0, np.array(sides)[odds.argmax(axis=0)]
+        if not now.any() or ((now == explained).all() and (nearer == side)[now].all()):
+            break
+        explained, side = now, nearer
+    planes = [np.array([weights[0 if one > 0.0 else 1], *(one * weights[2:])]) for one in sides]
+    return planes, evidence, now
+
+
+def _on_side(points: FloatArray, side: FloatArray) -> FloatArray:
+    """(n, 2 + n_features) inputs of points on the sides (n,) +1 or -1 of a slab."""
+    return np.column_stack([side > 0.0, side < 0.0, (points - 0.5) * side[:, None]])
+
+
+def _logistic(arrival: FloatArray, ended: BoolArray) -> tuple[LogisticEnds, float]:
+    """The quadratic law, and its evidence."""
+    weights, evidence = fit_logistic(quadratic(arrival), ended.astype(float))
+    return LogisticEnds(weights), evidence
