@@ -17,6 +17,7 @@ from tgm.distributions.logistic import fit_logistic, linear, quadratic
 RARE_ERRORS, NO_ERRORS = 0.5, 50.0  # pseudo-counts of arrivals that a threshold gets wrong or right
 MOST_SLABS = 4
 ASSIGNED = 5  # times that ends are assigned to a slab
+STARTS = 2  # principal directions of ends with which a slab begins
 
 
 class EndLaw(Protocol):
@@ -149,14 +150,29 @@ def _half_spaces(goes_on: FloatArray, ends: FloatArray) -> tuple[HalfSpaces, flo
 def _slab(goes_on: FloatArray, ends: FloatArray) -> tuple[list[FloatArray], float, BoolArray]:
     """Two half-spaces with one normal, or one; their evidence, and which ends they explain.
 
-    With the side of each end given it is one logistic regression: its inputs are (1, 0, z) on the
-    upper side and (0, 1, -z) on the lower one. What goes on does so on both sides.
+    Begins with the directions in which ends are far out: that of the farthest end, and the
+    principal ones.
     """
     centre = goes_on.mean(axis=0)
     spread = np.cov(goes_on.T, ddof=0).reshape(len(centre), -1)
-    outward = (ends - centre) @ np.linalg.pinv(spread)
-    farthest = int(np.einsum("ij,ij->i", outward, ends - centre).argmax())
-    side = np.where((ends - centre) @ outward[farthest] > 0.0, 1.0, -1.0)
+    out = ends - centre
+    outward = out @ np.linalg.pinv(spread)
+    farthest = outward[np.einsum("ij,ij->i", outward, out).argmax()]
+    principal = np.linalg.svd(outward, full_matrices=False)[2]
+    tried = [_slab_along(goes_on, ends, np.where(out @ one > 0.0, 1.0, -1.0))
+             for one in (farthest, *principal[:STARTS])]
+    n = len(goes_on) + len(ends)
+    return max(tried, key=lambda one: one[1] + _log_errors(int((~one[2]).sum()), n))
+
+
+def _slab_along(
+    goes_on: FloatArray, ends: FloatArray, side: FloatArray
+) -> tuple[list[FloatArray], float, BoolArray]:
+    """The slab of ends that are on the sides (n_ends,) +1 or -1 at first.
+
+    With the side of each end given it is one logistic regression: its inputs are (1, 0, z) on the
+    upper side and (0, 1, -z) on the lower one. What goes on does so on both sides.
+    """
     weights, explained = None, np.ones(len(ends), dtype=bool)
     for _ in range(ASSIGNED):
         sides = sorted(set(side[explained].tolist()))

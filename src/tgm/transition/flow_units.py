@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 
 EDGE = 1  # per cent of the observations that lie below 0 and above 1 in each coordinate
 FLAT = 1e-10  # variance of a direction, in that of all, below which nothing varies in it
+EXACT = 1e-4  # share of the displacement that a linear function may leave unexplained
 
 
 class Steps(NamedTuple):
@@ -59,29 +61,27 @@ class FlowUnits(NamedTuple):
 
     @classmethod
     def of_motion(cls, steps: Steps) -> FlowUnits:
-        """Axes from the slowest to the fastest: the same, however observations are mixed.
+        """Positions and their speeds: the same, however observations are mixed.
 
-        In them neither the observations nor the displacements are correlated: the generalised
-        eigenvectors of both covariances.
+        A position is a direction in which the displacement is a linear function of where a step
+        began, whatever the action; that function is its speed. In the other directions, and
+        among positions, axes go from the slowest to the fastest: in them neither the observations
+        nor the displacements are correlated.
         """
         plain = cls.of_features(steps)
         local = plain.seen(steps)
-        points = local.points - local.points.mean(axis=0)
-        values, vectors = np.linalg.eigh(points.T @ points / len(points))
+        centre = local.points.mean(axis=0)
+        values, vectors = np.linalg.eigh(np.cov((local.points - centre).T, ddof=0).reshape(len(centre), -1))
         varies = values > FLAT * values[-1]
-        deviation = np.sqrt(np.where(varies, values, 1.0))
-        white = vectors / deviation  # where nothing varies, nothing is stretched
-        moved = (local.arrival - local.departure) @ white[:, varies]
-        turn = np.eye(len(values))
-        turn[np.ix_(varies, varies)] = np.linalg.eigh(moved.T @ moved)[1]
-        inverse = white @ turn
-        axes = turn.T @ (vectors * deviation).T
+        white = vectors[:, varies] / np.sqrt(values[varies])
+        z, moved = (local.departure - centre) @ white, (local.arrival - local.departure) @ white
+        chosen = _positions_and_speeds(z, moved)
+        # Where nothing varies, nothing is stretched.
+        inverse = np.concatenate([white @ chosen, vectors[:, ~varies]], axis=1)
         low, span = _spans(local.points @ inverse)
-        return cls(
-            plain.origin + (low @ axes) @ plain.axes,
-            (span[:, None] * axes) @ plain.axes,
-            plain.inverse @ (inverse / span),
-        )
+        inverse = inverse / span
+        axes = np.linalg.inv(inverse)
+        return cls(plain.origin + ((low / span) @ axes) @ plain.axes, axes @ plain.axes, plain.inverse @ inverse)
 
     @classmethod
     def of_features(cls, steps: Steps) -> FlowUnits:
@@ -108,6 +108,32 @@ class FlowUnits(NamedTuple):
         return steps._replace(
             departure=self.local(steps.departure), arrival=self.local(steps.arrival)
         )
+
+
+def _positions_and_speeds(z: FloatArray, moved: FloatArray) -> FloatArray:
+    """(n_features, n_features) columns: coordinates of white points z (n, n_features)."""
+    n_features = z.shape[1]
+    inputs = np.concatenate([np.ones((len(z), 1)), z], axis=1)
+    weights = np.linalg.lstsq(inputs, moved, rcond=None)[0]
+    off = moved - inputs @ weights
+    motion, unsure = moved.T @ moved, off.T @ off
+    slow = np.linalg.eigh(motion)[1]
+    try:
+        share, directions = eigh(unsure, motion)
+    except np.linalg.LinAlgError:
+        return slow
+    exact = directions[:, share < EXACT]
+    if exact.shape[1] == 0 or 2 * exact.shape[1] > n_features:
+        return slow
+    basis = np.linalg.qr(exact)[0]
+    positions = basis @ np.linalg.eigh(basis.T @ motion @ basis)[1]
+    speeds = weights[1:] @ positions
+    found = np.concatenate([positions, speeds / np.linalg.norm(speeds, axis=0)], axis=1)
+    # What is left is orthogonal to them.
+    rest = np.linalg.svd(found.T)[2][found.shape[1]:].T
+    if rest.shape[1]:
+        rest = rest @ np.linalg.eigh(rest.T @ motion @ rest)[1]
+    return np.concatenate([found, rest], axis=1)
 
 
 def _spans(points: FloatArray) -> tuple[FloatArray, FloatArray]:
