@@ -203,10 +203,12 @@ def _separating(
 ) -> tuple[FloatArray, float] | None:
     """The direction and threshold beyond which the laws lead odd steps, and no others.
 
-    A feature; or the direction that a logistic law finds, if fewer steps are on the wrong side.
+    A feature or a coordinate; or the direction that a logistic law finds, if fewer steps are on
+    the wrong side.
     """
+    axes = np.concatenate([features, np.eye(len(features))])
     best, fewest = None, WRONG_SIDE * float(odd.sum()) + 1.0
-    for normal in (*features, *-features, None):
+    for normal in (*axes, *-axes, None):
         if normal is None:
             if fewest == 0.0:
                 break
