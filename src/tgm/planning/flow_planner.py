@@ -95,13 +95,15 @@ class Plan(NamedTuple):
     def imagined_return(self, newest: Plan, starts: FloatArray) -> float:
         """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
 
-        Beyond what that plan has seen the rest is worth the lowest value.
+        Beyond what that plan has seen the rest is worth the lowest value. Actions are chosen
+        again as rarely as their values suppose.
         """
         model, units = newest.model, newest.units
         now, gone_on = starts, np.ones(len(starts))
-        total = 0.0
-        for _ in range(IMAGINED):
-            actions = self.action_values(now)[0].argmax(axis=1)
+        total, actions = 0.0, np.zeros(len(starts), dtype=np.intp)
+        for step in range(IMAGINED):
+            if step % HELD_IN_ACTING == 0:
+                actions = self.action_values(now)[0].argmax(axis=1)
             arrival, p_end, reward = model.advance(units.local(now), actions)
             p_end = (p_end > SURE_END).astype(float)  # half an end is no end: episodes go on
             total += float(gone_on @ reward)
@@ -110,6 +112,7 @@ class Plan(NamedTuple):
             total += float(gone_on @ ~inside) * self.lowest
             goes_on = inside & (gone_on > 1e-3)
             now, gone_on = units.observations(arrival[goes_on]), gone_on[goes_on]
+            actions = actions[goes_on]
             if len(now) == 0:
                 break
         return total / len(starts)

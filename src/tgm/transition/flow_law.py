@@ -75,8 +75,10 @@ class FlowLaw:
             np.zeros((n_features, n_features)),
         )
         self.noise = np.zeros((n_features, n_features))  # covariance of what is not explained
+        n_sets = 1 if shape.is_shared else n_actions
         self._linear = np.zeros((n_actions, 1 + n_features, n_features))
-        self._bumps = np.zeros((n_actions, len(self.centres), n_features))
+        self._bumps = np.zeros((n_sets, len(self.centres), n_features))
+        self._reach = 0.5 * np.square(self.centres).sum(axis=1)
 
     def add(self, z: FloatArray, actions: IntArray, displacement: FloatArray) -> None:
         """Learn from points (n, n_features), actions (n,) and displacements (n, n_features)."""
@@ -93,8 +95,7 @@ class FlowLaw:
         n_sets = 1 if self.shape.is_shared else n_actions
         bumps = weights[(1 + n_actions) * n_each :].reshape(n_sets, len(self.centres), n_features)
         # Contiguous as in a file: another layout may round a product differently.
-        bumps = np.ascontiguousarray(bumps)
-        self._bumps = np.broadcast_to(bumps, self._bumps.shape)
+        self._bumps = np.ascontiguousarray(bumps)
         self.noise = fitted.noise * np.outer(self.unit, self.unit)
 
     def inputs(self, z: FloatArray, actions: IntArray) -> FloatArray:
@@ -109,36 +110,28 @@ class FlowLaw:
 
     def bumps(self, z: FloatArray) -> FloatArray:
         """(n, n_bumps) the bumps at points."""
-        square = (z @ self.centres.T) * 2.0
-        square -= np.square(z).sum(axis=1)[:, None]
-        square -= np.square(self.centres).sum(axis=1)
-        square *= 0.5 / self.shape.length**2
+        square = z @ self.centres.T
+        square -= 0.5 * np.square(z).sum(axis=1)[:, None]
+        square -= self._reach
+        square *= 1.0 / self.shape.length**2
         return np.exp(square, out=square)
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement of points."""
-        linear = _linear(z)
-        moved = np.zeros_like(z)
-        bumps = self.bumps(z) if self.shape.length else None
-        if bumps is not None and self.shape.is_shared:
-            moved += bumps @ self._bumps[0]
-        for action in range(self.n_actions):
-            chosen = np.flatnonzero(actions == action)
-            if len(chosen):
-                moved[chosen] += linear[chosen] @ self._linear[action]
-                if bumps is not None and not self.shape.is_shared:
-                    moved[chosen] += bumps[chosen] @ self._bumps[action]
+        moved = np.asarray((_linear(z)[:, None] @ self._linear[actions])[:, 0])
+        if self.shape.length:
+            each = self.bumps(z) @ self._bumps  # of each set
+            moved += each[0] if self.shape.is_shared else each[actions, np.arange(len(z))]
         return moved
 
     def to_arrays(self) -> Arrays:
         """What it predicts with; not the sums."""
-        n_sets = 1 if self.shape.is_shared else self.n_actions
         return {
             "shape": np.array(self.shape, dtype=np.float64),
             "centres": self.centres,
             "unit": self.unit,
             "linear": self._linear,
-            "bumps": np.ascontiguousarray(self._bumps[:n_sets]),
+            "bumps": self._bumps,
             "noise": self.noise,
         }
 
@@ -155,7 +148,7 @@ class FlowLaw:
         n_sets, n_bumps = 1 if is_shared else n_actions, len(law.centres)
         law._linear = saved.floats("linear", n_actions, 1 + n_features, n_features).copy()
         bumps = saved.floats("bumps", n_sets, n_bumps, n_features).copy()
-        law._bumps = np.broadcast_to(bumps, law._bumps.shape)
+        law._bumps = bumps
         law.noise = saved.floats("noise", n_features, n_features)
         return law
 
