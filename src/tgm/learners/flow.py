@@ -169,26 +169,37 @@ class FlowLearner(FlowKnowledge):
         assert self._units is not None
         model = self._model.frozen()
         plan = make_plan(model, self._units, kept, self.gamma, self.newest)
-        starts = self._imagined_starts()
-        value = plan.imagined_return(plan, starts)
-        # Of two that imagination cannot tell apart the newer one is better while there are few
-        # steps, because it knows more; later the older one, because the agent has lived with it.
-        margin = AS_GOOD * (plan.highest - plan.lowest) * (-1.0 if self.n_steps < LATE else 1.0)
-        if self.best is not None and value <= self._best_return + margin:
-            self._best_return = self.best.imagined_return(plan, starts)
-        is_better = self.best is None or value > self._best_return + margin
-        # While nothing was found no plan is better than another, and hope needs new ones.
         has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
+        # While nothing was found no plan is better than another, and hope needs new ones.
+        is_better = self._is_better(plan) if has_found else True
         self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
         if has_found and not is_better:
             self._growth *= SLOWER
+        if has_found and self._best_return > plan.most_imagined - AS_GOOD * plan.range:
+            self._growth = SLOWER * LATE_GROWTH  # nothing is left to gain
         self._planned_at, self.newest = self.n_steps, plan
         n_evicted = self.memory.all_learned()
         if is_better:
-            self.best, self._best_return = plan, value
+            self.best = plan
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
         info = self._info(observation, log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
+
+    def _is_better(self, plan: Plan) -> bool:
+        """Whether imagined episodes of a new plan are better than those of the greedy one.
+
+        Of two that imagination cannot tell apart the newer one is better while there are few
+        steps, because it knows more; later the older one, because the agent has lived with it.
+        """
+        starts = self._imagined_starts()
+        value = plan.imagined_return(plan, starts)
+        margin = AS_GOOD * plan.range * (-1.0 if self.n_steps < LATE else 1.0)
+        if self.best is not None and value <= self._best_return + margin:
+            self._best_return = self.best.imagined_return(plan, starts)
+        if self.best is not None and value <= self._best_return + margin:
+            return False
+        self._best_return = value
+        return True
 
     def _imagined_starts(self) -> FloatArray:
         """(n, n_features) where episodes began, and where the agent was lately.

@@ -90,7 +90,17 @@ class Plan(NamedTuple):
     def promises_more(self, greedy: FloatArray, hopeful: FloatArray) -> bool:
         """Whether hope is worth clearly more than the greedy value, both (n_actions,)."""
         gain = float(hopeful.max() - greedy.max())
-        return gain > CLEARLY * (self.highest - self.lowest)
+        return gain > CLEARLY * self.range
+
+    @property
+    def range(self) -> float:
+        """How far values may be apart."""
+        return self.highest - self.lowest
+
+    @property
+    def most_imagined(self) -> float:
+        """No imagined episode is worth more."""
+        return self.highest * (1.0 - self.gamma**IMAGINED)
 
     def imagined_return(self, newest: Plan, starts: FloatArray) -> float:
         """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
