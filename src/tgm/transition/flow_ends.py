@@ -92,10 +92,11 @@ def learn_ends(
     thresholds, log_thresholds = _thresholds(departure, arrival, ended, features)
     if log_thresholds > _log_errors(0, len(ended)) - 1e-9:  # no arrival is on the wrong side
         return thresholds
+    goes_on, ends = np.concatenate([departure, arrival[~ended]]), arrival[ended]
     rules: list[tuple[EndLaw, float]] = [
         (thresholds, log_thresholds),
-        _half_spaces(np.concatenate([departure, arrival[~ended]]), arrival[ended]),
-        _logistic(arrival, ended),
+        _half_spaces(goes_on, ends),
+        _logistic(goes_on, ends),
     ]
     return max(rules, key=lambda rule: rule[1])[0]
 
@@ -143,8 +144,8 @@ def _half_spaces(goes_on: FloatArray, ends: FloatArray) -> tuple[HalfSpaces, flo
         left[np.flatnonzero(left)[explained]] = False
     if not found:
         return HalfSpaces(np.zeros((0, 1 + ends.shape[1]))), -np.inf
-    n = len(goes_on) + len(ends)
-    return HalfSpaces(np.array(found)), evidence + _log_errors(int(left.sum()), n)
+    n_left, n = int(left.sum()), len(goes_on) + len(ends)
+    return HalfSpaces(np.array(found)), evidence + (_log_errors(n_left, n) if n_left else 0.0)
 
 
 def _slab(goes_on: FloatArray, ends: FloatArray) -> tuple[list[FloatArray], float, BoolArray]:
@@ -159,8 +160,10 @@ def _slab(goes_on: FloatArray, ends: FloatArray) -> tuple[list[FloatArray], floa
     outward = out @ np.linalg.pinv(spread)
     farthest = outward[np.einsum("ij,ij->i", outward, out).argmax()]
     principal = np.linalg.svd(outward, full_matrices=False)[2]
-    tried = [_slab_along(goes_on, ends, np.where(out @ one > 0.0, 1.0, -1.0))
-             for one in (farthest, *principal[:STARTS])]
+    tried = [
+        _slab_along(goes_on, ends, np.where(out @ one > 0.0, 1.0, -1.0))
+        for one in (farthest, *principal[:STARTS])
+    ]
     n = len(goes_on) + len(ends)
     return max(tried, key=lambda one: one[1] + _log_errors(int((~one[2]).sum()), n))
 
@@ -173,7 +176,7 @@ def _slab_along(
     With the side of each end given it is one logistic regression: its inputs are (1, 0, z) on the
     upper side and (0, 1, -z) on the lower one. What goes on does so on both sides.
     """
-    weights, explained = None, np.ones(len(ends), dtype=bool)
+    weights, explained = np.zeros(2 + ends.shape[1]), np.ones(len(ends), dtype=bool)
     for _ in range(ASSIGNED):
         sides = sorted(set(side[explained].tolist()))
         inputs = [_on_side(goes_on, np.full(len(goes_on), one)) for one in sides]
@@ -196,7 +199,8 @@ def _on_side(points: FloatArray, side: FloatArray) -> FloatArray:
     return np.column_stack([side > 0.0, side < 0.0, (points - 0.5) * side[:, None]])
 
 
-def _logistic(arrival: FloatArray, ended: BoolArray) -> tuple[LogisticEnds, float]:
+def _logistic(goes_on: FloatArray, ends: FloatArray) -> tuple[LogisticEnds, float]:
     """The quadratic law, and its evidence."""
-    weights, evidence = fit_logistic(quadratic(arrival), ended.astype(float))
+    labels = np.repeat([0.0, 1.0], [len(goes_on), len(ends)])
+    weights, evidence = fit_logistic(quadratic(np.concatenate([goes_on, ends])), labels)
     return LogisticEnds(weights), evidence

@@ -8,9 +8,9 @@ from tgm.distributions import FloatArray
 from tgm.distributions.linear_gaussian import RegressionSums
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST, LARGEST_SUM, ArrayReader, Arrays, prefixed
+from tgm.transition.flow_ends import EndLaw, HalfSpaces, LogisticEnds, NoEnds, Thresholds
 from tgm.transition.flow_law import FlowLaw
 from tgm.transition.flow_model import FlowModel, Wall
-from tgm.transition.flow_ends import EndLaw, HalfSpaces, LogisticEnds, NoEnds, Thresholds
 from tgm.transition.flow_rewards import RewardLaw
 from tgm.transition.flow_units import FlowUnits
 

@@ -91,7 +91,7 @@ class FlowLaw:
         n_features, n_actions = len(self.unit), self.n_actions
         weights, n_each = fitted.weights * self.unit, 1 + n_features
         own = weights[n_each : (1 + n_actions) * n_each].reshape(n_actions, n_each, n_features)
-        self._linear = own + weights[:n_each]
+        self._linear = np.ascontiguousarray(own + weights[:n_each])
         n_sets = 1 if self.shape.is_shared else n_actions
         bumps = weights[(1 + n_actions) * n_each :].reshape(n_sets, len(self.centres), n_features)
         # Contiguous as in a file: another layout may round a product differently.

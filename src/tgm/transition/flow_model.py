@@ -75,24 +75,32 @@ class FlowModel:
         if features is None:
             features = np.eye(steps.departure.shape[1])
         centres = spread_out(steps.departure, MOST_BUMPS)
-        return cls._of_shape(steps, best_shape(steps, centres, n_actions)[0], centres, features, n_actions)
+        return cls._of_shape(
+            steps, best_shape(steps, centres, n_actions)[0], centres, features, n_actions
+        )
 
     @classmethod
     def in_best_units(cls, steps: Steps, n_actions: int) -> tuple[FlowUnits, FlowModel, Steps]:
         """The units in which laws have the highest evidence, the model, and the steps in them."""
-        best, highest = None, -np.inf
+        found = []
         for units in (FlowUnits.of_features(steps), FlowUnits.of_motion(steps)):
             local = units.seen(steps)
             centres = spread_out(local.departure, MOST_BUMPS)
             shape, evidence, n_judged = best_shape(local, centres, n_actions)
             evidence -= n_judged * float(np.linalg.slogdet(units.axes)[1])
-            if best is None or evidence > highest:
-                best, highest = (units, local, shape, centres), evidence
-        units, local, shape, centres = best
+            found.append((evidence, units, local, shape, centres))
+        _, units, local, shape, centres = max(found, key=lambda one: one[0])
         return units, cls._of_shape(local, shape, centres, units.features, n_actions), local
 
     @classmethod
-    def _of_shape(cls, steps: Steps, shape: LawShape, centres: FloatArray, features: FloatArray, n_actions: int) -> FlowModel:
+    def _of_shape(
+        cls,
+        steps: Steps,
+        shape: LawShape,
+        centres: FloatArray,
+        features: FloatArray,
+        n_actions: int,
+    ) -> FlowModel:
         """Learn from steps with laws of a shape, or of another one if it has hidden a wall."""
         unit = typical(steps.arrival - steps.departure)
         model = cls(FlowLaw(shape, centres, unit, n_actions), features)
@@ -105,7 +113,15 @@ class FlowModel:
             smooth.law.fit()
             odd = smooth._without(steps, moved, smooth._odd(steps, moved))
             if FEWEST <= odd.sum() < MOST_EXCEPTIONS * len(odd):
-                other = cls(FlowLaw(best_shape(steps.chosen(~odd), centres, n_actions)[0], centres, unit, n_actions), features)
+                other = cls(
+                    FlowLaw(
+                        best_shape(steps.chosen(~odd), centres, n_actions)[0],
+                        centres,
+                        unit,
+                        n_actions,
+                    ),
+                    features,
+                )
                 other.learn(steps, steps)
                 if other.wall is not None and other.log_evidence > model.log_evidence:
                     return other

@@ -12,6 +12,8 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 EDGE = 1  # per cent of the observations that lie below 0 and above 1 in each coordinate
 FLAT = 1e-10  # variance of a direction, in that of all, below which nothing varies in it
 EXACT = 1e-4  # share of the displacement that a linear function may leave unexplained
+APART = 0.1  # least singular value of positions and speeds of length one that are coordinates
+TINY = 1e-300  # instead of a length of zero
 
 
 class Steps(NamedTuple):
@@ -71,8 +73,12 @@ class FlowUnits(NamedTuple):
         plain = cls.of_features(steps)
         local = plain.seen(steps)
         centre = local.points.mean(axis=0)
-        values, vectors = np.linalg.eigh(np.cov((local.points - centre).T, ddof=0).reshape(len(centre), -1))
+        values, vectors = np.linalg.eigh(
+            np.cov((local.points - centre).T, ddof=0).reshape(len(centre), -1)
+        )
         varies = values > FLAT * values[-1]
+        if not varies.any():
+            return plain
         white = vectors[:, varies] / np.sqrt(values[varies])
         z, moved = (local.departure - centre) @ white, (local.arrival - local.departure) @ white
         chosen = _positions_and_speeds(z, moved)
@@ -81,7 +87,11 @@ class FlowUnits(NamedTuple):
         low, span = _spans(local.points @ inverse)
         inverse = inverse / span
         axes = np.linalg.inv(inverse)
-        return cls(plain.origin + ((low / span) @ axes) @ plain.axes, axes @ plain.axes, plain.inverse @ inverse)
+        return cls(
+            plain.origin + ((low / span) @ axes) @ plain.axes,
+            axes @ plain.axes,
+            plain.inverse @ inverse,
+        )
 
     @classmethod
     def of_features(cls, steps: Steps) -> FlowUnits:
@@ -112,27 +122,24 @@ class FlowUnits(NamedTuple):
 
 def _positions_and_speeds(z: FloatArray, moved: FloatArray) -> FloatArray:
     """(n_features, n_features) columns: coordinates of white points z (n, n_features)."""
-    n_features = z.shape[1]
     inputs = np.concatenate([np.ones((len(z), 1)), z], axis=1)
     weights = np.linalg.lstsq(inputs, moved, rcond=None)[0]
     off = moved - inputs @ weights
-    motion, unsure = moved.T @ moved, off.T @ off
+    motion = moved.T @ moved
     slow = np.linalg.eigh(motion)[1]
     try:
-        share, directions = eigh(unsure, motion)
-    except np.linalg.LinAlgError:
-        return slow
-    exact = directions[:, share < EXACT]
-    if exact.shape[1] == 0 or 2 * exact.shape[1] > n_features:
-        return slow
-    basis = np.linalg.qr(exact)[0]
+        share, directions = eigh(off.T @ off, motion)
+    except np.linalg.LinAlgError:  # something does not move
+        return np.asarray(slow)
+    basis = np.linalg.qr(directions[:, share < EXACT])[0]
     positions = basis @ np.linalg.eigh(basis.T @ motion @ basis)[1]
     speeds = weights[1:] @ positions
-    found = np.concatenate([positions, speeds / np.linalg.norm(speeds, axis=0)], axis=1)
-    # What is left is orthogonal to them.
-    rest = np.linalg.svd(found.T)[2][found.shape[1]:].T
-    if rest.shape[1]:
-        rest = rest @ np.linalg.eigh(rest.T @ motion @ rest)[1]
+    found = np.concatenate([positions, speeds], axis=1)
+    found /= np.maximum(np.linalg.norm(found, axis=0), TINY)
+    if 2 * basis.shape[1] > len(slow) or np.linalg.svd(found)[1].min(initial=1.0) < APART:
+        return np.asarray(slow)
+    rest = np.linalg.svd(found.T)[2][found.shape[1] :].T  # orthogonal to what was found
+    rest = rest @ np.linalg.eigh(rest.T @ motion @ rest)[1]
     return np.concatenate([found, rest], axis=1)
 
 
