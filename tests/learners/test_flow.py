@@ -7,7 +7,7 @@ import pytest
 import tgm
 from tgm.inspector import payload
 from tgm.learners.events import Event
-from tgm.learners.flow import LATE_GROWTH, SLOWER, FlowLearner
+from tgm.learners.flow import LATE_GROWTH, SLOWER, SOONEST, FlowLearner
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
@@ -160,6 +160,12 @@ def test_plans_become_rare_when_nothing_is_left_to_gain():
     assert plan.most_imagined == pytest.approx(10.0, rel=1e-6)
     assert learner._best_return == pytest.approx(plan.most_imagined, rel=1e-3)
     assert learner._growth == SLOWER * LATE_GROWTH
+    # An end that no imagined episode had: a new plan as soon as there may be one.
+    since = learner._planned_at
+    for step in range(SOONEST):
+        learner.observe(0, 1.0, np.array([1.1]), terminated=step == 0)
+        learner.begin(np.zeros(1))
+    assert since < learner._planned_at <= since + 2 * SOONEST
 
 
 def test_memory_is_bounded_and_keeps_ends():

@@ -92,6 +92,8 @@ class FlowLearner(FlowKnowledge):
         self._now = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
+        if terminated and not self._hopes and self._is_content:
+            self._growth = 0.0  # an end that no imagined episode had: plan as soon as may be
         return (
             self._planned(observation, log_density)
             if self._is_due()
@@ -175,15 +177,21 @@ class FlowLearner(FlowKnowledge):
         self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
         if has_found and not is_better:
             self._growth *= SLOWER
-        if has_found and self._best_return > plan.most_imagined - AS_GOOD * plan.range:
-            self._growth = SLOWER * LATE_GROWTH  # nothing is left to gain
         self._planned_at, self.newest = self.n_steps, plan
         n_evicted = self.memory.all_learned()
         if is_better:
             self.best = plan
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
+        if self._is_content:
+            self._growth = SLOWER * LATE_GROWTH
         info = self._info(observation, log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
+
+    @property
+    def _is_content(self) -> bool:
+        """Whether nothing is left to gain: imagined episodes cannot be better."""
+        best = self.best
+        return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
 
     def _is_better(self, plan: Plan) -> bool:
         """Whether imagined episodes of a new plan are better than those of the greedy one.
