@@ -92,8 +92,9 @@ class FlowLearner(FlowKnowledge):
         self._now = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
-        if terminated and not self._hopes and self._is_content:
-            self._growth = 0.0  # an end that no imagined episode had: plan as soon as may be
+        if terminated and self._is_content:
+            # An end that no imagined episode had, or to which hope has led: plan soon.
+            self._growth = 0.0
         return (
             self._planned(observation, log_density)
             if self._is_due()

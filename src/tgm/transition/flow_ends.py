@@ -1,7 +1,7 @@
 """Ends of a world that flows, as functions of where a step arrives.
 
-An end is a threshold on a feature of the arrival, a half-space or the outside of a slab in any
-direction, or a logistic law of squares and products; the evidence decides.
+An end is a threshold on a feature or coordinate of the arrival, a half-space or the outside of a
+slab in any direction, or a logistic law of squares and products; the evidence decides.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ class NoEnds:
 
 
 class Thresholds(NamedTuple):
-    """An episode ends outside of the bounds of features; infinite where there is no threshold.
+    """An episode ends outside of bounds in some directions; infinite where there is no threshold.
 
     Attributes:
-        features: (n_features, n_features) a row for each feature: what it says of a point.
-        low, high: (n_features,) bounds.
+        directions: (n_directions, n_features) coordinates, features.
+        low, high: (n_directions,) bounds.
     """
 
-    features: FloatArray
+    directions: FloatArray
     low: FloatArray
     high: FloatArray
 
     def probability(self, arrival: FloatArray) -> FloatArray:
         """(n,) zero or one."""
-        value = arrival @ self.features.T
+        value = arrival @ self.directions.T
         return ((value < self.low) | (value > self.high)).any(axis=1).astype(float)
 
 
@@ -78,18 +78,18 @@ class LogisticEnds(NamedTuple):
 
 
 def learn_ends(
-    departure: FloatArray, arrival: FloatArray, ended: BoolArray, features: FloatArray
+    departure: FloatArray, arrival: FloatArray, ended: BoolArray, directions: FloatArray
 ) -> EndLaw:
     """The law of ends of the highest evidence.
 
     Args:
         departure, arrival: (n, n_features)
         ended: (n,)
-        features: (n_features, n_features) a row for each feature: what it says of a point.
+        directions: (n_directions, n_features) in which there may be thresholds.
     """
     if not ended.any():
         return NoEnds()
-    thresholds, log_thresholds = _thresholds(departure, arrival, ended, features)
+    thresholds, log_thresholds = _thresholds(departure, arrival, ended, directions)
     if log_thresholds > _log_errors(0, len(ended)) - 1e-9:  # no arrival is on the wrong side
         return thresholds
     goes_on, ends = np.concatenate([departure, arrival[~ended]]), arrival[ended]
@@ -102,27 +102,27 @@ def learn_ends(
 
 
 def _thresholds(
-    departure: FloatArray, arrival: FloatArray, ended: BoolArray, features: FloatArray
+    departure: FloatArray, arrival: FloatArray, ended: BoolArray, directions: FloatArray
 ) -> tuple[Thresholds, float]:
     """Thresholds halfway between what went on and what ended beyond it, and their evidence."""
-    goes_on = np.concatenate([departure, arrival[~ended]]) @ features.T
-    ends = arrival[ended] @ features.T
+    goes_on = np.concatenate([departure, arrival[~ended]]) @ directions.T
+    ends = arrival[ended] @ directions.T
     lowest, highest = goes_on.min(axis=0), goes_on.max(axis=0)
     low, high = np.full_like(lowest, -np.inf), np.full_like(highest, np.inf)
     beyond = np.concatenate([ends < lowest, ends > highest], axis=1)
-    left, n_features = np.ones(len(ends), dtype=bool), len(lowest)
+    left, n_directions = np.ones(len(ends), dtype=bool), len(lowest)
     while left.any():
         counts = (beyond & left[:, None]).sum(axis=0)
         side = int(counts.argmax())
         if counts[side] == 0:
             break
-        axis, values = side % n_features, ends[left & beyond[:, side], side % n_features]
-        if side < n_features:
+        axis, values = side % n_directions, ends[left & beyond[:, side], side % n_directions]
+        if side < n_directions:
             low[axis] = 0.5 * (lowest[axis] + values.max())
         else:
             high[axis] = 0.5 * (highest[axis] + values.min())
         left &= ~beyond[:, side]
-    return Thresholds(features, low, high), _log_errors(int(left.sum()), len(ended))
+    return Thresholds(directions, low, high), _log_errors(int(left.sum()), len(ended))
 
 
 def _log_errors(n_errors: int, n: int) -> float:

@@ -46,7 +46,7 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         where = saved.floats("wall.where", n_features + 1)
         law = FlowLaw.from_arrays(saved.part("wall.law"), n_features, n_actions)
         model.wall = Wall(where[:-1].copy(), float(where[-1]), law)
-    model.ends = _ends(saved.part("ends"), features)
+    model.ends = _ends(saved.part("ends"), model.directions)
     forms = saved.whole("reward.forms", 2, high=2).tolist()
     weights = []
     for name, form in zip(("going", "ending"), forms, strict=True):
@@ -57,12 +57,12 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
     return model
 
 
-def _ends(saved: ArrayReader, features: FloatArray) -> EndLaw:
-    n_features = len(features)
+def _ends(saved: ArrayReader, directions: FloatArray) -> EndLaw:
+    n_directions, n_features = directions.shape
     if saved.has("bounds"):
-        low, high = saved.floats("bounds", 2, n_features)
+        low, high = saved.floats("bounds", 2, n_directions)
         low = np.where(low <= -LARGEST_BOUND, -np.inf, low)
-        return Thresholds(features, low, np.where(high >= LARGEST_BOUND, np.inf, high))
+        return Thresholds(directions, low, np.where(high >= LARGEST_BOUND, np.inf, high))
     if saved.has("planes"):
         return HalfSpaces(saved.floats("planes", ANY, 1 + n_features).copy())
     if saved.has("weights"):

@@ -135,10 +135,15 @@ class FlowModel:
         self.total = law.sums
         law.fit()
         self.wall = self._find_wall(kept, kept.arrival - kept.departure)
-        self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.features)
+        self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
         self.rewards = RewardLaw.of(
             kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions
         )
+
+    @property
+    def directions(self) -> FloatArray:
+        """(2 n_features, n_features) in which walls and ends may lie: coordinates and features."""
+        return np.concatenate([np.eye(len(self.features)), self.features])
 
     def frozen(self) -> FlowModel:
         """The model as it is now; what is learned later does not change it."""
@@ -173,7 +178,7 @@ class FlowModel:
             return None
         odd = self._without(steps, moved, odd)
         arrival = z + law.displacement(z, actions)
-        found = _separating(arrival, odd, self.features) if odd.sum() >= FEWEST else None
+        found = _separating(arrival, odd, self.directions) if odd.sum() >= FEWEST else None
         if found is not None:
             normal, threshold = found
             beyond = FlowLaw(LawShape(looseness=1e6), z[:0], law.unit, self.n_actions)
@@ -215,14 +220,13 @@ class FlowModel:
 
 
 def _separating(
-    arrival: FloatArray, odd: BoolArray, features: FloatArray
+    arrival: FloatArray, odd: BoolArray, axes: FloatArray
 ) -> tuple[FloatArray, float] | None:
     """The direction and threshold beyond which the laws lead odd steps, and no others.
 
-    A feature or a coordinate; or the direction that a logistic law finds, if fewer steps are on
-    the wrong side.
+    One of the axes (n_axes, n_features); or the direction that a logistic law finds, if fewer
+    steps are on the wrong side.
     """
-    axes = np.concatenate([features, np.eye(len(features))])
     best, fewest = None, WRONG_SIDE * float(odd.sum()) + 1.0
     for normal in (*axes, *-axes, None):
         if normal is None:
