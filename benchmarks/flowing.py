@@ -1,6 +1,7 @@
 """Worlds that flow: the greedy mean of the default agent at given steps, and the time of a step.
 
-python -m benchmarks.flowing CartPole-v1 --seeds 0 1 2; all three worlds by default.
+python -m benchmarks.flowing CartPole-v1 --seeds 0 1 2; all three worlds by default. --scale 1000
+multiplies the observations, --rotate turns them by a random orthogonal matrix of each seed.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 import tgm
+from tgm.distributions import FloatArray
 
 CHECKS = {
     "CartPole-v1": (1000, 2000, 4000),
@@ -19,9 +21,34 @@ CHECKS = {
 """Steps at which each world is looked at: by which it is to be learned, twice and four times."""
 
 
-def greedy_mean(agent: tgm.TGMAgent, world: str, n_episodes: int) -> float:
+def changed(world: str, change: FloatArray | None) -> gym.Env:
+    """A world whose observations are multiplied by a matrix (n_features, n_features)."""
+    env: gym.Env = gym.make(world)
+    if change is None:
+        return env
+    bound = np.full(len(change), np.inf)
+    return gym.wrappers.TransformObservation(
+        env, lambda x: change @ x, gym.spaces.Box(-bound, bound, dtype=np.float64)
+    )
+
+
+def matrix(world: str, scale: float, rotation: int | None) -> FloatArray | None:
+    """Of a scale and a random rotation of that seed; None if nothing changes."""
+    if scale == 1.0 and rotation is None:
+        return None
+    n_features = gym.make(world).observation_space.shape[0]
+    turn = np.eye(n_features)
+    if rotation is not None:
+        rng = np.random.default_rng(rotation)
+        turn = np.linalg.qr(rng.normal(size=(n_features, n_features)))[0]
+    return scale * turn
+
+
+def greedy_mean(
+    agent: tgm.TGMAgent, world: str, change: FloatArray | None, n_episodes: int
+) -> float:
     """Mean return of greedy episodes, all at once; the agent learns nothing from them."""
-    envs = [gym.make(world) for _ in range(n_episodes)]
+    envs = [changed(world, change) for _ in range(n_episodes)]
     seen = np.array([env.reset(seed=99_000 + index)[0] for index, env in enumerate(envs)])
     total, goes_on = np.zeros(n_episodes), np.ones(n_episodes, dtype=bool)
     while goes_on.any():
@@ -40,16 +67,20 @@ def main() -> None:
     parser.add_argument("worlds", nargs="*", default=list(CHECKS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--checks", type=int, default=3)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--rotate", action="store_true")
     given = parser.parse_args()
     for world in given.worlds:
         for seed in given.seeds:
-            agent, spent = tgm.TGMAgent(gym.make(world), seed=seed), 0.0
+            change = matrix(world, given.scale, seed if given.rotate else None)
+            agent, spent = tgm.TGMAgent(changed(world, change), seed=seed), 0.0
             found = []
-            for steps in CHECKS[world]:
+            for steps in CHECKS[world][: given.checks]:
                 begun = time.process_time()
                 agent.learn(steps - agent.n_steps)
                 spent += time.process_time() - begun
-                mean = greedy_mean(agent, world, given.episodes)
+                mean = greedy_mean(agent, world, change, given.episodes)
                 found.append(f"{steps}: {mean:.1f} ({1e3 * spent / steps:.2f} ms a step)")
             print(world, seed, ", ".join(found), f"{agent.n_states} points", flush=True)
 

@@ -7,11 +7,22 @@ import pytest
 import tgm
 from tgm.inspector import payload
 from tgm.learners.events import Event
-from tgm.learners.flow import FlowLearner
+from tgm.learners.flow import LATE_GROWTH, SLOWER, SOONEST, FlowLearner
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
 from tgm.runs import Run
+
+
+def mixed(world, scale=1.0, seed=0):
+    """A world whose observations are scaled and rotated at random."""
+    env = gym.make(world)
+    n_features = env.observation_space.shape[0]
+    matrix = np.random.default_rng(seed).normal(size=(n_features, n_features))
+    matrix = scale * np.linalg.qr(matrix)[0]
+    bound = np.full(n_features, np.inf)
+    space = gym.spaces.Box(-bound, bound, dtype=np.float64)
+    return gym.wrappers.TransformObservation(env, lambda x: matrix @ x, space)
 
 
 def cart_pole(seed=0, n_steps=150, **options):
@@ -29,6 +40,13 @@ def agent():
 @pytest.mark.parametrize("world", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1"])
 def test_laws_win_at_the_first_look_where_the_world_flows(world):
     agent = tgm.TGMAgent(gym.make(world), seed=1).learn(LOOK_AT[0] + 1)
+    assert isinstance(agent.learner.inner, FlowLearner)
+
+
+@pytest.mark.parametrize("world", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1"])
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_laws_win_in_other_units_and_mixtures(world, scale):
+    agent = tgm.TGMAgent(mixed(world, scale), seed=1).learn(LOOK_AT[1] + 1)
     assert isinstance(agent.learner.inner, FlowLearner)
 
 
@@ -50,9 +68,10 @@ def test_settings_of_cells_are_kept():
     assert not isinstance(agent.learner.inner, FlowLearner)
 
 
-def test_cart_pole_is_balanced_early():
-    agent = cart_pole(seed=2, n_steps=500)
-    env, lengths = gym.make("CartPole-v1"), []
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_cart_pole_is_balanced_early(is_mixed):
+    env = mixed("CartPole-v1") if is_mixed else gym.make("CartPole-v1")
+    agent, lengths = tgm.TGMAgent(env, seed=2).learn(500), []
     for seed in range(5):
         observation, _ = env.reset(seed=seed)
         length, is_over = 0, False
@@ -123,6 +142,30 @@ def test_a_run_shows_the_model_as_it_is(tmp_path):
     np.testing.assert_allclose(shown.sum(axis=-1), known.sum(axis=-1), atol=1e-9)
     np.testing.assert_array_equal(shown.argmax(axis=-1), known.argmax(axis=-1))
     assert (known[shown > 0] > 0).all()
+
+
+def test_plans_become_rare_when_nothing_is_left_to_gain():
+    learner = FlowLearner(1, 2, 0.9)
+    learner.begin(np.zeros(1))
+    rng, now = np.random.default_rng(0), 0.0
+    for _ in range(200):  # each step pays one; beyond 1 it ends
+        action = int(rng.integers(2))
+        now += 0.2 * action - 0.1 + 0.01 * np.sin(5.0 * now)
+        is_over = abs(now) > 1.0
+        learner.observe(action, 1.0, np.array([now]), terminated=is_over)
+        if is_over:
+            now = 0.0
+            learner.begin(np.zeros(1))
+    plan = learner.newest
+    assert plan.most_imagined == pytest.approx(10.0, rel=1e-6)
+    assert learner._best_return == pytest.approx(plan.most_imagined, rel=1e-3)
+    assert learner._growth == SLOWER * LATE_GROWTH
+    # An end that no imagined episode had: a new plan as soon as there may be one.
+    since = learner._planned_at
+    for step in range(SOONEST):
+        learner.observe(0, 1.0, np.array([1.1]), terminated=step == 0)
+        learner.begin(np.zeros(1))
+    assert since < learner._planned_at <= since + 2 * SOONEST
 
 
 def test_memory_is_bounded_and_keeps_ends():

@@ -7,7 +7,8 @@ from tgm.files.arrays import ArrayReader
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
 from tgm.planning.flow_planner import make_plan
 from tgm.planning.flow_support import MOST_POINTS, Box, find_support, hold
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 
 GAMMA = 0.95
 
@@ -27,7 +28,7 @@ def pushed(n=400, seed=0, goal=0.9, edge=-0.9):
 @pytest.fixture(scope="module")
 def plan():
     steps = pushed()
-    units = FlowUnits.of(steps)
+    units = FlowUnits.of_features(steps)
     local = units.seen(steps)
     return make_plan(FlowModel.of(local, 2), units, local, GAMMA)
 
@@ -82,7 +83,7 @@ def test_holding_adds_up_rewards_and_discounts(plan):
 
 def test_beyond_all_that_was_seen_greed_fears_and_hope_hopes():
     steps = pushed(goal=99.0, edge=-99.0)._replace(reward=np.full(400, -1.0))
-    units = FlowUnits.of(steps)
+    units = FlowUnits.of_features(steps)
     local = units.seen(steps)
     plan = make_plan(FlowModel.of(local, 2), units, local, GAMMA)
     greedy, hopeful = plan.action_values(np.array([[0.85, 0.8]]))

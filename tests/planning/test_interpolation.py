@@ -38,3 +38,10 @@ def test_one_point_carries_everything():
     index, weights = Interpolation(np.array([[0.5, 0.5]]), 0.1).weights(np.array([[0.0, 1.0]]))
     assert index.tolist() == [[0]]
     assert weights.tolist() == [[1.0]]
+
+
+def test_a_weight_does_not_depend_on_what_else_is_asked(interpolation):
+    z = np.random.default_rng(7).uniform(-0.2, 1.2, size=(50, interpolation.points.shape[1]))
+    together = interpolation.weights(z)[1]
+    alone = np.concatenate([interpolation.weights(one[None])[1] for one in z])
+    np.testing.assert_allclose(together, alone, atol=1e-12)

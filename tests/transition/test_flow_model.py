@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tgm.files.arrays import ArrayReader
+from tgm.transition.flow_ends import HalfSpaces, LogisticEnds, NoEnds, Thresholds, learn_ends
 from tgm.transition.flow_file import model_from_arrays, model_to_arrays
-from tgm.transition.flow_law import choose_shape, spread_out
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
-from tgm.transition.flow_outcomes import LogisticEnds, NoEnds, Thresholds, learn_ends
+from tgm.transition.flow_law import best_shape, spread_out
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 
 
 def pendulum(n, seed=0, wall=None):
@@ -25,14 +26,14 @@ def pendulum(n, seed=0, wall=None):
 
 
 def learned(steps):
-    units = FlowUnits.of(steps)
+    units = FlowUnits.of_features(steps)
     local = units.seen(steps)
     return FlowModel.of(local, 2), local
 
 
 def test_a_smooth_law_is_learned_from_few_steps():
     model, _ = learned(pendulum(300))
-    units = FlowUnits.of(pendulum(300))
+    units = FlowUnits.of_features(pendulum(300))
     other = units.seen(pendulum(200, seed=1))
     off = other.departure + model.displacement(other.departure, other.action) - other.arrival
     assert np.abs(off).max() < 0.01
@@ -44,12 +45,13 @@ def test_a_linear_world_needs_no_bumps():
     z, action = rng.uniform(size=(200, 3)), rng.integers(2, size=200)
     moved = z @ rng.normal(size=(3, 3)) + np.outer(action, [1.0, 0.0, 2.0])
     moved += 0.05 * rng.normal(size=moved.shape)
-    assert choose_shape(z, action, moved, spread_out(z, 100), 2).length == 0.0
+    steps = Steps(z, action, np.zeros(200), z + moved, np.zeros(200, dtype=bool))
+    assert best_shape(steps, spread_out(z, 100), 2)[0].length == 0.0
 
 
 def test_what_is_learned_later_is_added():
     steps = pendulum(400)
-    units = FlowUnits.of(steps)
+    units = FlowUnits.of_features(steps)
     local = units.seen(steps)
     model = FlowModel.of(local.chosen(slice(300)), 2)
     before = model.frozen()
@@ -63,7 +65,7 @@ def test_what_is_learned_later_is_added():
 def test_a_wall_is_found_and_stops():
     model, local = learned(pendulum(600, wall=-0.9))
     assert model.wall is not None
-    assert (model.wall.axis, model.wall.sign) == (0, -1.0)
+    assert model.wall.normal.tolist() == [-1.0, 0.0]
     off = local.departure + model.displacement(local.departure, local.action) - local.arrival
     assert np.quantile(np.abs(off).max(axis=1), 0.97) < 0.02
 
@@ -72,7 +74,7 @@ def test_ends_beyond_a_threshold():
     rng = np.random.default_rng(0)
     arrival = rng.uniform(size=(300, 3))
     ended = (arrival[:, 1] > 0.9) | (arrival[:, 2] < 0.05)
-    ends = learn_ends(arrival[~ended], arrival, ended)
+    ends = learn_ends(arrival[~ended], arrival, ended, np.eye(arrival.shape[1]))
     assert isinstance(ends, Thresholds)
     assert ends.high[1] == pytest.approx(0.9, abs=0.02)
     assert ends.low[2] == pytest.approx(0.05, abs=0.02)
@@ -83,22 +85,63 @@ def test_one_end_of_another_kind_has_its_own_threshold():
     arrival = np.random.default_rng(0).uniform(0.2, 0.8, size=(300, 2))
     arrival[:40, 0], arrival[40, 1] = 0.95, 0.97
     ended = np.arange(300) <= 40
-    ends = learn_ends(arrival[~ended], arrival, ended)
+    ends = learn_ends(arrival[~ended], arrival, ended, np.eye(arrival.shape[1]))
     assert isinstance(ends, Thresholds)
     assert ends.probability(np.array([[0.5, 0.96], [0.9, 0.5], [0.5, 0.5]])).tolist() == [1, 1, 0]
 
 
 def test_ends_that_are_no_threshold_are_logistic():
     arrival = np.random.default_rng(0).uniform(size=(2000, 2))
-    ended = arrival[:, 0] + arrival[:, 1] > 1.6
-    ends = learn_ends(arrival[~ended], arrival, ended)
+    ended = np.square(arrival - 0.5).sum(axis=1) > 0.25
+    ends = learn_ends(arrival[~ended], arrival, ended, np.eye(arrival.shape[1]))
     assert isinstance(ends, LogisticEnds)
     wrong = (ends.probability(arrival) > 0.5) != ended
     assert wrong.mean() < 0.01
 
 
+@pytest.mark.parametrize("sides", [1, 2])
+def test_ends_beyond_a_plane_in_any_direction(sides):
+    rng = np.random.default_rng(1)
+    normal = np.array([0.6, -0.64, 0.48])
+    arrival = rng.uniform(size=(400, 3))
+    along = (arrival - 0.5) @ normal
+    ended = np.abs(along) > 0.5 if sides == 2 else along > 0.45
+    ends = learn_ends(arrival[~ended], arrival, ended, np.eye(3))
+    assert ended.sum() < 30
+    assert isinstance(ends, HalfSpaces)
+    assert len(ends.weights) == sides
+    found = ends.weights[:, 1:] / np.linalg.norm(ends.weights[:, 1:], axis=1, keepdims=True)
+    assert (np.abs(found @ normal) > 0.98).all()
+    other = rng.uniform(size=(2000, 3))
+    along = (other - 0.5) @ normal
+    true = np.abs(along) > 0.5 if sides == 2 else along > 0.45
+    assert ((ends.probability(other) > 0.5) != true).mean() < 0.02
+
+
+def test_thresholds_are_those_of_features_in_any_units():
+    steps = pendulum(400)
+    steps = steps.chosen(steps.departure[:, 0] < 0.9)
+    steps = steps._replace(ended=steps.arrival[:, 0] > 0.9)
+    units = FlowUnits.of_motion(steps)
+    local = units.seen(steps)
+    ends = learn_ends(local.departure, local.arrival, local.ended, units.features)
+    assert isinstance(ends, Thresholds)
+    assert (ends.probability(local.arrival) == local.ended).all()
+
+
+def test_a_wall_is_found_in_any_direction():
+    steps, mix = pendulum(600, wall=-0.9), np.array([[0.6, -0.8], [0.8, 0.6]])
+    mixed = steps._replace(departure=steps.departure @ mix, arrival=steps.arrival @ mix)
+    units, model, local = FlowModel.in_best_units(mixed, 2)
+    assert model.wall is not None
+    normal = mix @ (units.inverse @ model.wall.normal)
+    assert np.abs(normal[0]) > 2.0 * np.abs(normal[1])
+    off = local.departure + model.displacement(local.departure, local.action) - local.arrival
+    assert np.quantile(np.abs(off).max(axis=1), 0.9) < 0.02
+
+
 def test_no_end_was_seen():
-    nothing = learn_ends(np.zeros((3, 1)), np.ones((3, 1)), np.zeros(3, dtype=bool))
+    nothing = learn_ends(np.zeros((3, 1)), np.ones((3, 1)), np.zeros(3, dtype=bool), np.eye(1))
     assert isinstance(nothing, NoEnds)
 
 
@@ -114,9 +157,11 @@ def test_rewards_follow_the_arrival_and_the_end():
 
 
 @pytest.mark.parametrize("wall", [None, -0.9])
-def test_a_model_survives_a_file(wall):
+@pytest.mark.parametrize("across", [0.0, 0.7, 40.0])
+def test_a_model_survives_a_file(wall, across):
     steps = pendulum(400, wall=wall)
-    steps = steps._replace(ended=steps.arrival[:, 0] > 0.9)
+    along = steps.arrival[:, 0] + across * steps.arrival[:, 1]
+    steps = steps._replace(ended=along > np.quantile(along, 0.95))
     model, local = learned(steps)
     copy = model_from_arrays(ArrayReader(model_to_arrays(model)), 2, 2)
     for one, other in zip(

@@ -141,8 +141,8 @@ def log_evidence_of_points(
     |precision_n| / |precision| = |1 + gram|, and scale_n = scale + Y^T (1 + gram)^-1 Y.
     """
     n, n_targets = targets.shape
-    root = cholesky(gram + np.eye(n), lower=True)
-    half = np.linalg.solve(root, targets)
+    root = cholesky(gram + np.eye(n), lower=True, overwrite_a=True, check_finite=False)
+    half = solve_triangular(root, targets, lower=True)
     after = _positive(np.diag(scale) + half.T @ half, scale)
     return float(
         -0.5 * n * n_targets * math.log(math.pi)

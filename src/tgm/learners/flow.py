@@ -26,7 +26,8 @@ from tgm.transition.flow_file import (
     units_from_arrays,
     units_to_arrays,
 )
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 
 FIRST_PLAN = 20  # steps
 SOONEST = 30  # steps between two plans
@@ -91,6 +92,9 @@ class FlowLearner(FlowKnowledge):
         self._now = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
+        if terminated and self._is_content:
+            # An end that no imagined episode had, or to which hope has led: plan soon.
+            self._growth = 0.0
         return (
             self._planned(observation, log_density)
             if self._is_due()
@@ -168,26 +172,43 @@ class FlowLearner(FlowKnowledge):
         assert self._units is not None
         model = self._model.frozen()
         plan = make_plan(model, self._units, kept, self.gamma, self.newest)
-        starts = self._imagined_starts()
-        value = plan.imagined_return(plan, starts)
-        # Of two that imagination cannot tell apart the newer one is better while there are few
-        # steps, because it knows more; later the older one, because the agent has lived with it.
-        margin = AS_GOOD * (plan.highest - plan.lowest) * (-1.0 if self.n_steps < LATE else 1.0)
-        if self.best is not None and value <= self._best_return + margin:
-            self._best_return = self.best.imagined_return(plan, starts)
-        is_better = self.best is None or value > self._best_return + margin
-        # While nothing was found no plan is better than another, and hope needs new ones.
         has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
+        # While nothing was found no plan is better than another, and hope needs new ones.
+        is_better = self._is_better(plan) if has_found else True
         self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
         if has_found and not is_better:
             self._growth *= SLOWER
         self._planned_at, self.newest = self.n_steps, plan
         n_evicted = self.memory.all_learned()
         if is_better:
-            self.best, self._best_return = plan, value
+            self.best = plan
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
+        if self._is_content:
+            self._growth = SLOWER * LATE_GROWTH
         info = self._info(observation, log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
+
+    @property
+    def _is_content(self) -> bool:
+        """Whether nothing is left to gain: imagined episodes cannot be better."""
+        best = self.best
+        return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
+
+    def _is_better(self, plan: Plan) -> bool:
+        """Whether imagined episodes of a new plan are better than those of the greedy one.
+
+        Of two that imagination cannot tell apart the newer one is better while there are few
+        steps, because it knows more; later the older one, because the agent has lived with it.
+        """
+        starts = self._imagined_starts()
+        value = plan.imagined_return(plan, starts)
+        margin = AS_GOOD * plan.range * (-1.0 if self.n_steps < LATE else 1.0)
+        if self.best is not None and value <= self._best_return + margin:
+            self._best_return = self.best.imagined_return(plan, starts)
+        if self.best is not None and value <= self._best_return + margin:
+            return False
+        self._best_return = value
+        return True
 
     def _imagined_starts(self) -> FloatArray:
         """(n, n_features) where episodes began, and where the agent was lately.
@@ -201,9 +222,8 @@ class FlowLearner(FlowKnowledge):
         """Add the new steps to the laws; returns the kept steps in their units."""
         kept = self.memory.steps()
         if self._model is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
-            self._units, self._shaped_at = FlowUnits.of(kept), self.n_steps
-            local = self._units.seen(kept)
-            self._model = FlowModel.of(local, self.n_actions)
+            self._shaped_at = self.n_steps
+            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions)
             return local
         assert self._units is not None
         local = self._units.seen(kept)
@@ -226,8 +246,8 @@ class FlowLearner(FlowKnowledge):
         z = units.local(before[None])
         off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
         noise = np.diag(model.law.noise) + NOISE_FLOOR
-        spread = np.sqrt(2.0 * np.pi * noise) * units.span
-        return float(-0.5 * np.sum(np.square(off) / noise) - np.log(spread).sum())
+        log_spread = 0.5 * np.log(2.0 * np.pi * noise).sum() + np.linalg.slogdet(units.axes)[1]
+        return float(-0.5 * np.sum(np.square(off) / noise) - log_spread)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -263,7 +283,7 @@ class FlowLearner(FlowKnowledge):
         self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
-        if saved.has("units.span"):
+        if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
             self._model = model_from_arrays(saved.part("model"), n_features, n_actions)
             n_inputs = len(self._model.law.prior.precision)

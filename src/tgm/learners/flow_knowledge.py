@@ -62,8 +62,8 @@ class FlowKnowledge:
         n, n_features = len(self.state_ids), self.n_features
         if self.best is None:
             return np.empty((0, n_features, n_features))
-        deviation = NARROW * self.best.support.spacing * self.best.units.span
-        return np.broadcast_to(np.diag(np.square(deviation)), (n, n_features, n_features))
+        axes = NARROW * self.best.support.spacing * self.best.units.axes
+        return np.broadcast_to(axes.T @ axes, (n, n_features, n_features))
 
     @property
     def feature_use(self) -> FeatureUse:

@@ -19,11 +19,11 @@ from tgm.transition.flow_law import (
     LEAST_NOISE,
     MOST_BUMPS,
     FlowLaw,
-    choose_shape,
+    best_shape,
     spread_out,
     typical,
 )
-from tgm.transition.flow_model import FlowUnits, Steps
+from tgm.transition.flow_units import FlowUnits, Steps
 
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
 LOOK_AT = (48, 96, 160)  # steps at which both are compared; then cells have won
@@ -85,22 +85,23 @@ class FlowTrial:
         steps = self.steps()
         is_step = np.array([event.action is not None for event in self.events])
         cells = np.array(self._log_densities)[is_step][WEIGHED_FROM:]
-        units = FlowUnits.of(steps)
+        units = FlowUnits.of_features(steps)
+        span = np.diag(units.axes)
         local = units.seen(steps)
         moved = local.arrival - local.departure
         compared = relevant & (np.ptp(steps.departure, axis=0) > 0.0) & moved.any(axis=0)
-        is_plain = bool(((units.span > TINIEST) & (units.span < 1.0 / TINIEST)).all())
+        is_plain = bool(((span > TINIEST) & (span < 1.0 / TINIEST)).all())
         if not compared.any() or not is_plain:
             return -np.inf, len(cells)
         centres = spread_out(local.departure, MOST_BUMPS)
-        shape = choose_shape(local.departure, local.action, moved, centres, self._n_actions)
+        shape = best_shape(local, centres, self._n_actions)[0]
         unit = typical(moved)
         law = FlowLaw(shape, centres, unit, self._n_actions)
         inputs = law.inputs(local.departure, local.action)
         gram = (inputs / law.prior.precision) @ inputs.T
         targets = (moved / unit)[:, compared]
         later = _evidence(gram, targets) - _evidence(gram, targets, WEIGHED_FROM)
-        volume = float(np.log(unit * units.span)[compared].sum())
+        volume = float(np.log(unit * span)[compared].sum())
         return later - len(cells) * volume - float(cells.sum()), len(cells)
 
     def steps(self) -> Steps:

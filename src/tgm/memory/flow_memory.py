@@ -6,7 +6,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
-from tgm.transition.flow_model import Steps
+from tgm.transition.flow_units import Steps
 
 MOST_KEPT = 8000  # steps; then half of them are left
 MOST_STARTS = 64  # first observations of episodes: the newest

@@ -25,7 +25,8 @@ from tgm.planning.flow_support import (
     hold,
 )
 from tgm.planning.interpolation import Interpolation
-from tgm.transition.flow_model import FlowModel, FlowUnits, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import FlowUnits, Steps
 
 FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
 LEAST_FAR = 0.1  # the same, in spans
@@ -89,18 +90,30 @@ class Plan(NamedTuple):
     def promises_more(self, greedy: FloatArray, hopeful: FloatArray) -> bool:
         """Whether hope is worth clearly more than the greedy value, both (n_actions,)."""
         gain = float(hopeful.max() - greedy.max())
-        return gain > CLEARLY * (self.highest - self.lowest)
+        return gain > CLEARLY * self.range
+
+    @property
+    def range(self) -> float:
+        """How far values may be apart."""
+        return self.highest - self.lowest
+
+    @property
+    def most_imagined(self) -> float:
+        """No imagined episode is worth more."""
+        return self.highest * (1.0 - self.gamma**IMAGINED)
 
     def imagined_return(self, newest: Plan, starts: FloatArray) -> float:
         """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
 
-        Beyond what that plan has seen the rest is worth the lowest value.
+        Beyond what that plan has seen the rest is worth the lowest value. Actions are chosen
+        again as rarely as their values suppose.
         """
         model, units = newest.model, newest.units
         now, gone_on = starts, np.ones(len(starts))
-        total = 0.0
-        for _ in range(IMAGINED):
-            actions = self.action_values(now)[0].argmax(axis=1)
+        total, actions = 0.0, np.zeros(len(starts), dtype=np.intp)
+        for step in range(IMAGINED):
+            if step % HELD_IN_ACTING == 0:
+                actions = self.action_values(now)[0].argmax(axis=1)
             arrival, p_end, reward = model.advance(units.local(now), actions)
             p_end = (p_end > SURE_END).astype(float)  # half an end is no end: episodes go on
             total += float(gone_on @ reward)
@@ -109,6 +122,7 @@ class Plan(NamedTuple):
             total += float(gone_on @ ~inside) * self.lowest
             goes_on = inside & (gone_on > 1e-3)
             now, gone_on = units.observations(arrival[goes_on]), gone_on[goes_on]
+            actions = actions[goes_on]
             if len(now) == 0:
                 break
         return total / len(starts)

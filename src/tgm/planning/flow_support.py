@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.transition.flow_model import FlowModel, Steps
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import Steps
 
 MOST_POINTS = 4000  # visited and imagined
 MOST_VISITED = 3000

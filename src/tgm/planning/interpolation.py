@@ -16,6 +16,7 @@ NEIGHBOURS_PER_FEATURE = 3
 ROUNDS = 4  # of Newton's method; at the edge of the support there is no exact lambda
 WIDTH = 0.7  # bandwidth, in spacings of the support
 RIDGE = 0.01  # added to the curvature, in squares of the bandwidth: it bounds lambda at the edge
+EXACT = 1e-4  # bandwidths by which an average may miss its point
 LONGEST = 3.0  # step of Newton's method
 
 
@@ -47,20 +48,28 @@ def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: floa
     band = np.maximum(WIDTH * spacing, WIDTH * distance[:, rank])
     offsets = offsets / band[:, None, None]
     closeness = -0.5 * np.square(distance / band[:, None])
-    tilt = np.zeros((len(offsets), n_features, 1))
-    flipped, ridge = offsets.transpose(0, 2, 1), RIDGE * np.eye(n_features)
-    weights = _softmax(closeness)
+    weights = _normalised(closeness)
+    tilt, ridge = np.zeros((len(offsets), 1, n_features)), RIDGE * np.eye(n_features)
+    left = np.arange(len(offsets))  # those that are not exact yet
     for _ in range(ROUNDS):
-        weighted = flipped * weights[:, None]
-        off = weighted.sum(axis=2)
-        curvature = weighted @ offsets - off[:, :, None] * off[:, None] + ridge
-        step = np.linalg.solve(curvature, off[:, :, None])
-        length = np.sqrt(np.einsum("nij,nij->n", step, step))
-        tilt -= step * np.minimum(1.0, LONGEST / np.maximum(length, 1e-9))[:, None, None]
-        weights = _softmax(closeness + (offsets @ tilt)[:, :, 0])
+        off = weights[left, None] @ offsets
+        is_off = np.abs(off).max(axis=(1, 2)) > EXACT
+        if not is_off.all():
+            left, off, offsets = left[is_off], off[is_off], offsets[is_off]
+            tilt, closeness = tilt[is_off], closeness[is_off]
+            if len(left) == 0:
+                break
+        across = off.transpose(0, 2, 1)
+        spread = (offsets * weights[left, :, None]).transpose(0, 2, 1) @ offsets
+        step = np.linalg.solve(spread - across * off + ridge, across).transpose(0, 2, 1)
+        length = np.sqrt(np.square(step).sum(axis=2, keepdims=True))
+        tilt -= step * (LONGEST / np.maximum(length, LONGEST))
+        weights[left] = _normalised(closeness + (tilt @ offsets.transpose(0, 2, 1))[:, 0])
     return weights
 
 
-def _softmax(log_weights: FloatArray) -> FloatArray:
-    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+def _normalised(log_weights: FloatArray) -> FloatArray:
+    """Weights that sum to one; the nearest are never so far, nor tilts so long, that one is inf."""
+    weights = np.exp(log_weights)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights

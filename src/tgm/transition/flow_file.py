@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
+from tgm.distributions import FloatArray
 from tgm.distributions.linear_gaussian import RegressionSums
-from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays, prefixed
+from tgm.errors import DataError
+from tgm.files.arrays import ANY, LARGEST, LARGEST_SUM, ArrayReader, Arrays, prefixed
+from tgm.transition.flow_ends import EndLaw, HalfSpaces, LogisticEnds, NoEnds, Thresholds
 from tgm.transition.flow_law import FlowLaw
-from tgm.transition.flow_model import FlowModel, FlowUnits, Wall
-from tgm.transition.flow_outcomes import EndLaw, LogisticEnds, NoEnds, RewardLaw, Thresholds
+from tgm.transition.flow_model import FlowModel, Wall
+from tgm.transition.flow_rewards import RewardLaw
+from tgm.transition.flow_units import FlowUnits
 
 LARGEST_BOUND = 1e50  # stands for an infinite threshold in a file
 
 
 def model_to_arrays(model: FlowModel) -> Arrays:
     """What a model predicts with."""
-    arrays = prefixed("law", model.law.to_arrays())
+    arrays = prefixed("law", model.law.to_arrays()) | {"features": model.features}
     if model.wall is not None:
         wall = model.wall
-        arrays["wall.where"] = np.array([wall.axis, wall.sign, wall.threshold])
+        arrays["wall.where"] = np.array([*wall.normal, wall.threshold])
         arrays |= prefixed("wall.law", wall.law.to_arrays())
     if isinstance(model.ends, Thresholds):
         bounds = np.array([model.ends.low, model.ends.high])
         arrays["ends.bounds"] = np.clip(bounds, -LARGEST_BOUND, LARGEST_BOUND)
+    elif isinstance(model.ends, HalfSpaces):
+        arrays["ends.planes"] = model.ends.weights
     elif isinstance(model.ends, LogisticEnds):
         arrays["ends.weights"] = model.ends.weights
     rewards = model.rewards
@@ -34,12 +40,13 @@ def model_to_arrays(model: FlowModel) -> Arrays:
 
 def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> FlowModel:
     """Take over what `model_to_arrays` gave, checked; it can predict, its sums are empty."""
-    model = FlowModel(FlowLaw.from_arrays(saved.part("law"), n_features, n_actions))
+    features = saved.floats("features", n_features, n_features).copy()
+    model = FlowModel(FlowLaw.from_arrays(saved.part("law"), n_features, n_actions), features)
     if saved.has("wall.where"):
-        axis, sign, threshold = saved.floats("wall.where", 3).tolist()
+        where = saved.floats("wall.where", n_features + 1)
         law = FlowLaw.from_arrays(saved.part("wall.law"), n_features, n_actions)
-        model.wall = Wall(min(max(int(axis), 0), n_features - 1), sign, threshold, law)
-    model.ends = _ends(saved.part("ends"), n_features)
+        model.wall = Wall(where[:-1].copy(), float(where[-1]), law)
+    model.ends = _ends(saved.part("ends"), model.directions)
     forms = saved.whole("reward.forms", 2, high=2).tolist()
     weights = []
     for name, form in zip(("going", "ending"), forms, strict=True):
@@ -50,11 +57,14 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
     return model
 
 
-def _ends(saved: ArrayReader, n_features: int) -> EndLaw:
+def _ends(saved: ArrayReader, directions: FloatArray) -> EndLaw:
+    n_directions, n_features = directions.shape
     if saved.has("bounds"):
-        low, high = saved.floats("bounds", 2, n_features)
+        low, high = saved.floats("bounds", 2, n_directions)
         low = np.where(low <= -LARGEST_BOUND, -np.inf, low)
-        return Thresholds(low, np.where(high >= LARGEST_BOUND, np.inf, high))
+        return Thresholds(directions, low, np.where(high >= LARGEST_BOUND, np.inf, high))
+    if saved.has("planes"):
+        return HalfSpaces(saved.floats("planes", ANY, 1 + n_features).copy())
     if saved.has("weights"):
         return LogisticEnds(saved.floats("weights", _n_quadratic(n_features)))
     return NoEnds()
@@ -85,11 +95,17 @@ def sums_from_arrays(saved: ArrayReader, n_inputs: int, n_targets: int) -> Regre
 
 
 def units_to_arrays(units: FlowUnits) -> Arrays:
-    """Origin and span."""
-    return {"origin": units.origin, "span": units.span}
+    """Everything."""
+    return units._asdict()
 
 
 def units_from_arrays(saved: ArrayReader, n_features: int) -> FlowUnits:
     """Take over what `units_to_arrays` gave, checked."""
-    span = saved.floats("span", n_features, low=1e-60)
-    return FlowUnits(saved.floats("origin", n_features), span)
+    origin = saved.floats("origin", n_features, size=LARGEST)
+    axes, inverse = (
+        saved.floats(name, n_features, n_features, size=LARGEST_SUM).copy()
+        for name in ("axes", "inverse")
+    )
+    if not np.allclose(axes @ inverse, np.eye(n_features), atol=1e-6):
+        raise DataError("array 'inverse' is not the inverse of array 'axes'")
+    return FlowUnits(origin, axes, inverse)

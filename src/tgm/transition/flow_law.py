@@ -7,7 +7,6 @@ all actions share them and how large the weights may be is decided by evidence.
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from tgm.distributions.linear_gaussian import (
 )
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
+from tgm.transition.flow_units import Steps
 
 LENGTHS = (0.0, 0.2, 0.4, 0.8, 1.6)  # widths of bumps in spans of a feature; 0: no bumps
 SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of the noise
@@ -75,8 +75,10 @@ class FlowLaw:
             np.zeros((n_features, n_features)),
         )
         self.noise = np.zeros((n_features, n_features))  # covariance of what is not explained
+        n_sets = 1 if shape.is_shared else n_actions
         self._linear = np.zeros((n_actions, 1 + n_features, n_features))
-        self._bumps = np.zeros((n_actions, len(self.centres), n_features))
+        self._bumps = np.zeros((n_sets, len(self.centres), n_features))
+        self._reach = 0.5 * np.square(self.centres).sum(axis=1)
 
     def add(self, z: FloatArray, actions: IntArray, displacement: FloatArray) -> None:
         """Learn from points (n, n_features), actions (n,) and displacements (n, n_features)."""
@@ -89,12 +91,11 @@ class FlowLaw:
         n_features, n_actions = len(self.unit), self.n_actions
         weights, n_each = fitted.weights * self.unit, 1 + n_features
         own = weights[n_each : (1 + n_actions) * n_each].reshape(n_actions, n_each, n_features)
-        self._linear = own + weights[:n_each]
+        self._linear = np.ascontiguousarray(own + weights[:n_each])
         n_sets = 1 if self.shape.is_shared else n_actions
         bumps = weights[(1 + n_actions) * n_each :].reshape(n_sets, len(self.centres), n_features)
         # Contiguous as in a file: another layout may round a product differently.
-        bumps = np.ascontiguousarray(bumps)
-        self._bumps = np.broadcast_to(bumps, self._bumps.shape)
+        self._bumps = np.ascontiguousarray(bumps)
         self.noise = fitted.noise * np.outer(self.unit, self.unit)
 
     def inputs(self, z: FloatArray, actions: IntArray) -> FloatArray:
@@ -109,36 +110,28 @@ class FlowLaw:
 
     def bumps(self, z: FloatArray) -> FloatArray:
         """(n, n_bumps) the bumps at points."""
-        square = (z @ self.centres.T) * 2.0
-        square -= np.square(z).sum(axis=1)[:, None]
-        square -= np.square(self.centres).sum(axis=1)
-        square *= 0.5 / self.shape.length**2
+        square = z @ self.centres.T
+        square -= 0.5 * np.square(z).sum(axis=1)[:, None]
+        square -= self._reach
+        square *= 1.0 / self.shape.length**2
         return np.exp(square, out=square)
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement of points."""
-        linear = _linear(z)
-        moved = np.zeros_like(z)
-        bumps = self.bumps(z) if self.shape.length else None
-        if bumps is not None and self.shape.is_shared:
-            moved += bumps @ self._bumps[0]
-        for action in range(self.n_actions):
-            chosen = np.flatnonzero(actions == action)
-            if len(chosen):
-                moved[chosen] += linear[chosen] @ self._linear[action]
-                if bumps is not None and not self.shape.is_shared:
-                    moved[chosen] += bumps[chosen] @ self._bumps[action]
+        moved = np.asarray((_linear(z)[:, None] @ self._linear[actions])[:, 0])
+        if self.shape.length:
+            each = self.bumps(z) @ self._bumps  # of each set
+            moved += each[0] if self.shape.is_shared else each[actions, np.arange(len(z))]
         return moved
 
     def to_arrays(self) -> Arrays:
         """What it predicts with; not the sums."""
-        n_sets = 1 if self.shape.is_shared else self.n_actions
         return {
             "shape": np.array(self.shape, dtype=np.float64),
             "centres": self.centres,
             "unit": self.unit,
             "linear": self._linear,
-            "bumps": np.ascontiguousarray(self._bumps[:n_sets]),
+            "bumps": self._bumps,
             "noise": self.noise,
         }
 
@@ -155,31 +148,38 @@ class FlowLaw:
         n_sets, n_bumps = 1 if is_shared else n_actions, len(law.centres)
         law._linear = saved.floats("linear", n_actions, 1 + n_features, n_features).copy()
         bumps = saved.floats("bumps", n_sets, n_bumps, n_features).copy()
-        law._bumps = np.broadcast_to(bumps, law._bumps.shape)
+        law._bumps = bumps
         law.noise = saved.floats("noise", n_features, n_features)
         return law
 
 
-def choose_shape(
-    z: FloatArray, actions: IntArray, displacement: FloatArray, centres: FloatArray, n_actions: int
-) -> LawShape:
-    """The shape of the highest evidence; points are judged evenly spaced in time if many."""
-    chosen = np.linspace(0, len(z) - 1, min(len(z), JUDGED)).astype(np.intp)
-    z, actions, displacement = z[chosen], actions[chosen], displacement[chosen]
-    unit = typical(displacement)
-    targets, best, highest = displacement / unit, LawShape(), -np.inf
+def best_shape(steps: Steps, centres: FloatArray, n_actions: int) -> tuple[LawShape, float, int]:
+    """The shape of the highest evidence, that evidence, and of how many points it is.
+
+    Points are judged evenly spaced in time if there are many.
+    """
+    n = len(steps.action)
+    judged = steps.chosen(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.intp))
+    z, n = judged.departure, len(judged.action)
+    moved = judged.arrival - z
+    unit = typical(moved)
+    targets, best, highest = moved / unit, LawShape(), -np.inf
     scale, dof = np.full(len(unit), LEAST_NOISE**2), len(unit) + 1.0
-    for length, is_shared in itertools.product(LENGTHS, (True, False)):
-        if not length and not is_shared:
-            continue
-        law = FlowLaw(LawShape(length, is_shared, 1.0), centres, unit, n_actions)
-        inputs = law.inputs(z, actions)
-        gram = (inputs / law.prior.precision) @ inputs.T
-        for looseness in SIGNAL_TO_NOISE:
-            evidence = log_evidence_of_points(looseness * gram, targets, scale, dof)
-            if evidence > highest:
-                best, highest = LawShape(length, is_shared, looseness), evidence
-    return best
+    same = np.equal.outer(judged.action, judged.action)
+    # What (1, z) of all actions and of each one's own share; then what bumps do.
+    straight = LINEAR_SHARE * (_linear(z) @ _linear(z).T) * (1.0 + same)
+    for length in LENGTHS:
+        shared = straight
+        if length:
+            bumps = FlowLaw(LawShape(length), centres, unit, n_actions).bumps(z)
+            shared = bumps @ bumps.T
+        for is_shared in (True, False) if length else (True,):
+            gram = straight if not length else straight + (shared if is_shared else shared * same)
+            for looseness in SIGNAL_TO_NOISE:
+                evidence = log_evidence_of_points(looseness * gram, targets, scale, dof)
+                if evidence > highest:
+                    best, highest = LawShape(length, is_shared, looseness), evidence
+    return best, highest - n * float(np.log(unit).sum()), n
 
 
 def spread_out(points: FloatArray, n: int) -> FloatArray:

@@ -9,15 +9,18 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.linear_gaussian import log_evidence
+from tgm.distributions.logistic import fit_logistic, linear
+from tgm.transition.flow_ends import EndLaw, NoEnds, learn_ends
 from tgm.transition.flow_law import (
     MOST_BUMPS,
     FlowLaw,
     LawShape,
-    choose_shape,
+    best_shape,
     spread_out,
     typical,
 )
-from tgm.transition.flow_outcomes import EndLaw, NoEnds, RewardLaw, learn_ends
+from tgm.transition.flow_rewards import RewardLaw
+from tgm.transition.flow_units import FlowUnits, Steps
 
 EXCEPTION = 6.0  # medians of the residuals: above, a step may be of another law
 LEAST_EXCEPTION = 0.15  # typical displacements: below, a residual is no exception
@@ -26,96 +29,37 @@ MOST_EXCEPTIONS = 0.3  # share of the steps; more are no exceptions
 WRONG_SIDE = 0.25  # share of exceptions on the wrong side of a wall, or of others beyond it
 TRIMMED = 5  # times that the laws are fitted without exceptions
 SMOOTH = LawShape(0.8, True, 1e4)  # of laws that a wall cannot hide in
-EDGE = 1  # per cent of the observations that lie below 0 and above 1 in each feature
-
-
-class Steps(NamedTuple):
-    """Steps in order of time.
-
-    Attributes:
-        departure, arrival: (n, n_features) observations before and after.
-        action: (n,) indices.
-        reward: (n,)
-        ended: (n,) whether the episode terminated.
-    """
-
-    departure: FloatArray
-    action: IntArray
-    reward: FloatArray
-    arrival: FloatArray
-    ended: BoolArray
-
-    @property
-    def points(self) -> FloatArray:
-        """(2 n, n_features) where they began, then where they led."""
-        return np.concatenate([self.departure, self.arrival])
-
-    def chosen(self, which: IntArray | BoolArray | slice) -> Steps:
-        """Some of them."""
-        return Steps(
-            self.departure[which],
-            self.action[which],
-            self.reward[which],
-            self.arrival[which],
-            self.ended[which],
-        )
-
-
-class FlowUnits(NamedTuple):
-    """Coordinates z = (x - origin) / span in which most observations are from 0 to 1."""
-
-    origin: FloatArray
-    span: FloatArray
-
-    @classmethod
-    def of(cls, steps: Steps) -> FlowUnits:
-        """The units of some steps."""
-        low, high = np.percentile(steps.points, [EDGE, 100 - EDGE], axis=0)
-        whole = np.ptp(steps.points, axis=0)
-        span = np.where(high > low, high - low, np.where(whole > 0.0, whole, 1.0))
-        return cls(low, span)
-
-    def local(self, points: FloatArray) -> FloatArray:
-        """Observations in these units."""
-        return (points - self.origin) / self.span
-
-    def observations(self, local: FloatArray) -> FloatArray:
-        """What has these coordinates."""
-        return local * self.span + self.origin
-
-    def seen(self, steps: Steps) -> Steps:
-        """Steps in these units."""
-        return steps._replace(
-            departure=self.local(steps.departure), arrival=self.local(steps.arrival)
-        )
 
 
 class Wall(NamedTuple):
     """Where the laws would lead beyond a threshold, another law holds.
 
     Attributes:
-        axis: the feature.
-        sign: +1 if beyond is above, -1 if it is below.
-        threshold: of sign * feature.
+        normal: (n_features,) the direction in which it is crossed.
+        threshold: how far in that direction it is.
         law: displacement of steps into the wall.
     """
 
-    axis: int
-    sign: float
+    normal: FloatArray
     threshold: float
     law: FlowLaw
 
     def is_hit(self, arrival: FloatArray) -> BoolArray:
         """(n,) whether the laws would lead beyond it."""
-        return self.sign * arrival[:, self.axis] > self.threshold
+        return np.asarray(arrival @ self.normal > self.threshold)
 
 
 class FlowModel:
     """What steps do, in units in which the world is about as wide as one."""
 
-    def __init__(self, law: FlowLaw) -> None:
-        """Know laws of displacement; `learn` finds the rest."""
-        self.law, self.n_actions = law, law.n_actions
+    def __init__(self, law: FlowLaw, features: FloatArray) -> None:
+        """Know laws of displacement; `learn` finds the rest.
+
+        Args:
+            law: of displacement.
+            features: (n_features, n_features) a row for each feature: what it says of a point.
+        """
+        self.law, self.n_actions, self.features = law, law.n_actions, features
         self.total = law.sums  # of all steps, those into a wall included
         self.wall: Wall | None = None
         self.ends: EndLaw = NoEnds()
@@ -123,31 +67,64 @@ class FlowModel:
         self.log_evidence = 0.0  # of the steps that were learned last, by the laws
 
     @classmethod
-    def of(cls, steps: Steps, n_actions: int) -> FlowModel:
-        """Learn from steps in local units, with laws of the shape that they ask for."""
+    def of(cls, steps: Steps, n_actions: int, features: FloatArray | None = None) -> FlowModel:
+        """Learn from steps in local units, with laws of the shape that they ask for.
+
+        The features are the coordinates if they are not given.
+        """
+        if features is None:
+            features = np.eye(steps.departure.shape[1])
         centres = spread_out(steps.departure, MOST_BUMPS)
-        model = cls._shaped(steps, steps, centres, n_actions)
+        return cls._of_shape(
+            steps, best_shape(steps, centres, n_actions)[0], centres, features, n_actions
+        )
+
+    @classmethod
+    def in_best_units(cls, steps: Steps, n_actions: int) -> tuple[FlowUnits, FlowModel, Steps]:
+        """The units in which laws have the highest evidence, the model, and the steps in them."""
+        found = []
+        for units in (FlowUnits.of_features(steps), FlowUnits.of_motion(steps)):
+            local = units.seen(steps)
+            centres = spread_out(local.departure, MOST_BUMPS)
+            shape, evidence, n_judged = best_shape(local, centres, n_actions)
+            evidence -= n_judged * float(np.linalg.slogdet(units.axes)[1])
+            found.append((evidence, units, local, shape, centres))
+        _, units, local, shape, centres = max(found, key=lambda one: one[0])
+        return units, cls._of_shape(local, shape, centres, units.features, n_actions), local
+
+    @classmethod
+    def _of_shape(
+        cls,
+        steps: Steps,
+        shape: LawShape,
+        centres: FloatArray,
+        features: FloatArray,
+        n_actions: int,
+    ) -> FlowModel:
+        """Learn from steps with laws of a shape, or of another one if it has hidden a wall."""
+        unit = typical(steps.arrival - steps.departure)
+        model = cls(FlowLaw(shape, centres, unit, n_actions), features)
+        model.learn(steps, steps)
         if model.wall is None:
             # Narrow bumps may have hidden a wall: choose them by what a smooth law explains.
-            smooth = cls(FlowLaw(SMOOTH, centres, model.law.unit, n_actions))
+            smooth = cls(FlowLaw(SMOOTH, centres, unit, n_actions), features)
             moved = steps.arrival - steps.departure
             smooth.law.add(steps.departure, steps.action, moved)
             smooth.law.fit()
             odd = smooth._without(steps, moved, smooth._odd(steps, moved))
             if FEWEST <= odd.sum() < MOST_EXCEPTIONS * len(odd):
-                other = cls._shaped(steps, steps.chosen(~odd), centres, n_actions)
+                other = cls(
+                    FlowLaw(
+                        best_shape(steps.chosen(~odd), centres, n_actions)[0],
+                        centres,
+                        unit,
+                        n_actions,
+                    ),
+                    features,
+                )
+                other.learn(steps, steps)
                 if other.wall is not None and other.log_evidence > model.log_evidence:
                     return other
-        return model
-
-    @classmethod
-    def _shaped(cls, steps: Steps, judged: Steps, centres: FloatArray, n_actions: int) -> FlowModel:
-        """Learn from steps, with laws of the shape that some of them ask for."""
-        moved = judged.arrival - judged.departure
-        shape = choose_shape(judged.departure, judged.action, moved, centres, n_actions)
-        unit = typical(steps.arrival - steps.departure)
-        model = cls(FlowLaw(shape, centres, unit, n_actions))
-        model.learn(steps, steps)
         return model
 
     def learn(self, new: Steps, kept: Steps) -> None:
@@ -158,10 +135,15 @@ class FlowModel:
         self.total = law.sums
         law.fit()
         self.wall = self._find_wall(kept, kept.arrival - kept.departure)
-        self.ends = learn_ends(kept.departure, kept.arrival, kept.ended)
+        self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
         self.rewards = RewardLaw.of(
             kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions
         )
+
+    @property
+    def directions(self) -> FloatArray:
+        """(2 n_features, n_features) in which walls and ends may lie: coordinates and features."""
+        return np.concatenate([np.eye(len(self.features)), self.features])
 
     def frozen(self) -> FlowModel:
         """The model as it is now; what is learned later does not change it."""
@@ -196,9 +178,9 @@ class FlowModel:
             return None
         odd = self._without(steps, moved, odd)
         arrival = z + law.displacement(z, actions)
-        found = _separating(arrival, odd) if odd.sum() >= FEWEST else None
+        found = _separating(arrival, odd, self.directions) if odd.sum() >= FEWEST else None
         if found is not None:
-            axis, sign, threshold = found
+            normal, threshold = found
             beyond = FlowLaw(LawShape(looseness=1e6), z[:0], law.unit, self.n_actions)
             beyond.add(z[odd], actions[odd], moved[odd])
             beyond.fit()
@@ -206,7 +188,7 @@ class FlowModel:
             two_laws -= float(np.log(2.0 * z.shape[1] * len(z)))  # of choosing the threshold
             if two_laws > one_law:
                 self.log_evidence = two_laws
-                return Wall(axis, sign, threshold, beyond)
+                return Wall(normal, threshold, beyond)
         law.sums = everything
         law.fit()
         return None
@@ -237,20 +219,28 @@ class FlowModel:
         return np.asarray(off.max(axis=1))
 
 
-def _separating(arrival: FloatArray, odd: BoolArray) -> tuple[int, float, float] | None:
-    """The axis, side and threshold beyond which the laws lead odd steps, and no others."""
+def _separating(
+    arrival: FloatArray, odd: BoolArray, axes: FloatArray
+) -> tuple[FloatArray, float] | None:
+    """The direction and threshold beyond which the laws lead odd steps, and no others.
+
+    One of the axes (n_axes, n_features); or the direction that a logistic law finds, if fewer
+    steps are on the wrong side.
+    """
     best, fewest = None, WRONG_SIDE * float(odd.sum()) + 1.0
-    for axis in range(arrival.shape[1]):
-        for sign in (-1.0, 1.0):
-            inside = np.sort(sign * arrival[~odd, axis])
-            beyond = np.sort(sign * arrival[odd, axis])
-            # A threshold just below each odd step: those before it and others above are wrong.
-            above = len(inside) - np.searchsorted(inside, beyond)
-            wrong = np.arange(len(beyond)) + above
-            cut = int(wrong.argmin())
-            if wrong[cut] < fewest:
-                nearest = inside[inside < beyond[cut]].max(initial=-np.inf)
-                lowest = max(nearest, beyond[cut] - 1.0)
-                threshold = 0.5 * float(beyond[cut] + lowest)
-                best, fewest = (axis, sign, threshold), float(wrong[cut])
+    for normal in (*axes, *-axes, None):
+        if normal is None:
+            if fewest == 0.0:
+                break
+            normal = fit_logistic(linear(arrival), odd.astype(float))[0][1:]
+        inside, beyond = np.sort(arrival[~odd] @ normal), np.sort(arrival[odd] @ normal)
+        # A threshold just below each odd step: those before it and others above are wrong.
+        above = len(inside) - np.searchsorted(inside, beyond)
+        wrong = np.arange(len(beyond)) + above
+        cut = int(wrong.argmin())
+        if wrong[cut] < fewest:
+            nearest = inside[inside < beyond[cut]].max(initial=-np.inf)
+            lowest = max(nearest, beyond[cut] - float(np.linalg.norm(normal)))
+            threshold = 0.5 * float(beyond[cut] + lowest)
+            best, fewest = (normal, threshold), float(wrong[cut])
     return best
