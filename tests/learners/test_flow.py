@@ -125,6 +125,30 @@ def test_a_run_shows_the_model_as_it_is(tmp_path):
     assert (known[shown > 0] > 0).all()
 
 
+def drifting(n: int, seed: int = 0) -> list[Event]:
+    """A point that is pushed to and fro for ever: whatever is done, each step costs one."""
+    rng = np.random.default_rng(seed)
+    point = np.zeros(1)
+    events = [Event(point)]
+    for action in rng.integers(2, size=n).tolist():
+        point = 0.8 * point + 0.1 * (2 * action - 1) + 0.01 * rng.normal(size=1)
+        events.append(Event(point, action, -1.0))
+    return events
+
+
+@pytest.mark.parametrize(("n_before", "takes_over"), [(100, True), (1500, False)])
+def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_later(
+    n_before, takes_over
+):
+    learner, events = FlowLearner(1, 2, 0.9), drifting(n_before + 200)
+    learner.recall(events[: n_before + 1])
+    first = learner.state_ids.tolist()
+    later = [event.show(learner).changed_all for event in events[n_before + 1 :]]
+    assert any(later) == takes_over
+    assert (learner.state_ids.tolist() != first) == takes_over
+    assert (learner.newest is learner.best) == takes_over
+
+
 def test_memory_is_bounded_and_keeps_ends():
     memory = FlowMemory(1)
     for step in range(3 * MOST_KEPT):

@@ -13,11 +13,11 @@ from tgm.structure.revision import Refusal, Revision
 LEFT, RIGHT, FAR = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([5.0, 0.0])
 
 
-def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
+def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20, *, ends: bool = False):
     """A model in which state 0 stands for LEFT and RIGHT; state 1 is FAR, where both were entered.
 
     Action 0 leads from FAR to LEFT, action 1 to RIGHT; each is a step of weight one. Action 2 leads
-    back. The left ones come first, so that they are let go of first.
+    back. The left ones come first, so that they are let go of first. LEFT may be an end.
     """
     rng = np.random.default_rng(0)
     learner = OnlineLearner(2, 3, TGMConfig(bandwidth=0.5, kept_per_state=limit))
@@ -28,11 +28,12 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
     for action, place in [(0, LEFT)] * n_left + [(1, RIGHT)] * n_right:
         point = place + 0.1 * rng.normal(size=2)
         points[action].append(point)
-        into = Step(FAR, [(far, 1.0)], action, -1.0, 0.0, point)
+        end = float(ends and action == 0)
+        into = Step(FAR, [(far, 1.0)], action, -1.0, end, point)
         into.entries, into.after = [(far, state, 1.0)], [(state, 1.0)]
         back = Step(point, [(state, 1.0)], 2, -2.0 if action else -1.0, 0.0, FAR)
         back.entries, back.after = [(state, far, 1.0)], [(far, 1.0)]
-        for step in (into, back):
+        for step in (into,) if end else (into, back):
             online.states.add(step.after[0][0], step.arrival, 1.0)
             online.count(step, +1.0)
             online.memory.keep(step, step.after[0][0])
@@ -202,6 +203,16 @@ def test_counts_without_kept_steps_follow_the_kept_steps_of_their_row():
     for key, row in model.rows.items():
         assert sum(row.values()) == pytest.approx(model.visits[key], abs=1e-6)
         assert min(row.values(), default=0.0) >= 0.0
+
+
+def test_ends_go_with_the_counts_that_are_shared_out():
+    """Every step to the left ended its episode, none to the right; few of them are kept."""
+    learner, state, far, _ = one_state_for_two_places(30, 30, limit=6, ends=True)
+    model = learner.world.transitions
+    child = split(learner, state)
+    left = state if learner.world.states.mean[state][0] < 0.5 else child
+    assert model.ended == {(far, 0): {left: pytest.approx(30, abs=1e-6)}}
+    assert model.end_sum[far].tolist() == pytest.approx([30.0, 0.0, 0.0], abs=1e-6)
 
 
 def test_a_split_is_weighed_by_what_kept_steps_show():

@@ -232,6 +232,17 @@ def test_rows_that_do_the_same_are_known_and_weighed_as_if_looked_at_each_time(s
     assert quick.touched == slow.touched
 
 
+def test_in_a_world_of_chance_every_try_says_whether_a_row_is_random():
+    """There a row that was tried once is taken for random, until it has done the same often."""
+    model = make()
+    model.share_random = 0.6
+    model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert model.is_random[0, 0]
+    for _ in range(20):
+        model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert not model.is_random[0, 0]
+
+
 def merge_map(n: int, one: int, other: int) -> ComponentMap:
     old = np.arange(n)
     return ComponentMap(n, n, np.where(old == other, one, old), old, np.ones(n))
