@@ -171,3 +171,31 @@ def test_a_trial_is_over_when_cells_predict_as_well():
         wins.append(trial.add(Event(point, 0, 0.0, False), log_density, relevant))
     assert not any(wins)
     assert trial.is_over
+
+
+def weighed(gain: float, n_compared: int, n_steps: int) -> tuple[bool, bool]:
+    """Whether laws win at a look, and whether the trial is over, if they predict so much better."""
+    trial, relevant = FlowTrial(1, 1), np.ones(1, dtype=bool)
+    trial.gain = lambda _: (1.5 * n_compared, n_compared)  # undecided
+    trial.add(Event(np.zeros(1)), 0.0, relevant)
+    for _ in range(n_steps - 1):
+        assert not trial.add(Event(np.zeros(1), 0), 0.0, relevant)
+    assert not trial.is_over
+    trial.gain = lambda _: (gain, n_compared)
+    return trial.add(Event(np.zeros(1), 0), 0.0, relevant), trial.is_over
+
+
+@pytest.mark.parametrize(
+    ("gain", "n_compared", "wins"),
+    [(49.0, 10, False), (51.0, 10, True), (79.0, 40, False), (81.0, 40, True)],
+)
+def test_laws_must_win_by_fifty_nats_and_by_two_for_each_step(gain, n_compared, wins):
+    assert weighed(gain, n_compared, 48) == (wins, False)
+
+
+@pytest.mark.parametrize(
+    ("gain", "n_steps", "is_over"),
+    [(-900.0, 48, False), (63.0, 96, True), (65.0, 96, False), (65.0, 160, True)],
+)
+def test_a_trial_is_over_at_the_second_look_without_a_nat_for_each_step(gain, n_steps, is_over):
+    assert weighed(gain, 64, n_steps) == (False, is_over)

@@ -243,7 +243,7 @@ def test_a_merge_needs_three_nats():
 
 
 @pytest.mark.parametrize(
-    ("points", "more", "is_due"), [(3, 0, True), (20, 2, False), (20, 4, True)]
+    ("points", "more", "is_due"), [(3, 0, True), (5, 0, False), (20, 2, False), (20, 4, True)]
 )
 def test_a_state_is_looked_at_again_when_it_is_young_or_has_grown_by_a_seventh(
     points, more, is_due
@@ -273,3 +273,23 @@ def test_it_does_not_matter_which_half_is_named_first():
         assert_same(one.moments[half], other.moments[half])
     assert one.moments[state].weight > 25
     assert one.moments[state].mean[0] < 0.2 < 0.8 < one.moments[one.states[1]].mean[0]
+
+
+@pytest.mark.parametrize(("n_left", "is_weighed"), [(1, False), (2, True)])
+def test_a_split_needs_three_points(n_left, is_weighed, monkeypatch):
+    learner, state, _, _ = one_state_for_two_places(n_left, 1)
+    monkeypatch.setattr(learner.world.states, "is_wide", lambda _: True)
+    assert (learner._search.split(state, 8) is not None) == is_weighed
+
+
+def test_a_point_between_two_halves_is_of_both_but_one_in_a_hundred_is_nothing():
+    learner, state, _, _ = one_state_for_two_places(9, 9)
+    steps = learner.world.memory.into(state)
+    side = np.array([step.arrival[0] > 0.5 for step in steps])
+    halves = learner._search._halves(state, steps, side).halves
+    found = [halves(np.array([place, 0.0])) for place in np.linspace(0.0, 1.0, 2001)]
+    assert all(sum(share for _, share in belief) == pytest.approx(1.0) for belief in found)
+    smaller = [min(share for _, share in belief) for belief in found if len(belief) == 2]
+    assert 0.01 <= min(smaller) < 0.015
+    assert len(found[0]) == len(found[-1]) == 1
+    assert found[0] != found[-1]

@@ -161,6 +161,24 @@ def test_certainty_by_hand(counts, ends, expected):
     assert model.certainty[0, 0] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("tries", "expected"), [(1.4, 0.0), (1.5, 1.0)])
+def test_from_three_tries_on_a_third_of_them_counts_in_any_case(tries, expected):
+    model = make()
+    model.add(0, 0, 1, tries, 0.0, 0.0)
+    model.add(0, 0, 2, tries, 0.0, 0.0)
+    assert model.certainty[0, 0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("share", "is_doubted"), [(0.09, True), (0.11, False)])
+def test_a_surprise_is_no_doubt_where_one_row_in_ten_is_random(share, is_doubted):
+    model = make()
+    model.share_random = share
+    model.add(0, 0, 1, 60.0, 0.0, 0.0)
+    model.observe(0, 0, 2, 1.0, 0.0, 0.0)
+    assert not model.is_random[0, 0]
+    assert (model.certainty[0, 0] == 0.0) == is_doubted
+
+
 def test_certainty_of_all_can_be_doubted():
     model = make()
     model.add(0, 0, 1, 3.0, 0.0, 0.0)
