@@ -1,5 +1,7 @@
 """The learner of worlds that flow, behind the agent: who chooses it, and what it answers."""
 
+from dataclasses import replace
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import tgm
 from tgm.inspector import payload
 from tgm.learners.events import Event
 from tgm.learners.flow import FlowLearner
-from tgm.learners.flow_trial import LOOK_AT, FlowTrial
+from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
 from tgm.runs import Run
@@ -147,6 +149,40 @@ def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_
     assert any(later) == takes_over
     assert (learner.state_ids.tolist() != first) == takes_over
     assert (learner.newest is learner.best) == takes_over
+
+
+def planned_at(learner: FlowLearner, events: list[Event]) -> list[int]:
+    """The steps at which a new plan was made."""
+    found, newest = [], learner.newest
+    for event in events:
+        event.show(learner)
+        if learner.newest is not newest:
+            found.append(learner.n_steps)
+            newest = learner.newest
+    return found
+
+
+def test_while_there_are_few_steps_the_end_of_an_episode_asks_for_a_plan():
+    events = drifting(90)
+    ends = [replace(e, terminated=k > 0 and k % 12 == 0) for k, e in enumerate(events)]
+    without, with_ends = (planned_at(FlowLearner(1, 2, 0.9), told) for told in (events, ends))
+    assert len(with_ends) > len(without)
+    assert all(step % 12 == 0 for step in with_ends)
+
+
+def test_after_a_plan_that_was_no_better_the_next_one_takes_twice_as_long():
+    events = drifting(2800)
+    events[3] = replace(events[3], reward=-1.0001)  # something was found
+    learner = FlowLearner(1, 2, 0.9)
+    learner.recall(events[:1501])
+    first = learner.best
+    assert planned_at(learner, events[1501:]) == [2000]  # a quarter of them new; then half
+    assert learner.best is first
+
+
+@pytest.mark.parametrize(("n_features", "may"), [(12, True), (13, False)])
+def test_worlds_of_more_than_twelve_features_do_not_flow(n_features, may):
+    assert may_flow(n_features, tgm.TGMConfig()) == may
 
 
 def test_memory_is_bounded_and_keeps_ends():
