@@ -83,3 +83,22 @@ def test_it_is_weighed_again_when_these_rows_were_tried_a_fifth_more_often(monke
     assert is_weighed(0.2)
     assert not is_weighed(2.3)  # of 12.1 tries
     assert is_weighed(0.2)
+
+
+@pytest.mark.parametrize(("change", "n_assigned"), [(0.09, 1), (0.11, 2)])
+def test_what_followed_is_assigned_again_as_long_as_a_tenth_of_the_belief_has_changed(
+    change, n_assigned, monkeypatch
+):
+    learner, state, far, _ = one_state_for_two_places(3, 0)
+    first, second, third = learner.world.memory.into(state)
+    first.next, second.next, third.next = second, third, None
+    third.before, assigned = [(state, 1.0)], []
+
+    def assign_again(step, _):
+        assigned.append(step)
+        step.after = [(state, 1.0 - change), (far, change)]
+
+    monkeypatch.setattr(learner._reviser, "_assign_again", assign_again)
+    monkeypatch.setattr(learner._edit, "withdraw", lambda _: 0.0)
+    learner._reviser._reassign_followers(first, second, 0.0)
+    assert assigned == [second, third][:n_assigned]

@@ -103,6 +103,12 @@ def test_what_lies_beyond_all_that_was_seen_is_worth_the_lowest_value():
     assert (fast < 0.8 * plan.lowest).all()
 
 
+def test_a_tenth_of_the_span_around_all_that_was_seen_counts_as_seen(plan):
+    points = plan.units.seen(pushed()).points
+    np.testing.assert_allclose(plan.seen.low, points.min(axis=0) - 0.1)
+    np.testing.assert_allclose(plan.seen.high, points.max(axis=0) + 0.1)
+
+
 @pytest.mark.parametrize(("gain", "is_clear"), [(0.0, False), (0.9, False), (1.1, True)])
 def test_hope_must_promise_a_twentieth_of_the_range_of_values(plan, gain, is_clear):
     bounded = plan._replace(lowest=-15.0, highest=5.0)
