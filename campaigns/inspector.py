@@ -25,7 +25,7 @@ SOON = 1.0  # second
 def routes_of(folder: Path) -> list[str]:
     """Every kind of address that the server knows."""
     id_ = run_id(folder)
-    api = [f"/api/runs/{id_}{rest}" for rest in ("", "/outline", "/pulse", "/chunks/0")]
+    api = [f"/api/runs/{id_}{rest}" for rest in ("", "/outline", "/field", "/pulse", "/chunks/0")]
     return ["/", "/static/main.js", "/static/style.css", "/nowhere", "/api/runs", *api]
 
 

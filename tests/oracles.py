@@ -6,6 +6,7 @@ as mpmath numbers in lists, one per component, or one row per point.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import mpmath as mp
@@ -394,6 +395,22 @@ def polya_urn_log_probability(draws: list[int], concentration: Array) -> float:
     return log
 
 
+def unseen_share_by_urns(draws: list[int], weights: list[float], each: float) -> float:
+    """Probability that the next outcome is a new one, if nobody knows how many there are.
+
+    An urn of k colours has probability weights[k - 1]; each colour has `each` balls at first.
+    Outcomes 0, 1, ... in the order of their first time may be any different colours.
+    """
+    n_seen, total, new = len(set(draws)), 0.0, 0.0
+    for k, weight in enumerate(weights, start=1):
+        for colours in itertools.permutations(range(k), n_seen):
+            drawn = [colours[outcome] for outcome in draws]
+            joint = weight * math.exp(polya_urn_log_probability(drawn, np.full(k, each)))
+            total += joint
+            new += joint * (k - n_seen) * each / (k * each + len(draws))
+    return new / total
+
+
 def misreading_log_probability(draws: list[int], usual: int, places: int, misread: Array) -> float:
     """ln probability of a sequence of outcomes of a row that always leads to `usual`.
 
@@ -638,3 +655,24 @@ def regression_log_evidence(x: Array, y: Array, precision: Array, scale: Array, 
         matrix, moment = matrix + point * point.T, moment + point * target.T
         residual, nu = residual + off * off.T / spread, nu + 1
     return total
+
+
+def regression_predictive_covariance(
+    x: Array, y: Array, precision: Array, scale: Array, dof: float, at: Array
+) -> Array:
+    """(n_targets, n_targets) covariance of what follows the inputs `at`, by total variance.
+
+    E[cov(y | weights, noise)] + cov(E[y | weights, noise]) = E[noise] (1 + at^T N^-1 at), with the
+    mean of an inverse Wishart, scale / (dof - d - 1), and scale and dof updated point by point.
+    """
+    n_targets = y.shape[1]
+    matrix, moment = mp.diag([mp.mpf(float(p)) for p in precision]), mp.zeros(x.shape[1], n_targets)
+    residual, nu = mp.diag([mp.mpf(float(s)) for s in scale]), mp.mpf(dof)
+    for inputs, targets in zip(x, y, strict=True):
+        point, target = column(inputs), column(targets)
+        inverse = matrix**-1
+        off = target - (inverse * moment).T * point
+        residual, nu = residual + off * off.T / (1 + quadratic(point, inverse)), nu + 1
+        matrix, moment = matrix + point * point.T, moment + point * target.T
+    spread = (1 + quadratic(column(at), matrix**-1)) / (nu - n_targets - 1)
+    return np.array((residual * spread).tolist(), dtype=float)

@@ -6,6 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from campaigns.common.worlds import Stream
+from tests.oracles import regression_predictive_covariance
 
 import tgm
 from tgm.envs.maze import EAT
@@ -95,3 +96,112 @@ def test_an_explanation_takes_no_room_for_all_transitions():
         tracemalloc.stop()
     assert explanation.expected_next.shape == (2, agent.n_states)
     assert peak < n_dense / 10
+
+
+# --- worlds that flow -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def balancer():
+    return tgm.TGMAgent(gym.make("CartPole-v1"), seed=0).learn(200)
+
+
+UPRIGHT = np.array([0.01, 0.1, 0.02, -0.1], dtype=np.float32)
+FALLING = np.array([0.0, 0.5, 0.2, 1.5], dtype=np.float32)
+
+
+def next_in_the_world(observation, action):
+    world = gym.make("CartPole-v1").unwrapped
+    world.reset(seed=0)
+    world.state = np.array(observation, dtype=float)
+    arrival, _, terminated, _, _ = world.step(action)
+    return arrival, terminated
+
+
+def test_laws_say_what_each_action_leads_to(balancer):
+    for observation in (UPRIGHT, FALLING):
+        explanation = balancer.explain(observation)
+        assert explanation.expected_observation.shape == explanation.spread.shape == (2, 4)
+        for action in range(2):
+            arrival, terminated = next_in_the_world(observation, action)
+            off = np.abs(explanation.expected_observation[action] - arrival)
+            assert (off < 4.0 * explanation.spread[action] + 1e-2).all()
+            assert (explanation.expected_end[action] > 0.5) == terminated
+    total = explanation.expected_next.sum(axis=1) + explanation.expected_end
+    np.testing.assert_allclose(total, 1.0)
+
+
+def test_the_spread_is_that_of_the_predictive_distribution(balancer):
+    flow = balancer.learner.inner
+    units, law = flow.best.units, flow.best.model.law
+    assert flow.best.model.wall is None
+    steps = flow.memory.steps()
+    before, after = units.local(steps.departure), units.local(steps.arrival)
+    inputs, moved = law.inputs(before, steps.action), (after - before) / law.unit
+    axes = units.observations(np.eye(4)) - units.observations(np.zeros(4))
+    z = units.local(UPRIGHT[None].astype(float))
+    for action in range(2):
+        at = law.inputs(z, np.array([action]))[0]
+        prior = law.prior
+        local = regression_covariance(inputs, moved, prior, at) * np.outer(law.unit, law.unit)
+        wanted = np.sqrt(np.diag(axes.T @ local @ axes))
+        np.testing.assert_allclose(balancer.explain(UPRIGHT).spread[action], wanted, rtol=1e-3)
+
+
+def regression_covariance(inputs, targets, prior, at):
+    """The oracle where inputs are few, else the same in its form for points: (n, n) matrices."""
+    if inputs.shape[1] <= 20:
+        return regression_predictive_covariance(
+            inputs, targets, prior.precision, prior.scale, prior.dof, at
+        )
+    gram = np.eye(len(inputs)) + (inputs / prior.precision) @ inputs.T
+    across = (inputs / prior.precision) @ at
+    doubt = at @ (at / prior.precision) - across @ np.linalg.solve(gram, across)
+    scale = np.diag(prior.scale) + targets.T @ np.linalg.solve(gram, targets)
+    freedom = prior.dof + len(inputs) - targets.shape[1] - 1.0
+    return scale * (1.0 + doubt) / freedom
+
+
+def test_where_nothing_was_seen_the_spread_is_larger(balancer):
+    here, far = balancer.explain(UPRIGHT).spread, balancer.explain([2.3, 3.0, -0.2, 3.0]).spread
+    assert (far > 2.0 * here).all()
+
+
+def test_an_explanation_of_laws_in_words(balancer):
+    words = str(balancer.explain(FALLING))
+    assert "state" not in words
+    assert words.count("±") == 8
+    assert "observation[3]" in words
+    assert "the episode ends (100%)" in words
+    assert "ends" not in str(balancer.explain(UPRIGHT))
+
+
+def test_a_saved_agent_explains_to_the_bit(balancer, tmp_path):
+    balancer.save(tmp_path / "agent.tgm")
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm")
+    mine, others = balancer.explain(UPRIGHT), copy.explain(UPRIGHT)
+    np.testing.assert_array_equal(mine.expected_observation, others.expected_observation)
+    np.testing.assert_array_equal(mine.spread, others.spread)
+    # Asked again after more steps, it knows more.
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", gym.make("CartPole-v1"))
+    copy.explain(UPRIGHT)
+    copy.learn(20)
+    assert (copy.explain(UPRIGHT).spread != mine.spread).any()
+
+
+def test_steps_that_are_too_far_apart_leave_the_spread_unknown(balancer, tmp_path):
+    balancer.save(tmp_path / "agent.tgm")
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm")
+    copy.learner.inner.memory.add(np.full(4, 1e200), 0, 1.0, np.full(4, -1e200), ended=False)
+    explanation = copy.explain(UPRIGHT)
+    assert np.isfinite(explanation.expected_observation).all()
+    assert np.isnan(explanation.spread).all()
+    assert "spread unknown" in str(explanation)
+
+
+def test_places_have_no_laws(run):
+    agent, _ = run
+    explanation = agent.explain(GOAL)
+    assert explanation.expected_observation is None
+    assert explanation.spread is None
+    assert explanation.feature_names == agent.interface.feature_names

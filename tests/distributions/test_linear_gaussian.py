@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.oracles import regression_log_evidence
+from scipy.integrate import quad
+from tests.oracles import regression_log_evidence, regression_predictive_covariance
 
 from tgm.distributions.linear_gaussian import (
     RegressionPrior,
@@ -46,6 +47,34 @@ def test_the_posterior_is_ridge_regression(data):
     np.testing.assert_allclose(found.weights, np.linalg.solve(system, inputs.T @ targets))
     doubt = np.einsum("ni,ij,nj->n", inputs, np.linalg.inv(system), inputs)
     np.testing.assert_allclose(found.doubt(inputs), doubt)
+
+
+def test_the_predictive_covariance_is_noise_and_doubt(data):
+    inputs, targets, prior = data
+    found = posterior(prior, RegressionSums.of(inputs, targets))
+    for at in (inputs[0], 3.0 * inputs[-1], np.zeros(inputs.shape[1])):
+        wanted = regression_predictive_covariance(
+            inputs, targets, prior.precision, prior.scale, prior.dof, at
+        )
+        np.testing.assert_allclose(found.predictive_covariance(at[None])[0], wanted)
+
+
+def test_the_predictive_covariance_is_that_of_the_predictive_density():
+    """The second moment of p(y | x, data), a ratio of two evidences, by quadrature."""
+    rng = np.random.default_rng(3)
+    inputs, targets = rng.normal(size=(6, 2)), rng.normal(size=(6, 1))
+    prior, at = RegressionPrior(np.ones(2), np.ones(1), 2.5), np.array([0.4, -1.5])
+    known = posterior(prior, RegressionSums.of(inputs, targets))
+    before = log_evidence(prior, RegressionSums.of(inputs, targets))
+
+    def density(y: float) -> float:
+        after = RegressionSums.of(np.vstack([inputs, at]), np.vstack([targets, [[y]]]))
+        return float(np.exp(log_evidence(prior, after) - before))
+
+    mean = quad(lambda y: y * density(y), -np.inf, np.inf)[0]
+    variance = quad(lambda y: (y - mean) ** 2 * density(y), -np.inf, np.inf)[0]
+    assert mean == pytest.approx((at @ known.weights)[0], rel=1e-6)
+    assert known.predictive_covariance(at[None])[0, 0, 0] == pytest.approx(variance, rel=1e-4)
 
 
 def test_sums_are_added_and_taken_back(data):

@@ -34,7 +34,7 @@ def id_(runs_folder):
 
 @pytest.fixture(scope="module")
 def routes(id_):
-    api = [f"/api/runs/{id_}{rest}" for rest in ("", "/outline", "/pulse", "/chunks/0")]
+    api = [f"/api/runs/{id_}{rest}" for rest in ("", "/outline", "/field", "/pulse", "/chunks/0")]
     return ["/", "/static/main.js", "/static/plotly.js", "/nowhere", "/api/runs", *api]
 
 
@@ -156,7 +156,7 @@ def complaints_of_spoilt(source, root, seed):
     folder = root / "run"
     what = spoil(source, folder, seed)
     client, id_ = client_of(root), run_id(folder.resolve())
-    paths = ["", f"/{id_}", f"/{id_}/outline", f"/{id_}/pulse"]
+    paths = ["", f"/{id_}", f"/{id_}/outline", f"/{id_}/field", f"/{id_}/pulse"]
     steps = [path.stem for path in (folder / "history").glob("*")] if folder.is_dir() else []
     paths += [f"/{id_}/chunks/{int(stem)}" for stem in steps if stem.isdecimal()]
     answers = [client.get(f"/api/runs{path}") for path in paths]

@@ -5,7 +5,11 @@ import math
 
 import numpy as np
 import pytest
-from tests.oracles import misreading_log_probability, polya_urn_log_probability
+from tests.oracles import (
+    misreading_log_probability,
+    polya_urn_log_probability,
+    unseen_share_by_urns,
+)
 
 from tgm.transition.chance import (
     evenness_of_rows,
@@ -16,6 +20,7 @@ from tgm.transition.chance import (
     log_same,
     probability_of_chance,
     share_of_random_rows,
+    unseen_share,
     whole_tries,
 )
 
@@ -24,7 +29,7 @@ PLACES = 4
 MISREAD, SPREAD = (0.5, 49.5), 2.0
 CHANGE_AT_A_TRY = 1e-3
 RANDOM_ROWS, RANDOM_ROWS_WEIGHT = 0.01, 10.0
-EVENNESS = (0.0, 0.3, 1.0, 3.0, 10.0)
+EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def counted(draws: list[int]) -> dict[int, float]:
@@ -128,13 +133,42 @@ def test_evenness_is_learned_from_all_rows():
     rng = np.random.default_rng(0)
     even = [rng.multinomial(60, [1 / 3] * 3).astype(float).tolist() for _ in range(30)]
     uneven = [[57.0, 1.0, 2.0]] * 15 + [[1.0, 58.0, 1.0]] * 15
-    assert evenness_of_rows(even) == EVENNESS[-1]
+    assert evenness_of_rows(even) > 50.0
     assert evenness_of_rows(uneven) <= 1.0
     assert evenness_of_rows([]) == evenness_of_rows([[5.0, 4.0], [40.0]]) == 0.0
-    # Against the urn: the same order of evidences.
+    assert evenness_of_rows([[19.0, 1.0]]) == 0.0  # the least is the most likely
+    # Against the urn: the values weighed by its probabilities.
     draws = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
-    urns = {e: polya_urn_log_probability(draws, np.full(3, e)) for e in EVENNESS[1:]}
-    assert evenness_of_rows([[4.0, 4.0, 4.0]]) == max(urns, key=urns.get)
+    urns = [math.exp(polya_urn_log_probability(draws, np.full(3, e))) for e in EVENNESS]
+    expected = math.exp(np.average(np.log(EVENNESS), weights=urns))
+    assert evenness_of_rows([[4.0, 4.0, 4.0]]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("draws", [[0], [0, 0], [0, 1], [0, 0, 0, 1, 0], [0, 1, 2, 0]])
+@pytest.mark.parametrize("each", [0.0, 1.0, 30.0])
+def test_what_a_row_has_not_shown_yet_by_urns(draws, each):
+    """Beside four rows that were tried often: one has two outcomes, three have three."""
+    tries = np.array([len(draws), 10.0, 20.0, 60.0, 12.0])
+    seen = np.array([len(set(draws)), 3, 2, 3, 3])
+    weights = [0.125, 1.125, 3.125, 0.125]
+    expected = unseen_share_by_urns(draws, weights, each or EVENNESS[0])
+    assert unseen_share(tries, seen, each)[0] == pytest.approx(expected)
+
+
+def test_rows_tried_little_do_not_say_how_many_outcomes_there_are():
+    tries, seen = np.array([1.0, 9.9, 9.9]), np.array([1, 3, 3])
+    expected = unseen_share_by_urns([0], [0.125] * 4, 1.0)
+    assert unseen_share(tries, seen, 1.0)[0] == pytest.approx(expected)
+    assert unseen_share(np.zeros(0), np.zeros(0, dtype=int), 1.0).shape == (0,)
+
+
+def test_a_row_that_has_shown_what_others_have_is_known():
+    """In a world of three even outcomes: after one try two thirds are to come, after three none."""
+    tries, seen = np.full(42, 30.0), np.full(42, 3)
+    tries[:2], seen[:2] = (1.0, 3.0), (1, 3)
+    first, third = unseen_share(tries, seen, 100.0)[:2]
+    assert first == pytest.approx(2 / 3, abs=0.02)
+    assert third < 0.01
 
 
 @pytest.mark.parametrize(("odds", "low", "high"), [(50.0, 0.98, 1.0), (-50.0, 0.0, 1e-3)])

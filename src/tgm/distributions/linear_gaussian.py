@@ -10,10 +10,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import multigammaln
 
 from tgm.distributions.arrays import FloatArray
+
+LEAST_FREEDOM = 0.5  # degrees above 2: before any data a Student t may have no variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +94,18 @@ class LinearGaussian:
 
     def doubt(self, inputs: FloatArray) -> FloatArray:
         """(n,) x^T precision^-1 x: by it the predictive variance exceeds that of the noise."""
-        half = np.linalg.solve(self.root, inputs.T)
+        half = solve_triangular(self.root, inputs.T, lower=True)
         return np.asarray(np.einsum("in,in->n", half, half))
+
+    def predictive_covariance(self, inputs: FloatArray) -> FloatArray:
+        """(n, n_targets, n_targets) of targets that are not known yet: noise, and doubt.
+
+        That of a Student t of v = dof - n_targets + 1 degrees of freedom and scale
+        noise (1 + doubt); it has one if v is above 2, which any point makes it.
+        """
+        v = self.dof - len(self.scale) + 1.0
+        wider = (1.0 + self.doubt(inputs)) * v / max(v - 2.0, LEAST_FREEDOM)
+        return np.asarray(wider[:, None, None] * self.noise)
 
 
 def posterior(prior: RegressionPrior, sums: RegressionSums) -> LinearGaussian:

@@ -81,15 +81,15 @@ def findings(
     found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, world)]
     found += [*_advice(status), *_features(status)]
     if frame is not None and len(frame.ids):
-        found += _overlapping(frame)
-        found += _wide(frame)
-        found += _without_data(frame)
-        found += _never_left(frame)
-        found += _untried(frame)
+        places = not flows(frame)
+        found += _overlapping(frame) if places else []
+        found += [*_wide(frame), *_without_data(frame)]
+        # From support points laws lead on, whatever was tried there.
+        found += [*_never_left(frame), *_untried(frame)] if places else []
         n_cells = frame.n_actions * len(frame.ids) ** 2
         if maze is not None and frame.mean.shape[1] == 2 and n_cells <= MOST_CELLS:
             found += _against_the_maze(frame, maze)
-        if not any(finding.level in ("warning", "problem") for finding in found):
+        if places and not any(finding.level in ("warning", "problem") for finding in found):
             text = f"{len(frame.ids)} states: none overlap, none is too wide, each has data."
             found.append(Finding("good", "The states look sound", text))
     elif frame is not None:
@@ -237,6 +237,11 @@ def _wide(frame: Frame) -> list[Finding]:
             )
             found.append(Finding("warning", f"State {id_} is wide", text, (id_,)))
     return found
+
+
+def flows(frame: Frame) -> bool:
+    """Whether states are support points, no places: only then some were never visited."""
+    return bool((frame.weight == 0.0).any())
 
 
 def _without_data(frame: Frame) -> list[Finding]:

@@ -12,13 +12,15 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.envs import EnvSpec, Maze, facts_of
 from tgm.errors import RunError, TGMError
+from tgm.inspector.catalogue import LARGEST_CHUNK
+from tgm.inspector.field import field_of
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
 from tgm.planning.model_planner import TRIED
 from tgm.runs import Chunk, Frame, Run
-from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE
+from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE, MODEL_FILE
 from tgm.runs.replay import with_all_frames
 from tgm.runs.summary import solved_of
 
@@ -131,6 +133,25 @@ def chunk_bytes(run: Run, first_step: int) -> bytes:
         for name, array in _named_chunk(run, first_step).arrays.items()
     ]
     return b",".join([b'{"first_step":%d' % first_step, *parts]) + b"}"
+
+
+def field(run: Run) -> dict[str, Any] | None:
+    """Value, policy and laws over pairs of features; None where there are no laws, or no model."""
+    files = [run.folder / MODEL_FILE, *(path for _, path in run.checkpoints())]
+    return _field(run.folder, _changed(run.folder / HISTORY_FOLDER), tuple(map(_changed, files)))
+
+
+@lru_cache(maxsize=4)
+def _field(folder: Path, history: str, models: tuple[str, ...]) -> dict[str, Any] | None:
+    """The field of a run as its files are now; their state is part of the cache key."""
+    if any(int(size.partition(":")[0]) > LARGEST_CHUNK for size in models if size):
+        return None
+    try:
+        run = Run.open(folder)
+        tail = _end_of_history(run, run.chunk_steps())[1]
+        return field_of(run.agent(), _latest(tail)) if tail else None
+    except BROKEN:
+        return None  # what is wrong with the run is said elsewhere
 
 
 def pulse(run: Run) -> dict[str, Any]:
@@ -259,12 +280,17 @@ def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
     return {"n_features": n_features, "n_actions": n_actions, "action_names": names[:n_actions]}
 
 
+def _latest(tail: list[Chunk]) -> FloatArray:
+    """(n, n_features) the latest observations."""
+    points = np.concatenate([chunk.arrays["obs.point"] for chunk in tail])
+    return np.asarray(points[-PLANE_OBSERVATIONS:])
+
+
 def _plane(tail: list[Chunk], maze: Maze | None) -> dict[str, Any] | None:
     """The axes: the range of each feature, and the two principal directions."""
     if not tail:
         return None
-    points: FloatArray = np.concatenate([chunk.arrays["obs.point"] for chunk in tail])
-    points = points[-PLANE_OBSERVATIONS:]
+    points = _latest(tail)
     if not len(points):
         return None
     low, high = points.min(axis=0), points.max(axis=0)

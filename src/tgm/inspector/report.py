@@ -60,6 +60,7 @@ def report_data(runs: Sequence[Run]) -> dict[str, Any]:
         "runs": {"runs": listed, "left_out": 0},
         "summary": {ids[0]: summary},
         "outline": {id_: payload.outline(run) for id_, run in zip(ids, runs, strict=True)},
+        "field": {ids[0]: payload.field(first)},
         "chunks": {ids[0]: {str(step): payload.chunk(first, step) for step in kept}},
     }
 

@@ -168,6 +168,7 @@ def _routes(catalogue: Catalogue) -> Starlette:
     for path, make in (
         ("", lambda run, request: payload.summary(run)),
         ("/outline", lambda run, request: payload.outline(run)),
+        ("/field", lambda run, request: payload.field(run)),
         ("/pulse", lambda run, request: payload.pulse(run)),
         ("/chunks/{step}", lambda run, request: chunks.get(run, _step(request))),
     ):

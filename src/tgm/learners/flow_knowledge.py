@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.learners.learner import Context, FeatureUse
+from tgm.learners.flow_forecast import FlowForecaster
+from tgm.learners.learner import Context, FeatureUse, Forecast
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
 from tgm.memory.flow_memory import FlowMemory
@@ -37,6 +38,8 @@ class FlowKnowledge:
         self.memory = FlowMemory(n_features)
         self.best: Plan | None = None
         self.first_id = 0
+        self._forecaster: FlowForecaster | None = None  # made when it is asked
+        self._forecast_from = 0  # digest of the kept steps that it was made from
 
     # --- states -----------------------------------------------------------------------------------
 
@@ -177,6 +180,16 @@ class FlowKnowledge:
         if self.best is None:
             return np.zeros((len(observations), self.n_actions))
         return self.best.action_values(observations)[0]
+
+    def forecast(self, observations: FloatArray) -> Forecast | None:
+        """What the laws of the greedy plan predict; None before the first plan."""
+        if self.best is None:
+            return None
+        kept, made = hash(self.memory.steps().arrival.tobytes()), self._forecaster
+        if made is None or made.plan is not self.best or kept != self._forecast_from:
+            made = self._forecaster = FlowForecaster(self.best, self.memory)
+            self._forecast_from = kept
+        return made.forecast(observations)
 
     def greedy_values(self) -> FloatArray:
         """(n_states, n_actions) values of the greedy plan."""

@@ -58,6 +58,27 @@ class Context(NamedTuple):
     observation: tuple[float, ...] | None = None
 
 
+class Forecast(NamedTuple):
+    """What laws predict of one step from each of n observations, in the units of observations.
+
+    Attributes:
+        expected: (n, n_actions, n_features) next observation.
+        covariance: (n, n_actions, n_features, n_features) of the next observation.
+        end: (n, n_actions) probability that the step ends the episode.
+        reward: (n, n_actions) expected.
+    """
+
+    expected: FloatArray
+    covariance: FloatArray
+    end: FloatArray
+    reward: FloatArray
+
+    @property
+    def deviation(self) -> FloatArray:
+        """(n, n_actions, n_features) of the next observation: noise, and doubt about the law."""
+        return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
+
+
 class Learner(Protocol):
     """Everything an agent knows, and how it comes to know it."""
 
@@ -150,6 +171,9 @@ class Learner(Protocol):
 
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
         """(n, n_actions) greedy values given observations (n, n_features) and their beliefs."""
+
+    def forecast(self, observations: FloatArray) -> Forecast | None:
+        """What laws predict from observations (n, n_features); None where there are none."""
 
     # --- records ----------------------------------------------------------------------------------
 

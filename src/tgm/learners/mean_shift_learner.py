@@ -10,7 +10,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays, prefixed
-from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, Forecast, Learner, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot, Table, is_recorded
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.memory import Trajectories, Transitions, forgettable_points
@@ -84,6 +84,10 @@ class MeanShiftLearner:
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
         """(n, n_actions) greedy values: a belief says all that an observation does."""
         return self.action_values(belief)
+
+    def forecast(self, observations: FloatArray) -> Forecast | None:
+        """None: as published, there are no laws."""
+        return None
 
     @property
     def transition_counts(self) -> FloatArray:

@@ -11,7 +11,7 @@ from tgm.distributions import FloatArray, IntArray
 from tgm.inference.filtering import NOTHING, condition
 from tgm.inference.step_filter import StepFilter, StepPosterior
 from tgm.learners import world_tables
-from tgm.learners.learner import Context, FeatureUse
+from tgm.learners.learner import Context, FeatureUse, Forecast
 from tgm.learners.limits import most_states
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
@@ -211,6 +211,10 @@ class OnlineKnowledge:
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
         """(n, n_actions) greedy values: a belief says all that an observation does."""
         return self.action_values(belief)
+
+    def forecast(self, observations: FloatArray) -> Forecast | None:
+        """None: places have rows, no laws."""
+        return None
 
     def greedy_values(self) -> FloatArray:
         """(n_states, n_actions) values of the model as it is known."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.learners.flow import FlowLearner
-from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
+from tgm.learners.learner import Context, FeatureUse, Forecast, Learner, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
 from tgm.perception.component_map import Move
@@ -141,6 +141,10 @@ class OuterLearner:
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
         """(n, n_actions) greedy values given observations and their beliefs."""
         return self.inner.values_of(observations, belief)
+
+    def forecast(self, observations: FloatArray) -> Forecast | None:
+        """What laws predict from observations; None where there are none."""
+        return self.inner.forecast(observations)
 
     def snapshot(self) -> Snapshot:
         """All that is known, as plain values."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaln
 
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.transition.rows import row_log_evidence
 
 MISREAD = (0.5, 49.5)  # Beta: how often a step of a row that always does the same is misread
@@ -25,8 +25,9 @@ RANDOM_ROWS_WEIGHT = 10.0  # rows that this share is worth
 WORLD_OF_CHANCE = 0.1  # share of random rows from which a surprise is no reason to doubt a row
 ROUNDS = 3  # of expectation and maximisation at each look
 ALMOST_WHOLE = 0.1  # what a step may lack to one try
-EVENNESS = (0.0, 0.3, 1.0, 3.0, 10.0)  # tries: what is weighed for `evenness_of_rows`
+EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tries: what is weighed for `evenness_of_rows`
 EVEN_FROM = 10.0  # tries of the rows that are weighed: they have shown all they do
+ANY_NUMBER = 0.5  # rows that the guess is worth that any number of outcomes is as likely
 LEAST_RANDOM, MOST_RANDOM = 1e-9, 1.0 - 1e-9  # share of random rows
 
 
@@ -119,8 +120,9 @@ def share_of_random_rows(log_odds: FloatArray, judged: BoolArray, share: float) 
 def evenness_of_rows(rows: Iterable[Sequence[float]]) -> float:
     """How even the chances of random rows are: the tries that each outcome seen is worth before.
 
-    Empirical Bayes: the concentration of a symmetric Dirichlet over the outcomes of a row that
-    makes all rows together most likely, of EVENNESS. 0 if there are no rows to learn it from.
+    Empirical Bayes: the concentration of a symmetric Dirichlet over the outcomes of a row, the
+    geometric mean of those of EVENNESS weighed by the evidence of all rows together. 0 if the least
+    of them is the most likely, or if there are no rows to learn it from.
 
     Args:
         rows: tries of each outcome, of each random row.
@@ -135,9 +137,36 @@ def evenness_of_rows(rows: Iterable[Sequence[float]]) -> float:
         rows = gammaln(each * sizes) - gammaln(each * sizes + totals)
         return float(rows.sum() + (gammaln(each + counts) - gammaln(each)).sum())
 
-    # Where no value is better than the least, nothing is added.
-    best = max(EVENNESS[1:], key=log_evidence)
-    return best if best > EVENNESS[1] else EVENNESS[0]
+    evidence = np.array([log_evidence(each) for each in EVENNESS])
+    if evidence.argmax() == 0:
+        return 0.0
+    weight = np.exp(evidence - evidence.max())
+    return float(np.exp(weight @ np.log(EVENNESS) / weight.sum()))
+
+
+def unseen_share(tries: FloatArray, seen: IntArray, each: float) -> FloatArray:
+    """(n,) probability that a try of a random row shows something that the row has not shown yet.
+
+    A row has k equally likely outcomes before anything is known: a symmetric Dirichlet. How likely
+    each k is, the rows say that were tried often; of these k the row has shown m in n tries:
+    P(k | m, n) is proportional to P(k) k! / (k - m)! Gamma(k each) / Gamma(k each + n), and the
+    share of the others is (k - m) each / (k each + n).
+
+    Args:
+        tries: (n,) of each random row, n above.
+        seen: (n,) number of outcomes that it has shown, m above.
+        each: tries that an outcome is worth before, as `evenness_of_rows`.
+    """
+    k = np.arange(1, int(seen.max(initial=1)) + 2)[:, None]
+    known = np.bincount(seen[tries >= EVEN_FROM], minlength=len(k) + 1)[1:, None]
+    each = max(each, EVENNESS[0])
+    left = np.maximum(k - seen, 0)
+    log_weight = np.log(known + ANY_NUMBER / len(k)) + gammaln(k + 1) - gammaln(left + 1)
+    log_weight += gammaln(each * k) - gammaln(each * k + tries)
+    log_weight[k < seen] = -np.inf
+    weight = np.exp(log_weight - log_weight.max(axis=0))
+    share = each * left / (each * k + tries)
+    return np.asarray((weight * share).sum(axis=0) / weight.sum(axis=0))
 
 
 def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgm.distributions import BoolArray
+from tgm.distributions import BoolArray, IntArray
 from tgm.transition.rows import CHANGED, Outcomes, Row, differ
 
 PLANNED = (
@@ -54,6 +54,12 @@ class PlannedRows:
         self.touched: set[Key] = set()
         self.planned: dict[Key, Outcomes] = {}
         self.version = 0
+
+    def n_outcomes(self, n_slots: int) -> IntArray:
+        """(n_slots, n_actions) number of outcomes of each row; that the episode ends is one."""
+        onward = (self.probability[:n_slots] > 0.0).sum(axis=-1)
+        end = self.end[:n_slots]
+        return np.asarray(np.where(end < 1.0, onward, 0) + (end > 0.0))
 
     def _plan_with(self, key: Key, items: Outcomes, reward: float, end: float) -> None:
         """Write a row into the arrays, if it differs enough from what they hold."""

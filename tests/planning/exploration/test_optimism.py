@@ -1,7 +1,10 @@
 """Optimism: where the unknown is, and when known rows are tried again."""
 
+import itertools
+
 import numpy as np
 import pytest
+from tests.oracles import unseen_share_by_urns
 from tests.planning.worlds import GAMMA, corridor, make, new_strategy, swept
 
 from tgm.files.arrays import ArrayReader
@@ -362,7 +365,11 @@ def test_the_bonus_of_a_random_row_by_hand():
     going = np.array([model.discounted[row] @ (model.successor[row] == s) for s in range(4)])
     going /= GAMMA
     variance = going @ after**2 - (going @ after) ** 2 + 0.25 * 0.75
-    unseen = 0.2 / 8.2 * (planner.highest - (planner.sweeper.q[row] - bonus))
+    # No row was tried ten times: four outcomes of the others are as likely as five.
+    worth = planner.sweeper.q[row] - bonus
+    best_after = max(GAMMA * value.max(), 1.0)  # the end had a reward of 1
+    near = unseen_share_by_urns([0, 1, 2, 3] * 2, [0.1] * 5, 0.3) * max(best_after - worth, 0.0)
+    unseen = near + 0.2 / 8.2 * (planner.highest - worth - near)
     expected = 0.3 * np.sqrt(variance / 8) + 0.02 / np.sqrt(8) + unseen
     chance = model.chance(4)[row]
     assert bonus == pytest.approx(chance * expected, rel=0.15)
@@ -395,6 +402,24 @@ def test_a_bonus_that_has_hardly_changed_is_not_planned_with_again(share, is_fol
     _pay_for_chance(planner, 4)
     assert (planner.sweeper.bonus[:4] == exact).all() == is_followed
     assert planner.sweeper.active == (set(range(4)) if is_followed else set())
+
+
+def test_a_row_that_has_not_shown_what_others_have_is_worth_another_try():
+    """Every row leads to three places evenly; one was tried once, and that was an end."""
+    n_states, strategy = 9, optimism()
+    model, planner = make(n_states, n_actions=2)
+    planner.see_reward(0.0)
+    planner.see_reward(1.0)
+    for state, action in itertools.product(range(n_states), range(2)):
+        for after in range(3) if (state, action) != (3, 1) else ():
+            model.add(state, action, after, 10.0, float(after == 0), float(after == 0))
+    model.add(3, 1, 3, 1.0, 0.0, 1.0)
+    for _ in range(20):
+        planner.forget_certainty()
+        swept(strategy, planner, n_states)
+    assert model.is_random[3, 1]
+    assert planner.sweeper.bonus[3, 1] > 5.0 * planner.sweeper.bonus[3, 0]
+    assert planner.sweeper.q[3, 1] > 0.5 * planner.sweeper.q[3, 0]
 
 
 def test_a_row_that_is_no_longer_random_loses_its_bonus():

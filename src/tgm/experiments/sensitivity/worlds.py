@@ -18,14 +18,15 @@ from tgm.experiments.evaluation import MazeWorld
 from tgm.experiments.finite_worlds import worlds as finite_worlds
 from tgm.experiments.finite_worlds.sweep import live
 from tgm.experiments.harness.agent import InPieces
-from tgm.experiments.harness.training import check_steps, solved_from, train
+from tgm.experiments.harness.training import solved_from, train
 from tgm.experiments.larger_worlds.sweep import ALLOWED, checking_world, oracle_steps
 from tgm.experiments.solving.sweep import GOALS
 from tgm.experiments.structure import compare_structure
 
-TIMES_GOAL = 2.5  # steps in a maze of the paper, in goals: later is not within the goal anyway
+TIMES_GOAL = 2.0  # steps in a maze of the paper, in goals: later is not within the goal anyway
+CHECKS_IN_GOAL = 15  # checks up to the goal of such a maze
 SIDE = 10  # cells along a side of the larger worlds
-LARGER_CHECKS = 40  # in a larger world
+LARGER_CHECKS = 30  # in a larger world
 EPISODES = 5  # greedy episodes of one check: they take most of the time
 FINITE = {
     "lake-4x4": range(250, 4001, 250),
@@ -79,7 +80,8 @@ def measure(world: str, seed: int) -> Measured:
 def _maze_of_the_paper(world: str, seed: int) -> Measured:
     maze, goal = load_maze(world), GOALS[world]
     agent = TGMAgent(gym.make("tgm/Maze-v0", maze=maze), TGMConfig(), seed=seed)
-    checks = list(check_steps(10 * math.ceil(TIMES_GOAL * goal / 10)))
+    every = math.ceil(goal / CHECKS_IN_GOAL)
+    checks = range(every, math.ceil(TIMES_GOAL * goal) + 1, every)
     return _measure(world, seed, agent, MazeWorld(maze), checks, goal)
 
 

@@ -3,6 +3,7 @@
 import { History } from "./history.js";
 import { plan, recorded } from "./planner.js";
 
+const FIELD_EVERY = 20000; // milliseconds: the field of a live run is asked for so often
 const PRELOAD = 8; // chunks of 5,000 steps: a run of at most so many is fetched in the background
 
 export class Context {
@@ -12,6 +13,7 @@ export class Context {
     this.id = null;
     this.summary = null;
     this.history = null;
+    this.field = null; // value, policy and laws of a world that flows
     this.step = 0;
     this.selected = null;
     this.reference = 0; // the step that "change since" compares with
@@ -34,6 +36,9 @@ export class Context {
   }
 
   get plansWithModel() { return this.summary.config?.structure !== "mean_shift"; }
+
+  // Whether the world flows: states are support points of a value, no places.
+  get flows() { return this.field !== null; }
 
   subscribe(listener) { this.listeners.push(listener); }
 
@@ -64,14 +69,29 @@ export class Context {
     if (isSame && old) this.#keepChunks(old);
     else {
       this.selected = null;
+      this.field = null;
+      this.fieldAt = -FIELD_EVERY;
       this.pair = null;
       this.reference = 0;
     }
     this.cache = {};
     if (!keepStep || wasAtEnd) this.step = summary.last_step;
     this.redraw("run");
+    this.#loadField(id);
     await this.#ensure();
     this.#preload(this.history);
+  }
+
+  // Without it the page shows the rest: a run of places has none, and a broken one need not.
+  async #loadField(id) {
+    const isLive = this.summary.state === "live";
+    if (isLive && performance.now() - this.fieldAt < FIELD_EVERY) return;
+    this.fieldAt = performance.now();
+    const field = await this.source.field(id).catch(() => null);
+    if (this.id !== id || (!field && !this.field)) return;
+    this.field = field;
+    this.cache = {};
+    this.redraw("run");
   }
 
   // Keep the chunks that have a successor: they do not change. The last one is read again.
@@ -144,10 +164,17 @@ export class Context {
 
   // The plan of this model under another discount, or with extra rewards.
   planWith(gamma, bonus) {
-    if (this.plansWithModel || bonus || gamma !== this.gamma) {
+    const isComputed = this.plansWithModel && !this.isOnSupport;
+    if (isComputed || bonus || gamma !== this.gamma) {
       return plan(this.frame, this.nActions, gamma, this.summary.tried, bonus);
     }
     return recorded(this.frame, this.nActions, gamma);
+  }
+
+  // Whether states are support points: then values are recorded, because actions are held.
+  get isOnSupport() {
+    return this.once("isOnSupport", () => this.flows && Boolean(this.frame?.full)
+      && [...this.frame.components.values()].some(({ weight }) => weight === 0));
   }
 
   get row() {

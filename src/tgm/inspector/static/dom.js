@@ -77,6 +77,12 @@ export function legendItem(symbol, words, tip) {
   return h("span", { class: "legend-item", "data-tip": tip }, symbol, words);
 }
 
+// An element that is shown in worlds of "cells" only, or in worlds where the state "flows".
+export function onlyIf(kind, element) {
+  element.classList.add(`${kind}-only`);
+  return element;
+}
+
 export function swatch(attributes) {
   const icon = s("svg", { width: 22, height: 12, viewBox: "0 0 22 12", "aria-hidden": "true" });
   icon.append(s(attributes.tag ?? "line", { x1: 1, x2: 21, y1: 6, y2: 6, ...attributes }));

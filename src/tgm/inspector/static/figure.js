@@ -26,6 +26,9 @@ export function drawnStates({ frame, selected }) {
   return chosen && !heaviest.includes(chosen) ? [...heaviest, chosen] : heaviest;
 }
 
+// In a world that flows: whether the agent was near a support point, or laws lead there.
+export function isVisited(component) { return component.weight > 0; }
+
 export class Figure {
   constructor(label) {
     this.svg = s("svg", { class: "space", role: "img", "aria-label": label });
@@ -54,9 +57,10 @@ export class Figure {
     const height = this.element.clientHeight;
     this.svg.style.display = ctx.summary.plane ? "" : "none";
     if (!width || !height || !ctx.summary.plane) return false;
-    const key = [width, height, ctx.id, ctx.pair, ctx.lastStep].join();
+    const key = [width, height, ctx.id, ctx.pair, ctx.lastStep, ctx.flows].join();
     if (key === this.key) return true;
     this.key = key;
+    this.flows = ctx.flows;
     this.shapes = new WeakMap();
     this.plane = planeOf(ctx.summary, ctx.pair);
     const { low, high, isSquare } = this.plane;
@@ -92,7 +96,8 @@ export class Figure {
     let shape = this.shapes.get(component);
     if (!shape) {
       const [x, y] = this.at(component.mean);
-      shape = { x, y, ...this.ellipse(component.cov) };
+      const size = this.flows && (isVisited(component) ? 2.2 : 1.4);
+      shape = { x, y, ...(size ? { rx: size, ry: size, angle: 0 } : this.ellipse(component.cov)) };
       this.shapes.set(component, shape);
     }
     return shape;
@@ -120,14 +125,16 @@ export class Figure {
     const components = drawnStates(ctx);
     const size = ctx.frame?.components.size ?? 0;
     this.note.textContent = size > MOST_STATES
-      ? `${size} states: the ${MOST_STATES} with the most points are drawn` : "";
+      ? `${MOST_STATES} of ${size} states drawn` : "";
+    set(this.note, { "data-tip": "the states with the most points are drawn" });
     const isCrowded = components.length > 90;
     this.nodes.update(components, (component) => component.id, (node, component) => {
       const { x, y, rx, ry, angle } = this.shape(component);
       const look = style(component);
       const [ellipse, label] = node.children;
       set(node, { class: `state${component.fixed ? " fixed" : " flexible"}`
-        + `${ctx.selected === component.id ? " selected" : ""}${look.class ?? ""}`,
+        + `${ctx.selected === component.id ? " selected" : ""}${look.class ?? ""}`
+        + `${!this.flows ? "" : isVisited(component) ? " visited" : " imagined"}`,
       "data-tip": look.tip });
       set(ellipse, { rx: rx.toFixed(1), ry: ry.toFixed(1), fill: look.fill ?? "none",
         transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle.toFixed(1)})` });

@@ -66,6 +66,12 @@ export function sequential(share) {
   return mix(SCALES[isDark() ? "dark" : "light"], share);
 }
 
+// Equal steps look equally large, on any background and with any colour vision (viridis).
+const UNIFORM = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],
+  [31, 158, 137], [53, 183, 121], [109, 205, 89], [180, 222, 44], [253, 231, 37]];
+
+export function uniform(share) { return mix(UNIFORM, share); }
+
 // Blue for less, orange for more, the background colour for no change.
 export function diverging(share) {
   const middle = isDark() ? [30, 35, 42] : [250, 250, 248];
@@ -90,7 +96,7 @@ export function ticks(low, high, most = 7) {
   for (const factor of [2, 2.5, 2]) if (span / step > most) step *= factor;
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + 1e-9 * span; at += step) {
-    found.push(Number(at.toPrecision(10)));
+    found.push(Math.abs(at) < 1e-9 * span ? 0 : Number(at.toPrecision(10)));
   }
   return found;
 }

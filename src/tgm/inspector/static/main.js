@@ -6,6 +6,7 @@ import { count, isDark, short } from "./format.js";
 import { openSource } from "./source.js";
 import { Compare } from "./views/compare.js";
 import { Energy } from "./views/energy.js";
+import { Field } from "./views/field.js";
 import { Graph } from "./views/graph.js";
 import { Health, Where } from "./views/health.js";
 import { Ledger } from "./views/ledger.js";
@@ -33,9 +34,9 @@ const ctx = new Context(openSource());
 const timeline = new Timeline(ctx);
 
 function tabs() {
-  const overview = [new Observations(ctx), new Policy(ctx), new StateCard(ctx),
+  const overview = [new Observations(ctx), new Policy(ctx), new Field(ctx), new StateCard(ctx),
     new Health(ctx, { most: 4 }), new Story(ctx)];
-  const [space, policy, card, brief, story] = overview.map((view) => view.element);
+  const [space, policy, field, card, brief, story] = overview.map((view) => view.element);
   const transitions = [new Graph(ctx), new Matrices(ctx)];
   const learning = [new Lineage(ctx), new Energy(ctx), new Surprise(ctx), new Ledger(ctx)];
   const replay = new Replay(ctx);
@@ -44,7 +45,7 @@ function tabs() {
   const compare = new Compare(ctx);
   return [
     { id: "overview", title: "Overview", views: overview,
-      element: h("div", { class: "columns overview" }, space, policy,
+      element: h("div", { class: "columns overview" }, space, policy, field,
         h("div", { class: "stack" }, card, brief), story) },
     { id: "transitions", title: "Transitions", views: transitions,
       element: h("div", { class: "columns halves" }, transitions.map((view) => view.element)) },
@@ -107,6 +108,7 @@ function show(page) {
 
 ctx.subscribe((reasons) => {
   if (reasons.has("run")) drawFacts();
+  document.documentElement.toggleAttribute("data-flows", ctx.flows);
   timeline.update(reasons);
   for (const view of active.views) view.update(reasons);
 });
@@ -219,8 +221,9 @@ document.addEventListener("keydown", (event) => {
   if (event.key === " " && !event.target.closest?.("button")) actions[" "] = () => timeline.toggle();
   const page = pages[Number(event.key) - 1];
   const act = actions[event.key] ?? (page && (() => show(page)));
-  const isOnGamma = event.target.id === "gamma" && event.key.startsWith("Arrow");
-  if (!act || isOnGamma) return;
+  const isOnOther = event.target.matches?.("input[type=range]:not(#slider)")
+    && event.key.startsWith("Arrow");
+  if (!act || isOnOther) return;
   event.preventDefault();
   act();
 });

@@ -18,7 +18,8 @@ export class PolicyLayer {
     const { figure } = this;
     const range = valueRange(plan);
     figure.drawStates(ctx, (component) => this.#style(ctx, plan, other, component, range));
-    this.arrows.update(drawnStates(ctx), (component) => component.id, (node, component) => {
+    // Support points are too many for an arrow each: the field has them.
+    this.arrows.update(figure.flows ? [] : drawnStates(ctx), (component) => component.id, (node, component) => {
       this.#arrow(ctx, plan, node, component, range);
     });
     return range;

@@ -12,6 +12,8 @@ class Embedded {
 
   async outline(id) { return this.data.outline[id]; }
 
+  async field(id) { return this.data.field[id] ?? null; }
+
   async chunk(id, step) { return this.data.chunks[id][step]; }
 
   hasSummary(id) { return id in this.data.summary; }
@@ -40,6 +42,8 @@ class Served {
   summary(id) { return this.get(`/${id}`); }
 
   outline(id) { return this.get(`/${id}/outline`); }
+
+  field(id) { return this.get(`/${id}/field`); }
 
   pulse(id) { return this.get(`/${id}/pulse`); }
 

@@ -16,7 +16,7 @@ from tgm.files.arrays import ArrayReader, Arrays, number
 from tgm.memory.step import Belief
 from tgm.planning.exploration.strategy import ExplorationStrategy, Settings, expected_values
 from tgm.planning.model_planner import ModelPlanner
-from tgm.transition.chance import WORLD_OF_CHANCE
+from tgm.transition.chance import WORLD_OF_CHANCE, unseen_share
 from tgm.transition.sparse import SparseTransitions
 
 FIRST_TRY = 0.5  # certainty, in tries: a row is unknown below it
@@ -28,7 +28,7 @@ LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
 CHANCE_BONUS = 0.02  # ranges of reward: least bonus of a random row that was tried once
 FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
 CONFIDENCE = 0.3  # standard errors of the value of a random row that are added to it
-UNSEEN = 0.2  # tries that "something never seen" is worth in a random row
+UNSEEN = 0.2  # tries that "leads somewhere unknown" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
@@ -208,8 +208,9 @@ def _best_with_bonuses(planner: ModelPlanner, alive: IntArray, best: float) -> f
 def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     """Give random rows the bonus of one more try.
 
-    It has three parts: the standard error of the value of the row, a little for any row, and the
-    probability of something never seen, which may be as good as the unknown.
+    It has three parts: the standard error of the value of the row, a little for any row, and what
+    the row has not shown yet. That may be as good as the best that is known to follow from its
+    state; while the row was tried little, as good as the unknown.
     """
     model, sweeper = planner.model, planner.sweeper
     is_random, now = model.is_random[:n_slots], sweeper.bonus[:n_slots]
@@ -219,16 +220,31 @@ def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     lacking = np.full(tries.shape, planner.reward_range)
     if planner.best_known is not None:  # otherwise the unknown is worth more than all else
         lacking = np.maximum(planner.highest - (sweeper.q[:n_slots] - now), 0.0)
-    error = np.sqrt(_variances(planner, n_slots) / tries)
+    seen = model.n_outcomes(n_slots)
+    error = np.sqrt(_variances(planner, n_slots) / (tries + model.evenness * seen))
     nothing_gained = planner.best_reward == planner.worst_reward
     least = (FIRST_BONUS if nothing_gained else CHANCE_BONUS) * planner.reward_range
     bonus = CONFIDENCE * error + least / np.sqrt(tries)
-    bonus += UNSEEN / (tries + UNSEEN) * lacking
+    near = np.clip(_best_after(planner, n_slots) - (sweeper.q[:n_slots] - now), 0.0, lacking)
+    near[is_random] *= unseen_share(tries[is_random], seen[is_random], model.evenness)
+    bonus += near + UNSEEN / (tries + UNSEEN) * (lacking - near)
     bonus *= model.chance(n_slots)
     bonus[~is_random] = 0.0
     moved = np.abs(bonus - now) > BONUS_MOVED * np.maximum(bonus, now)
     now[moved] = bonus[moved]
     sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+
+def _best_after(planner: ModelPlanner, n_slots: int) -> FloatArray:
+    """(n_slots, 1) the value of the best that was seen to follow from each state."""
+    model = planner.model
+    visits, rewards = model.visits[:n_slots].sum(axis=1), model.reward_sum[:n_slots].sum(axis=1)
+    ends, last = model.end_sum[:n_slots].sum(axis=1), model.end_reward[:n_slots].sum(axis=1)
+    after = planner.gamma * planner.sweeper.value[model.successor[:n_slots]]
+    after = np.where(model.probability[:n_slots] > 0.0, after, planner.lowest).max(axis=(1, 2))
+    onward = after + (rewards - last) / np.maximum(visits - ends, FIRST_TRY)
+    ended = np.where(ends > 0.0, last / np.maximum(ends, FIRST_TRY), planner.lowest)
+    return np.asarray(np.maximum(onward, ended)[:, None])
 
 
 def _variances(planner: ModelPlanner, n_slots: int) -> FloatArray:

@@ -1,7 +1,7 @@
 // Observation space: the points, the states' ellipses, the priors, the path of the episode.
 
-import { checkbox, choice, legendItem, panel, s, set, swatch } from "../dom.js";
-import { Figure } from "../figure.js";
+import { checkbox, choice, legendItem, onlyIf, panel, s, set, swatch } from "../dom.js";
+import { Figure, isVisited } from "../figure.js";
 import { short } from "../format.js";
 import { pairsOf } from "../plane.js";
 
@@ -28,13 +28,19 @@ export class Observations {
         + "two standard deviations around the mean. Click a state to select it in all views.",
       controls: [this.pairs, option("points", "points", "the observations kept in memory"),
         option("trail", "path", "the observations of the current episode so far"),
-        option("priors", "priors", "the prior of every state, not only of the selected one")],
+        onlyIf("cells", option("priors", "priors", "the prior of every state, not only of the selected one"))],
       legend: [
         legendItem(swatch({ tag: "circle", cx: 11, cy: 6, r: 2.5, class: "points-key" }), "point",
           "an observation in memory, or one since the last full frame"),
-        legendItem(swatch({ class: "fixed-key" }), "fixed", "a state that later fits keep"),
-        legendItem(swatch({ class: "flexible-key" }), "flexible", "a state that the next fit may change"),
-        legendItem(swatch({ class: "prior-key" }), "prior", "prior of the state, before its observations"),
+        onlyIf("cells", legendItem(swatch({ class: "fixed-key" }), "fixed", "a state that later fits keep")),
+        onlyIf("cells", legendItem(swatch({ class: "flexible-key" }), "flexible",
+          "a state that the next fit may change")),
+        onlyIf("cells", legendItem(swatch({ class: "prior-key" }), "prior",
+          "prior of the state, before its observations")),
+        onlyIf("flows", legendItem(swatch({ tag: "circle", cx: 11, cy: 6, r: 3, class: "visited-key" }),
+          "visited state", "a support point of the value that the agent was near")),
+        onlyIf("flows", legendItem(swatch({ tag: "circle", cx: 11, cy: 6, r: 2.5, class: "imagined-key" }),
+          "imagined state", "a support point to which laws lead")),
         legendItem(swatch({ class: "trail-key" }), "path", "observations of this episode, in order"),
       ],
     }, this.figure.element);
@@ -45,7 +51,7 @@ export class Observations {
     this.#drawPairs();
     if (!figure.layout(ctx)) return;
     figure.drawStates(ctx, (component) => ({
-      tip: `state ${component.id}, ${component.fixed ? "fixed" : "flexible"}\n`
+      tip: `state ${component.id}, ${kindOf(component, ctx.flows)}\n`
         + `${short(component.weight)} points, mean (${component.mean.map((v) => short(v)).join(", ")})`,
     }));
     const points = this.options.points ? ctx.points : [];
@@ -76,13 +82,18 @@ export class Observations {
 
   #drawPriors() {
     const { ctx, figure } = this;
-    const priors = ctx.frame?.full?.prior;
+    const priors = ctx.flows ? null : ctx.frame?.full?.prior;
     const chosen = priors?.get(ctx.selected);
     this.prior.style.display = chosen ? "" : "none";
     if (chosen) set(this.prior, ellipseAttributes(figure, chosen));
     const all = this.options.priors && priors ? [...priors.values()] : [];
     set(this.morePriors, { d: all.map((prior) => ellipsePath(figure, prior)).join("") });
   }
+}
+
+function kindOf(component, flows) {
+  if (flows) return isVisited(component) ? "visited" : "imagined";
+  return component.fixed ? "fixed" : "flexible";
 }
 
 function ellipseAttributes(figure, { mean, cov }) {

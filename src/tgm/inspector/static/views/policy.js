@@ -30,7 +30,8 @@ export class Policy {
 
   update() {
     const { ctx, figure } = this;
-    if (!figure.layout(ctx) || !ctx.plan) return;
+    this.element.hidden = ctx.flows; // the field shows more
+    if (ctx.flows || !figure.layout(ctx) || !ctx.plan) return;
     const [low, high] = this.layer.draw(ctx, ctx.plan);
     this.low.textContent = short(low);
     this.high.textContent = short(high);

@@ -57,8 +57,10 @@ export class StateCard {
       ["points", short(component.weight), "observations of the state, including those deleted from memory"],
       ["mean", `(${shown(component.mean)})`, "mean of its observations"],
       ["spread", `(${shown(spread)})`, "standard deviation of each feature"],
-      ["born", born + parent, "step at which it became part of the model"],
-      ["shape", component.fixed ? "fixed" : "flexible", "fixed: later fits keep the state"],
+      ...(ctx.isOnSupport ? [["kind", component.weight > 0 ? "visited" : "imagined",
+        "visited: the agent was near it; imagined: laws lead there"]] : [
+        ["born", born + parent, "step at which it became part of the model"],
+        ["shape", component.fixed ? "fixed" : "flexible", "fixed: later fits keep the state"]]),
     ];
     return h("dl", { class: "facts" }, facts.map(([name, value, tip]) => [
       h("dt", { "data-tip": tip }, name), h("dd", { "data-fact": name }, value)]));

@@ -1,6 +1,7 @@
 // A summary of the current step in sentences.
 
 import { h, panel } from "../dom.js";
+import { isVisited } from "../figure.js";
 import { count, fixed, percent, short } from "../format.js";
 import { isKnown } from "../planner.js";
 
@@ -34,9 +35,17 @@ export class Story {
       for (let action = 0; action < ctx.nActions; action += 1) if (rows?.[action]) tried += 1;
     }
     const episode = ctx.row ? `, in episode ${count(ctx.row.episode)},` : "";
-    const lines = [`After ${count(ctx.step)} steps${episode} the agent knows ${ids.length} states`
-      + `${pairs ? ` and has tried ${percent(tried / pairs)} of all pairs of state and action` : ""}.`];
-    lines.push(this.#structure());
+    const began = `After ${count(ctx.step)} steps${episode} the agent`;
+    const lines = [];
+    if (ctx.isOnSupport) {
+      const visited = [...frame.components.values()].filter(isVisited).length;
+      lines.push(`${began} knows laws of what its actions do, and values at ${count(ids.length)} states, `
+        + `of which it has visited ${count(visited)}; laws lead to the others.`);
+    } else {
+      lines.push(`${began} knows ${ids.length} states`
+        + `${pairs ? ` and has tried ${percent(tried / pairs)} of all pairs of state and action` : ""}.`);
+      lines.push(this.#structure());
+    }
     lines.push(...this.#episodes());
     if (plan && plan.ids.length > 1 && isIndifferent(plan)) {
       lines.push("All known actions have the same value, so the plan prefers none of them.");

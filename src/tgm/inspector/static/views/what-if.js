@@ -111,6 +111,10 @@ export class WhatIf {
       lines.push(`State ${id} has value ${short(valueOf(ctx.plan, id))} in the recorded plan and `
         + `${short(valueOf(changed, id))} in the changed one.`);
     }
+    if (ctx.isOnSupport) {
+      lines.push("In this world an action is held for some steps. The changed plan is computed as if it "
+        + "were chosen at each, so it can differ even where nothing was changed.");
+    }
     if (!ctx.plansWithModel) {
       lines.push("This agent learns its values by Q-learning. The changed plan is computed from its "
         + "transition model, so it can differ even where nothing was changed.");

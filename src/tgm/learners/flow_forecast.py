@@ -1,0 +1,86 @@
+"""What the laws of a plan predict of a step, and with what spread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.linear_gaussian import LinearGaussian, RegressionSums, posterior
+from tgm.learners.learner import Forecast
+from tgm.memory.flow_memory import FlowMemory
+from tgm.planning.flow_planner import Plan
+from tgm.transition.flow_law import FlowLaw
+
+
+class FlowForecaster:
+    """Predicts steps by the laws of one plan and the steps that are kept.
+
+    The plan says where a step is expected to lead. The spread is that of the predictive Student t
+    given the kept steps: the noise, and the doubt about the weights of the law. It is not a number
+    where the steps are too far apart to be weighed.
+    """
+
+    def __init__(self, plan: Plan, memory: FlowMemory) -> None:
+        """Weigh all kept steps once; later steps do not change it."""
+        self.plan, model = plan, plan.model
+        self._wall: LinearGaussian | None = None
+        steps = plan.units.seen(memory.steps())
+        z, actions, moved = steps.departure, steps.action, steps.arrival - steps.departure
+        into_wall = np.zeros(len(z), dtype=bool)
+        if model.wall is not None:
+            into_wall = model.wall.is_hit(z + model.law.displacement(z, actions))
+            hit = (z[into_wall], actions[into_wall], moved[into_wall])
+            self._wall = _known(model.wall.law, *hit)
+        self._law = _known(model.law, z[~into_wall], actions[~into_wall], moved[~into_wall])
+
+    def forecast(self, observations: FloatArray) -> Forecast:
+        """Where each action leads from observations (n, n_features)."""
+        plan, (n, n_features) = self.plan, observations.shape
+        n_actions, units = plan.model.n_actions, plan.units
+        z = np.repeat(units.local(observations), n_actions, axis=0)
+        actions = np.tile(np.arange(n_actions), n)
+        arrival, p_end, reward = plan.model.advance(z, actions)
+        # What one of each local coordinate adds to an observation.
+        axes = units.observations(np.eye(n_features)) - units.observations(np.zeros(n_features))
+        covariance = axes.T @ self._covariance(z, actions) @ axes
+        shape = (n, n_actions)
+        return Forecast(
+            units.observations(arrival).reshape(*shape, n_features),
+            covariance.reshape(*shape, n_features, n_features),
+            p_end.reshape(shape),
+            reward.reshape(shape),
+        )
+
+    def _covariance(self, z: FloatArray, actions: IntArray) -> FloatArray:
+        """(n, n_features, n_features) predictive covariance of arrivals, in local units."""
+        law, wall = self.plan.model.law, self.plan.model.wall
+        covariance = _spread(law, self._law, z, actions)
+        if wall is not None:
+            hit = wall.is_hit(z + law.displacement(z, actions))
+            covariance[hit] = _spread(wall.law, self._wall, z[hit], actions[hit])
+        return covariance
+
+
+def _known(
+    law: FlowLaw, z: FloatArray, actions: IntArray, displacement: FloatArray
+) -> LinearGaussian | None:
+    """What steps say of a law, in typical displacements; None if they are too far apart for it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = RegressionSums.of(_inputs(law, z, actions), displacement / law.unit)
+        try:
+            return posterior(law.prior, sums)
+        except (np.linalg.LinAlgError, ValueError):  # not finite, or not positive any more
+            return None
+
+
+def _inputs(law: FlowLaw, z: FloatArray, actions: IntArray) -> FloatArray:
+    """(n, n_inputs), of no points too."""
+    return law.inputs(z, actions) if len(z) else np.empty((0, len(law.prior.precision)))
+
+
+def _spread(
+    law: FlowLaw, known: LinearGaussian | None, z: FloatArray, actions: IntArray
+) -> FloatArray:
+    if known is None:
+        return np.full((len(z), len(law.unit), len(law.unit)), np.nan)
+    return known.predictive_covariance(_inputs(law, z, actions)) * np.outer(law.unit, law.unit)
