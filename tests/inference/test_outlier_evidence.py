@@ -77,3 +77,14 @@ def test_rows_that_lead_elsewhere_speak_for_outliers_and_one_that_leads_there_ag
     evidence = evidence_of(world)
     assert evidence.log_odds(5, [arrival(point, state, 0) for state in (0, 1, 3)]) > 3
     assert evidence.log_odds(5, [arrival(point, 4, 1)] * 3) < -3
+
+
+@pytest.mark.parametrize(("newness", "outlier", "was_real"), [(0.3, 0.3, True), (0.3, 0.1, False)])
+def test_what_was_never_seen_was_real_if_known_states_do_not_explain_what_follows(
+    newness, outlier, was_real
+):
+    world = World()
+    doubted = step_filter.StepPosterior([], [], 0.4, [], 0.0, 0.6)  # no known state may be meant
+    after = step_filter.StepPosterior([], [], newness, [], 0.0, outlier)
+    step = arrival(np.array([2.0, 1.5]), 0, 0)
+    assert evidence_of(world).was_real(doubted, step, after) == was_real

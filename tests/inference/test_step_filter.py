@@ -371,3 +371,12 @@ def test_an_observation_within_a_state_is_not_new():
     result = world.filter.posterior(world.states.mean[3] + 0.05, [(1, 1.0)], 0, np.zeros(2))
     assert result.newness < 0.01
     assert result.after[0][0] == 3
+
+
+def test_an_outcome_that_is_rarer_than_one_in_a_hundred_is_not_expected():
+    world = World()
+    for after, tries in ((1, 97.9), (3, 1.2), (4, 0.9)):
+        world.transitions.add(0, 0, after, tries, 0.0, 0.0)
+    expected = world.filter.expected([(0, 1.0)], 0)
+    assert [state for state, _ in expected] == [1, 3]
+    assert [p for _, p in expected] == pytest.approx([0.979, 0.012])

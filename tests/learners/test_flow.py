@@ -1,5 +1,7 @@
 """The learner of worlds that flow, behind the agent: who chooses it, and what it answers."""
 
+from dataclasses import replace
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import tgm
 from tgm.inspector import payload
 from tgm.learners.events import Event
 from tgm.learners.flow import LATE_GROWTH, SLOWER, SOONEST, FlowLearner
-from tgm.learners.flow_trial import LOOK_AT, FlowTrial
+from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
 from tgm.runs import Run
@@ -168,6 +170,65 @@ def test_plans_become_rare_when_nothing_is_left_to_gain():
     assert since < learner._planned_at <= since + 2 * SOONEST
 
 
+def drifting(n: int, seed: int = 0) -> list[Event]:
+    """A point that is pushed to and fro for ever: whatever is done, each step costs one."""
+    rng = np.random.default_rng(seed)
+    point = np.zeros(1)
+    events = [Event(point)]
+    for action in rng.integers(2, size=n).tolist():
+        point = 0.8 * point + 0.1 * (2 * action - 1) + 0.01 * rng.normal(size=1)
+        events.append(Event(point, action, -1.0))
+    return events
+
+
+@pytest.mark.parametrize(("n_before", "takes_over"), [(100, True), (1500, False)])
+def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_later(
+    n_before, takes_over
+):
+    learner, events = FlowLearner(1, 2, 0.9), drifting(n_before + 500)
+    events[3] = replace(events[3], reward=-1.0001)  # something was found
+    learner.recall(events[: n_before + 1])
+    first = learner.state_ids.tolist()
+    later = [event.show(learner).changed_all for event in events[n_before + 1 :]]
+    assert any(later) == takes_over
+    assert (learner.state_ids.tolist() != first) == takes_over
+    assert (learner.newest is learner.best) == takes_over
+
+
+def planned_at(learner: FlowLearner, events: list[Event]) -> list[int]:
+    """The steps at which a new plan was made."""
+    found, newest = [], learner.newest
+    for event in events:
+        event.show(learner)
+        if learner.newest is not newest:
+            found.append(learner.n_steps)
+            newest = learner.newest
+    return found
+
+
+def test_while_there_are_few_steps_the_end_of_an_episode_asks_for_a_plan():
+    events = drifting(90)
+    ends = [replace(e, terminated=k > 0 and k % 12 == 0) for k, e in enumerate(events)]
+    without, with_ends = (planned_at(FlowLearner(1, 2, 0.9), told) for told in (events, ends))
+    assert len(with_ends) > len(without)
+    assert all(step % 12 == 0 for step in with_ends)
+
+
+def test_after_a_plan_that_was_no_better_the_next_one_takes_twice_as_long():
+    events = drifting(2800)
+    events[3] = replace(events[3], reward=-1.0001)  # something was found
+    learner = FlowLearner(1, 2, 0.9)
+    learner.recall(events[:1501])
+    first = learner.best
+    assert planned_at(learner, events[1501:]) == [2000]  # a quarter of them new; then half
+    assert learner.best is first
+
+
+@pytest.mark.parametrize(("n_features", "may"), [(12, True), (13, False)])
+def test_worlds_of_more_than_twelve_features_do_not_flow(n_features, may):
+    assert may_flow(n_features, tgm.TGMConfig()) == may
+
+
 def test_memory_is_bounded_and_keeps_ends():
     memory = FlowMemory(1)
     for step in range(3 * MOST_KEPT):
@@ -190,3 +251,31 @@ def test_a_trial_is_over_when_cells_predict_as_well():
         wins.append(trial.add(Event(point, 0, 0.0, False), log_density, relevant))
     assert not any(wins)
     assert trial.is_over
+
+
+def weighed(gain: float, n_compared: int, n_steps: int) -> tuple[bool, bool]:
+    """Whether laws win at a look, and whether the trial is over, if they predict so much better."""
+    trial, relevant = FlowTrial(1, 1), np.ones(1, dtype=bool)
+    trial.gain = lambda _: (1.5 * n_compared, n_compared)  # undecided
+    trial.add(Event(np.zeros(1)), 0.0, relevant)
+    for _ in range(n_steps - 1):
+        assert not trial.add(Event(np.zeros(1), 0), 0.0, relevant)
+    assert not trial.is_over
+    trial.gain = lambda _: (gain, n_compared)
+    return trial.add(Event(np.zeros(1), 0), 0.0, relevant), trial.is_over
+
+
+@pytest.mark.parametrize(
+    ("gain", "n_compared", "wins"),
+    [(49.0, 10, False), (51.0, 10, True), (79.0, 40, False), (81.0, 40, True)],
+)
+def test_laws_must_win_by_fifty_nats_and_by_two_for_each_step(gain, n_compared, wins):
+    assert weighed(gain, n_compared, 48) == (wins, False)
+
+
+@pytest.mark.parametrize(
+    ("gain", "n_steps", "is_over"),
+    [(-900.0, 48, False), (63.0, 96, True), (65.0, 96, False), (65.0, 160, True)],
+)
+def test_a_trial_is_over_at_the_second_look_without_a_nat_for_each_step(gain, n_steps, is_over):
+    assert weighed(gain, 64, n_steps) == (False, is_over)

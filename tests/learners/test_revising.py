@@ -20,3 +20,85 @@ def test_a_state_is_looked_at_once():
     assert learner._search.touched == set()
     assert learner._search.due() == []
     assert learner.world.states.n_alive == 2
+
+
+@pytest.mark.parametrize(
+    ("n_points", "growth", "deviations", "is_again"),
+    [
+        (10, 1.35, 9.0, False),  # times the points that the state had when the step was assigned
+        (10, 1.45, 9.0, True),
+        (10, 1.45, 2.3, False),
+        (10, 1.45, 2.4, True),
+        (2, 1.45, 9.0, False),
+        (3, 1.45, 9.0, True),
+    ],
+)
+def test_far_steps_of_a_state_that_has_grown_are_assigned_again(
+    n_points, growth, deviations, is_again, monkeypatch
+):
+    learner, state, _, _ = one_state_for_two_places(n_points, 0)
+    steps, again = learner.world.memory.into(state), []
+    for step in steps:
+        step.weight_then = n_points / growth
+    monkeypatch.setattr(learner.world.states, "squared_distance", lambda *_: deviations**2)
+    monkeypatch.setattr(learner._reviser, "_reassign", again.append)
+    learner._search.touched.add(state)
+    learner._reviser.revise(36)
+    assert again == (steps if is_again else [])
+
+
+def doubted(n_points: int, elsewhere: float, monkeypatch):
+    """A state that was entered from one other state, by an action that at times leads elsewhere.
+
+    Returns whether it is weighed against outliers, and a function that says whether it is after
+    more tries that led elsewhere.
+    """
+    learner, state, far, _ = one_state_for_two_places(n_points, 0)
+    asked = []
+    monkeypatch.setattr(learner._outliers, "log_odds", lambda slot, _: asked.append(slot) or -1.0)
+
+    def is_weighed(more: float) -> bool:
+        asked.clear()
+        learner.world.transitions.add(far, 0, far, more, -1.0, 0.0)
+        learner._reviser.revise(36)
+        return state in asked
+
+    return is_weighed(elsewhere), is_weighed
+
+
+@pytest.mark.parametrize(
+    ("n_points", "elsewhere", "is_weighed"),
+    [(6, 3.0, True), (7, 3.0, False), (6, 0.4, False), (6, 0.6, True)],
+)
+def test_a_state_of_few_points_may_be_outliers_if_its_rows_lead_elsewhere(
+    n_points, elsewhere, is_weighed, monkeypatch
+):
+    assert doubted(n_points, elsewhere, monkeypatch)[0] == is_weighed
+
+
+def test_it_is_weighed_again_when_these_rows_were_tried_a_fifth_more_often(monkeypatch):
+    first, is_weighed = doubted(5, 5.0, monkeypatch)
+    assert first
+    assert not is_weighed(1.9)
+    assert is_weighed(0.2)
+    assert not is_weighed(2.3)  # of 12.1 tries
+    assert is_weighed(0.2)
+
+
+@pytest.mark.parametrize(("change", "n_assigned"), [(0.09, 1), (0.11, 2)])
+def test_what_followed_is_assigned_again_as_long_as_a_tenth_of_the_belief_has_changed(
+    change, n_assigned, monkeypatch
+):
+    learner, state, far, _ = one_state_for_two_places(3, 0)
+    first, second, third = learner.world.memory.into(state)
+    first.next, second.next, third.next = second, third, None
+    third.before, assigned = [(state, 1.0)], []
+
+    def assign_again(step, _):
+        assigned.append(step)
+        step.after = [(state, 1.0 - change), (far, change)]
+
+    monkeypatch.setattr(learner._reviser, "_assign_again", assign_again)
+    monkeypatch.setattr(learner._edit, "withdraw", lambda _: 0.0)
+    learner._reviser._reassign_followers(first, second, 0.0)
+    assert assigned == [second, third][:n_assigned]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tgm.learners.scale_rivals import BETTER, STRAINED, Rival, best_rival
+from tgm.learners.scale_rivals import STRAINED, Rival, best_rival
 from tgm.structure.scale_choice import ScaleChoice
 from tgm.structure.scale_evidence import FirstSteps
 
@@ -51,10 +51,18 @@ def test_one_that_is_much_narrower_may_be_better_where_the_next_one_is_not():
 
 
 def test_a_rival_must_be_clearly_better():
-    learn, tried = competition({0.75: BETTER - 0.1, 0.5: BETTER - 0.1})
+    learn, tried = competition({0.75: 2.9, 0.5: 2.9})
     now = rival(choice(1.0), 0.0)
     assert best_rival(now, None, STRAINED_FEATURES, STEPS, learn) is None
     assert len(tried) == 2
+
+
+@pytest.mark.parametrize(("nats", "is_chosen"), [(-2.9, False), (2.9, False), (3.1, True)])
+def test_clearly_better_is_by_three_nats(nats, is_chosen):
+    learn, _ = competition({})
+    now, proposed = rival(choice(1.0), 0.0), rival(choice(1.2), nats)
+    found = best_rival(now, proposed, STRAINED_FEATURES, STEPS, learn)
+    assert found is (proposed if is_chosen else None)
 
 
 def test_the_scale_of_the_small_model_is_one_of_the_rivals():
@@ -74,3 +82,10 @@ def test_states_wider_than_their_scale_are_strained():
     covariance = np.diag([(1.01 * STRAINED * 2.0) ** 2, 1.0])
     one = rival(choice(2.0, relevant=(True, False, True)), 0.0, covariance)
     assert one.strained.tolist() == [True, False, False]
+
+
+def test_states_that_are_narrow_for_a_typical_step_are_not_strained():
+    """A fifth of a typical step: places of a smaller deviation do not overlap."""
+    for learned, is_strained in ((0.19, False), (0.21, True)):
+        one = rival(choice(0.1), 0.0, np.diag([learned**2, 1.0, 1.0]))
+        assert one.strained.tolist() == [is_strained, False, False]

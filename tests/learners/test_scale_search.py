@@ -1,5 +1,7 @@
 """The search for the scale, as a learner lives through it."""
 
+from dataclasses import replace
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -8,7 +10,10 @@ import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.envs import load_maze
 from tgm.errors import RunError
+from tgm.learners.events import Event
 from tgm.learners.scale_search import MEASURE_AT, OTHER_SCALE, WATCHED, ScaleSearchLearner
+from tgm.perception.coordinates import Coordinates
+from tgm.structure.scale_choice import ScaleChoice
 
 AUTO = tgm.TGMConfig(bandwidth="auto")
 
@@ -233,3 +238,45 @@ def test_files_are_checked(name, change, tmp_path):
     write_model(path, arrays | {name: change(arrays[name])}, facts)
     with pytest.raises(RunError, match="agent"):
         tgm.TGMAgent.load(path)
+
+
+def with_features_left_out(n_events: int = 4) -> ScaleSearchLearner:
+    """A learner that tells states apart by the first of five features; the others are noise."""
+    learner = ScaleSearchLearner(5, 1, AUTO)
+    learner.begin(np.zeros(5))
+    learner.choice = ScaleChoice(np.ones(5), np.ones(5), np.arange(5) == 0, np.zeros(5))
+    learner._events = [Event(np.zeros(5)) for _ in range(n_events)]
+    learner._names = [0] * n_events
+    every = np.ones(5, dtype=bool)
+    learner.coordinates = Coordinates(np.zeros(5), every, np.zeros(5), np.full(5, 4.0))
+    return learner
+
+
+@pytest.mark.parametrize(
+    ("deviations", "n_features", "needed"),
+    [(4.9, 1, None), (5.1, 1, 0.0), (5.1, 2, 0.0), (5.1, 3, 6.0)],
+)
+def test_one_or_two_features_that_surprise_need_no_more_than_to_be_better_than_chance(
+    deviations, n_features, needed, monkeypatch
+):
+    learner, asked = with_features_left_out(200), []
+
+    def noted(choice, steps, features, least):
+        asked.append((len(steps.points), features.tolist(), least))
+        return choice
+
+    monkeypatch.setattr(ScaleChoice, "with_features", noted)
+    point = 2.0 * deviations * (np.arange(5) >= 5 - n_features)
+    assert learner._watched(Event(point)) is None
+    features = list(range(5 - n_features, 5))
+    # The last 128 events decide.
+    assert asked == ([] if needed is None else [(128, features, needed)])
+
+
+@pytest.mark.parametrize(("change", "is_another"), [(0.24, False), (-0.24, False), (0.26, True)])
+def test_a_scale_that_differs_by_less_than_a_quarter_is_the_same(change, is_another, monkeypatch):
+    learner = with_features_left_out()
+    other = replace(learner.choice, deviation=np.exp(change) * learner.choice.deviation)
+    monkeypatch.setattr("tgm.learners.scale_search.choose_scale", lambda *_: other)
+    learner._events[-1] = Event(np.ones(5), 0)
+    assert learner._measured() is (other if is_another else None)

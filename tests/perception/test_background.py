@@ -20,6 +20,11 @@ def test_before_anything_is_seen_one_of_two_hundred_is_an_outlier():
     assert Background().share == 0.005
 
 
+def test_what_happens_more_often_than_one_time_in_ten_is_no_outlier():
+    assert Background(50.0, 60.0).share == 0.1
+    assert Background(9.0, 100.0).share < 0.1
+
+
 def test_what_is_restored_is_the_same_and_checked():
     again = Background()
     again.restore(ArrayReader(Background(3.0, 40.0).to_arrays()))

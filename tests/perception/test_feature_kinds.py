@@ -94,3 +94,74 @@ def test_a_large_world_where_every_observation_is_new_stays_exact():
     assert kinds_of(straight).is_exact.all()
     assert kinds_of(np.eye(256)).is_exact.all()  # pictures
     assert kinds_of(RNG.integers(0, 2, (256, 30)).astype(float)).is_exact.all()  # bits
+
+
+@pytest.mark.parametrize(
+    ("n_new", "is_exact", "is_sure"),
+    [
+        (2, True, True),
+        (3, True, False),
+        (5, True, False),
+        (6, False, False),
+        (17, False, False),
+        (18, False, True),
+    ],
+)
+def test_how_many_of_the_newer_values_are_new_decides(n_new, is_exact, is_sure):
+    """Up to one in ten they are symbols, from nine in ten on amounts; in between it is a guess."""
+    values = [*range(20), *range(20 - n_new), *range(100, 100 + n_new)]
+    points = 0.3 + np.array(values, dtype=float)[:, None]  # no whole numbers
+    kinds = feature_kinds(points, [START, *range(39)], is_last=False)  # no step is taken twice
+    assert kinds.is_exact.tolist() == [is_exact]
+    assert kinds.is_sure == is_sure
+
+
+def pairs(n_again: int, n_agree: int, n_new: int) -> tuple[np.ndarray, list[int]]:
+    """Forty episodes of one step: twenty from new places, then some from these places again.
+
+    Args:
+        n_again: how many of the later ones begin where an earlier one did.
+        n_agree: how many of those lead where that one led.
+        n_new: how many of the others lead to a new place, and not where another one led.
+    """
+    first = [(i, 100 + i) for i in range(20)]
+    agree = [(i, 100 + i) for i in range(n_agree)]
+    new = [(i, 200 + i) for i in range(n_agree, n_agree + n_new)]
+    wrong = [(i, 100 + (i + 1) % 20) for i in range(n_agree + n_new, n_again)]
+    others = [(1000 + 2 * i, 1001 + 2 * i) for i in range(20 - n_again)]
+    symbols = np.array([*first, *agree, *new, *wrong, *others], dtype=float)
+    return symbols.reshape(-1, 1), [START, 0] * 40
+
+
+@pytest.mark.parametrize(
+    ("n_again", "n_agree", "n_new", "is_exact"),
+    [
+        (20, 0, 9, True),  # fewer than a quarter of the newer symbols are new
+        (20, 0, 10, False),
+        (20, 5, 15, True),  # a quarter leads where it led before
+        (20, 4, 16, False),
+        (4, 0, 4, True),  # so few say nothing
+        (5, 0, 5, False),
+    ],
+)
+def test_symbols_that_lead_elsewhere_each_time_are_rounded_amounts(
+    n_again, n_agree, n_new, is_exact
+):
+    symbols, actions = pairs(n_again, n_agree, n_new)
+    assert feature_kinds(symbols, actions, is_last=True).is_exact.tolist() == [is_exact]
+
+
+@pytest.mark.parametrize(("n_new", "is_exact"), [(14, True), (15, False)])
+def test_where_no_step_is_taken_twice_three_quarters_must_be_new(n_new, is_exact):
+    cubes = np.arange(20 + n_new, dtype=float) ** 3
+    symbols = np.concatenate([cubes[:20], cubes[: 20 - n_new], cubes[20:]])[:, None]
+    kinds = feature_kinds(symbols, [START, *range(39)], is_last=True)
+    assert kinds.is_exact.tolist() == [is_exact]
+
+
+@pytest.mark.parametrize(("n_new", "is_exact"), [(9, True), (10, False)])
+def test_where_half_of_the_differences_are_known_symbols_lie_on_a_grid(n_new, is_exact):
+    differences = [*range(1, 21), *range(1, 21 - n_new), *range(100, 100 + n_new)]
+    symbols = np.cumsum([0.0, *differences])[:, None]
+    kinds = feature_kinds(symbols, [START, *range(40)], is_last=True)
+    assert kinds.is_exact.tolist() == [is_exact]

@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from tests.oracles import moments_by_definition, random_covariance
 
+from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
 
@@ -188,3 +189,30 @@ def test_covariances_by_hand():
         components.add(slot, np.array([x, 0.0]), 1.0)
     # (11 - 1) I + diag(2, 0), over 11 + 2 - 2.
     np.testing.assert_allclose(components.covariances(np.array([slot]))[0], np.diag([12, 10]) / 11)
+
+
+def plain_states() -> GaussianStates:
+    return GaussianStates(ComponentPrior(0.25 * np.eye(2), 20.0, -1.0, 3.0))
+
+
+@pytest.mark.parametrize(("deviations", "is_near"), [(4.6, True), (4.8, False)])
+def test_states_are_compared_up_to_a_distance(deviations, is_near):
+    states = plain_states()
+    for place in (0.0, 0.5 * deviations):
+        states.add(states.birth(), np.array([place, 0.0]), 1.0)
+    assert states.near(0) == ([1] if is_near else [])
+
+
+@pytest.mark.parametrize(("variance", "is_wide"), [(2.4, False), (2.6, True)])
+def test_a_state_may_be_two_if_its_variance_is_two_and_a_half_times_what_is_believed(
+    variance, is_wide
+):
+    states = plain_states()
+    slot = states.birth()
+    scatter = 30.0 * 0.25 * np.diag([variance, 0.8])
+    states.set_moments(slot, Moments(30.0, np.zeros(2), scatter))
+    assert states.is_wide(slot) == is_wide
+
+
+def test_two_points_make_a_state_more_than_an_outlier():
+    assert 1.0 < plain_states().surely_seen < 2.0

@@ -91,6 +91,32 @@ def test_beyond_all_that_was_seen_greed_fears_and_hope_hopes():
     assert plan.promises_more(greedy[0], hopeful[0])
 
 
+def test_what_lies_beyond_all_that_was_seen_is_worth_the_lowest_value():
+    steps = pushed(goal=99.0, edge=-99.0)
+    steps = steps._replace(reward=np.where(steps.arrival[:, 0] > 0.3, 0.0, -1.0))
+    units = FlowUnits.of_features(steps)
+    local = units.seen(steps)
+    plan = make_plan(FlowModel.of(local, 2), units, local, GAMMA)
+    assert plan.lowest == pytest.approx(-1.0 / (1.0 - GAMMA))
+    # Both are free of costs soon, if the laws may be believed; nobody was ever so fast.
+    slow, fast = plan.action_values(np.array([[-0.2, 0.7], [-0.2, 2.5]]))[0]
+    assert (slow > 0.5 * plan.lowest).all()
+    assert (fast < 0.8 * plan.lowest).all()
+
+
+def test_a_tenth_of_the_span_around_all_that_was_seen_counts_as_seen(plan):
+    points = plan.units.seen(pushed()).points
+    np.testing.assert_allclose(plan.seen.low, points.min(axis=0) - 0.1)
+    np.testing.assert_allclose(plan.seen.high, points.max(axis=0) + 0.1)
+
+
+@pytest.mark.parametrize(("gain", "is_clear"), [(0.0, False), (0.9, False), (1.1, True)])
+def test_hope_must_promise_a_twentieth_of_the_range_of_values(plan, gain, is_clear):
+    bounded = plan._replace(lowest=-15.0, highest=5.0)
+    greedy, hopeful = np.array([-7.0, -3.0]), np.array([-3.0 + gain, -9.0])
+    assert bounded.promises_more(greedy, hopeful) == is_clear
+
+
 def test_a_plan_survives_a_file(plan):
     copy = plan_from_arrays(ArrayReader(plan_to_arrays(plan)), 2, 2, GAMMA)
     points = pushed(50, seed=1).departure

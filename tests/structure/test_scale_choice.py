@@ -1,11 +1,14 @@
 """The choice of a scale: how wide states are, and which features tell them apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tgm.envs import load_maze
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.structure import scale_choice
 from tgm.structure.scale_choice import RATIOS, ScaleChoice, choose_scale
 from tgm.structure.scale_evidence import EPISODE_START, FirstSteps, evidence_of_each
 
@@ -192,3 +195,43 @@ def test_a_feature_that_says_little_alone_is_kept_where_the_states_of_others_exp
     choice = chosen(np.column_stack([shown, given, nothing]), actions)
     assert choice.gain[1] < 6.0  # not enough by itself
     assert choice.relevant.tolist() == [True, True] + [False] * 5
+
+
+def test_features_differ_in_width_by_a_third_unless_the_evidence_is_against_it():
+    alike, apart = np.full(2, 0.25), 0.25 * np.exp([0.3, -0.3])
+    wide = alike * np.exp(1.0)
+    found = scale_choice._log_prior(np.array([alike, apart, wide]))
+    np.testing.assert_allclose(found, [0.0, -1.0, -0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "are_alike"), [(7, True), (8, False)])
+def test_with_fewer_than_eight_points_all_features_are_as_wide_in_typical_steps(n, are_alike):
+    cells, actions = walk(0, n, maze="25")
+    points = cells + [0.003, 0.3] * np.random.default_rng(0).normal(size=cells.shape)
+    steps = FirstSteps(points, actions)
+    before = ScaleChoice(np.array([0.003, 0.3]), steps.typical_step, np.ones(2, bool), np.zeros(2))
+    ratio = choose_scale(steps, before, nearest(points, before)).deviation / steps.typical_step
+    assert (ratio[0] == pytest.approx(ratio[1])) == are_alike
+
+
+@pytest.mark.parametrize(("nats", "are_dropped"), [(9.9, False), (10.1, True)])
+def test_features_are_left_out_if_that_is_better_by_ten_nats(nats, are_dropped, monkeypatch):
+    rng, (cells, actions) = np.random.default_rng(0), walk(0, 64)
+    points = np.column_stack([cells + 0.15 * rng.normal(size=cells.shape), rng.normal(size=64)])
+    with_all, best, fewer = [], scale_choice._best, scale_choice._with_fewer
+
+    def noted(steps, deviations, relevant):
+        candidate = best(steps, deviations, relevant)
+        if relevant.all():
+            with_all.append(candidate.log_evidence)
+        return candidate
+
+    def better_by(*args):
+        return replace(fewer(*args), log_evidence=max(with_all) + nats)
+
+    monkeypatch.setattr(scale_choice, "_best", noted)
+    monkeypatch.setattr(scale_choice, "_with_fewer", better_by)
+    steps = FirstSteps(points, actions)
+    before = ScaleChoice(np.full(3, 0.15), steps.typical_step, np.ones(3, bool), np.zeros(3))
+    choice = choose_scale(steps, before, nearest(points, before))
+    assert choice.relevant.tolist() == [True, True, not are_dropped]

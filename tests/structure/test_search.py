@@ -13,11 +13,11 @@ from tgm.structure.revision import Refusal, Revision
 LEFT, RIGHT, FAR = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([5.0, 0.0])
 
 
-def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
+def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20, *, ends: bool = False):
     """A model in which state 0 stands for LEFT and RIGHT; state 1 is FAR, where both were entered.
 
     Action 0 leads from FAR to LEFT, action 1 to RIGHT; each is a step of weight one. Action 2 leads
-    back. The left ones come first, so that they are let go of first.
+    back. The left ones come first, so that they are let go of first. LEFT may be an end.
     """
     rng = np.random.default_rng(0)
     learner = OnlineLearner(2, 3, TGMConfig(bandwidth=0.5, kept_per_state=limit))
@@ -28,11 +28,12 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20):
     for action, place in [(0, LEFT)] * n_left + [(1, RIGHT)] * n_right:
         point = place + 0.1 * rng.normal(size=2)
         points[action].append(point)
-        into = Step(FAR, [(far, 1.0)], action, -1.0, 0.0, point)
+        end = float(ends and action == 0)
+        into = Step(FAR, [(far, 1.0)], action, -1.0, end, point)
         into.entries, into.after = [(far, state, 1.0)], [(state, 1.0)]
         back = Step(point, [(state, 1.0)], 2, -2.0 if action else -1.0, 0.0, FAR)
         back.entries, back.after = [(state, far, 1.0)], [(far, 1.0)]
-        for step in (into, back):
+        for step in (into,) if end else (into, back):
             online.states.add(step.after[0][0], step.arrival, 1.0)
             online.count(step, +1.0)
             online.memory.keep(step, step.after[0][0])
@@ -204,6 +205,16 @@ def test_counts_without_kept_steps_follow_the_kept_steps_of_their_row():
         assert min(row.values(), default=0.0) >= 0.0
 
 
+def test_ends_go_with_the_counts_that_are_shared_out():
+    """Every step to the left ended its episode, none to the right; few of them are kept."""
+    learner, state, far, _ = one_state_for_two_places(30, 30, limit=6, ends=True)
+    model = learner.world.transitions
+    child = split(learner, state)
+    left = state if learner.world.states.mean[state][0] < 0.5 else child
+    assert model.ended == {(far, 0): {left: pytest.approx(30, abs=1e-6)}}
+    assert model.end_sum[far].tolist() == pytest.approx([30.0, 0.0, 0.0], abs=1e-6)
+
+
 def test_a_split_is_weighed_by_what_kept_steps_show():
     """Shared out in one proportion, counts would say that both halves do the same."""
     for n in (10, 200):
@@ -232,7 +243,7 @@ def test_a_merge_needs_three_nats():
 
 
 @pytest.mark.parametrize(
-    ("points", "more", "is_due"), [(3, 0, True), (20, 2, False), (20, 4, True)]
+    ("points", "more", "is_due"), [(3, 0, True), (5, 0, False), (20, 2, False), (20, 4, True)]
 )
 def test_a_state_is_looked_at_again_when_it_is_young_or_has_grown_by_a_seventh(
     points, more, is_due
@@ -262,3 +273,23 @@ def test_it_does_not_matter_which_half_is_named_first():
         assert_same(one.moments[half], other.moments[half])
     assert one.moments[state].weight > 25
     assert one.moments[state].mean[0] < 0.2 < 0.8 < one.moments[one.states[1]].mean[0]
+
+
+@pytest.mark.parametrize(("n_left", "is_weighed"), [(1, False), (2, True)])
+def test_a_split_needs_three_points(n_left, is_weighed, monkeypatch):
+    learner, state, _, _ = one_state_for_two_places(n_left, 1)
+    monkeypatch.setattr(learner.world.states, "is_wide", lambda _: True)
+    assert (learner._search.split(state, 8) is not None) == is_weighed
+
+
+def test_a_point_between_two_halves_is_of_both_but_one_in_a_hundred_is_nothing():
+    learner, state, _, _ = one_state_for_two_places(9, 9)
+    steps = learner.world.memory.into(state)
+    side = np.array([step.arrival[0] > 0.5 for step in steps])
+    halves = learner._search._halves(state, steps, side).halves
+    found = [halves(np.array([place, 0.0])) for place in np.linspace(0.0, 1.0, 2001)]
+    assert all(sum(share for _, share in belief) == pytest.approx(1.0) for belief in found)
+    smaller = [min(share for _, share in belief) for belief in found if len(belief) == 2]
+    assert 0.01 <= min(smaller) < 0.015
+    assert len(found[0]) == len(found[-1]) == 1
+    assert found[0] != found[-1]

@@ -203,3 +203,32 @@ def test_densities_that_are_no_floats_keep_their_ratios(width):
 
 def test_the_broad_law_is_worth_more_where_there_is_more_to_learn():
     assert [prior_weight(n) for n in (1, 2, 3, 5)] == pytest.approx([0.2, 0.2, 0.4, 0.8])
+
+
+def test_after_three_hundred_displacements_a_law_is_settled():
+    displacements = Displacements(2, SQUARE, STATE)
+    for _ in range(310):
+        assert displacements.is_settled(0) == (displacements.weight[0] >= 300.0)
+        displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    assert displacements.weight.tolist() == [300.0, 0.0]
+    displacements.add(0, np.array([9.0, 9.0]), 1.0)
+    assert displacements.mean[0].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("length", "counted"), [(9.0, 9.0), (1e6, 10.0)])
+def test_an_absurd_displacement_counts_as_ten_typical_steps(length, counted):
+    displacements = Displacements(1, 4.0 * np.eye(2), STATE)
+    displacements.add(0, np.array([0.0, 2.0 * length]), 1.0)
+    np.testing.assert_allclose(displacements.mean[0], [0.0, 2.0 * counted])
+
+
+def test_a_law_is_computed_again_when_its_data_has_grown_by_a_tenth():
+    displacements, way = Displacements(1, SQUARE, STATE), np.array([1.0, 0.0])
+    for _ in range(20):
+        displacements.add(0, way, 1.0)
+    displacements.refresh()
+    known = displacements.log_density(way, 0)
+    displacements.add(0, way, 1.0)
+    assert displacements.log_density(way, 0) == known
+    displacements.add(0, way, 1.0)
+    assert displacements.log_density(way, 0) > known

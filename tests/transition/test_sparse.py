@@ -161,6 +161,24 @@ def test_certainty_by_hand(counts, ends, expected):
     assert model.certainty[0, 0] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("tries", "expected"), [(1.4, 0.0), (1.5, 1.0)])
+def test_from_three_tries_on_a_third_of_them_counts_in_any_case(tries, expected):
+    model = make()
+    model.add(0, 0, 1, tries, 0.0, 0.0)
+    model.add(0, 0, 2, tries, 0.0, 0.0)
+    assert model.certainty[0, 0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("share", "is_doubted"), [(0.09, True), (0.11, False)])
+def test_a_surprise_is_no_doubt_where_one_row_in_ten_is_random(share, is_doubted):
+    model = make()
+    model.share_random = share
+    model.add(0, 0, 1, 60.0, 0.0, 0.0)
+    model.observe(0, 0, 2, 1.0, 0.0, 0.0)
+    assert not model.is_random[0, 0]
+    assert (model.certainty[0, 0] == 0.0) == is_doubted
+
+
 def test_certainty_of_all_can_be_doubted():
     model = make()
     model.add(0, 0, 1, 3.0, 0.0, 0.0)
@@ -230,6 +248,17 @@ def test_rows_that_do_the_same_are_known_and_weighed_as_if_looked_at_each_time(s
     for name in ("certainty", "log_chance", "is_random", "probability", "reward", "successor"):
         np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name))
     assert quick.touched == slow.touched
+
+
+def test_in_a_world_of_chance_every_try_says_whether_a_row_is_random():
+    """There a row that was tried once is taken for random, until it has done the same often."""
+    model = make()
+    model.share_random = 0.6
+    model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert model.is_random[0, 0]
+    for _ in range(20):
+        model.add(0, 0, 1, 1.0, 0.0, 0.0)
+    assert not model.is_random[0, 0]
 
 
 def merge_map(n: int, one: int, other: int) -> ComponentMap:

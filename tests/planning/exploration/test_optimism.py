@@ -8,7 +8,7 @@ from tests.oracles import unseen_share_by_urns
 from tests.planning.worlds import GAMMA, corridor, make, new_strategy, swept
 
 from tgm.files.arrays import ArrayReader
-from tgm.planning.exploration.optimism import level_ties, one_of_the_best
+from tgm.planning.exploration.optimism import _pay_for_chance, level_ties, one_of_the_best
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition import sparse_file
 
@@ -374,6 +374,34 @@ def test_the_bonus_of_a_random_row_by_hand():
     chance = model.chance(4)[row]
     assert bonus == pytest.approx(chance * expected, rel=0.15)
     assert (planner.sweeper.bonus > 0).all()
+
+
+@pytest.mark.parametrize(("reward", "least"), [(1.0, 0.02), (0.0, 0.03)])
+def test_the_least_bonus_is_larger_while_all_rewards_were_equal(reward, least):
+    """Eight tries of every row, two to each place; none has brought anything."""
+    model, planner = make(4, n_actions=1)
+    planner.see_reward(0.0)
+    planner.see_reward(reward)
+    for state in range(4):
+        for after in (0, 1, 2, 3) * 2:
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
+    model.learn_chance()
+    _pay_for_chance(planner, 4)
+    expected = least / np.sqrt(8) + 0.2 / 8.2  # in ranges of reward
+    np.testing.assert_allclose(planner.sweeper.bonus[:4], expected * model.chance(4))
+
+
+@pytest.mark.parametrize(("share", "is_followed"), [(0.91, False), (0.89, True)])
+def test_a_bonus_that_has_hardly_changed_is_not_planned_with_again(share, is_followed):
+    model, planner = lottery()
+    model.learn_chance()
+    _pay_for_chance(planner, 4)
+    planner.sweeper.active.clear()
+    exact = planner.sweeper.bonus[:4].copy()
+    planner.sweeper.bonus[:4] *= share
+    _pay_for_chance(planner, 4)
+    assert (planner.sweeper.bonus[:4] == exact).all() == is_followed
+    assert planner.sweeper.active == (set(range(4)) if is_followed else set())
 
 
 def test_a_row_that_has_not_shown_what_others_have_is_worth_another_try():
