@@ -138,12 +138,30 @@ def test_what_makes_a_difference():
     assert not choice([0.1, 1.0], (True, False)).differs(choice([0.1, 9.0], (True, False)), 0.25)
 
 
-def test_the_first_choice_is_as_wide_as_is_usual():
-    # One step says how far a step leads, and hardly more: a quarter of it is the first guess.
+@pytest.mark.parametrize(("nats", "ratio"), [(0.0, 0.4), (3.0, 1.0)])
+def test_the_first_choice_is_as_wide_as_may_be(nats, ratio, monkeypatch):
+    """One step says how far a step leads, and hardly more: all widths are about as likely."""
+    assert scale_choice.ABOUT_AS_LIKELY == 3.0
+    monkeypatch.setattr(scale_choice, "ABOUT_AS_LIKELY", nats)
     steps = FirstSteps(np.array([[0.0], [3.0]]), np.array([EPISODE_START, 0]))
     deviation = float(choose_scale(steps).deviation[0])
-    assert deviation in 3.0 * RATIOS
-    assert 0.1 < deviation / 3.0 < 0.5
+    assert deviation == 3.0 * RATIOS[np.abs(np.log(RATIOS / ratio)).argmin()]
+
+
+def test_of_scales_that_are_about_as_likely_the_widest_is_chosen(monkeypatch):
+    cells, actions = walk(0, 200)
+    points = cells + 0.15 * np.random.default_rng(0).normal(size=cells.shape)
+    steps = FirstSteps(points, actions)
+    deviations = np.array([[0.10, 0.10], [0.15, 0.15], [0.2, 0.2], [0.6, 0.6]])
+    evidence = scale_choice.evidence_of(steps, deviations, np.ones(2, bool)).log_evidence
+    evidence = evidence + scale_choice._log_prior(deviations / steps.typical_step)
+    best = int(evidence.argmax())
+    for behind in np.delete(evidence.max() - evidence, best) + 0.01:
+        monkeypatch.setattr(scale_choice, "ABOUT_AS_LIKELY", behind)
+        likely = deviations[evidence >= evidence.max() - behind]
+        chosen = scale_choice._best(steps, deviations, np.ones(2, bool))
+        np.testing.assert_array_equal(chosen.deviation, likely.max(axis=0))
+        assert chosen.log_evidence == evidence.max()
 
 
 def test_a_scale_in_a_file_is_checked():
@@ -205,7 +223,10 @@ def test_features_differ_in_width_by_a_third_unless_the_evidence_is_against_it()
 
 
 @pytest.mark.parametrize(("n", "are_alike"), [(7, True), (8, False)])
-def test_with_fewer_than_eight_points_all_features_are_as_wide_in_typical_steps(n, are_alike):
+def test_with_fewer_than_eight_points_all_features_are_as_wide_in_typical_steps(
+    n, are_alike, monkeypatch
+):
+    monkeypatch.setattr(scale_choice, "ABOUT_AS_LIKELY", 0.0)
     cells, actions = walk(0, n, maze="25")
     points = cells + [0.003, 0.3] * np.random.default_rng(0).normal(size=cells.shape)
     steps = FirstSteps(points, actions)

@@ -21,6 +21,7 @@ FEATURE_SPREAD = 0.3  # the same, of one feature about the mean of all
 FINER = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
 NEEDED = 6.0  # nats with which a feature shows that it tells states apart
 DROPPED = 10.0  # nats by which a scale with fewer features must be better than one with all
+ABOUT_AS_LIKELY = 3.0  # nats below the best candidate: between such the width decides
 LEAST_RATIO = 1e-3  # of a deviation to the typical step
 FEW_POINTS = 8  # observations; with fewer all features are as wide, in typical steps
 FEW_FEATURES = 8  # up to so many are made wider and narrower one by one
@@ -161,8 +162,10 @@ def _best(steps: FirstSteps, deviations: FloatArray, relevant: BoolArray) -> _Ca
     fit = evidence_of(steps, deviations, relevant)
     ratios = (deviations / steps.typical_step)[:, relevant]
     log_evidence = fit.log_evidence + _log_prior(ratios)
-    best = int(log_evidence.argmax())
-    return _Candidate(float(log_evidence[best]), deviations[best], relevant, fit.labels[best])
+    # The widest of those that are about as likely: a state too many costs a try of every action.
+    likely = np.flatnonzero(log_evidence >= log_evidence.max() - ABOUT_AS_LIKELY)
+    best = int(likely[np.log(ratios[likely]).mean(axis=1).argmax()])
+    return _Candidate(float(log_evidence.max()), deviations[best], relevant, fit.labels[best])
 
 
 def _log_prior(ratios: FloatArray) -> FloatArray:
