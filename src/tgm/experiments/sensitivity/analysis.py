@@ -133,12 +133,7 @@ def report(results: Results) -> str:
         for (_, constant, effects), word in zip(rows, verdicts, strict=True)
     ]
     tried = {constant for _, constant, _ in rows}
-    fixed = [
-        constant if constant.why_fixed else replace(constant, why_fixed=NOT_READ)
-        for constant in constants.values()
-        if constant not in tried
-        and (constant.why_fixed or not worlds_that_read(constant, trial.worlds))
-    ]
+    fixed = _not_varied([one for one in constants.values() if one not in tried], trial.worlds)
     return PAGE.format(
         n_worlds=len(trial.worlds),
         seeds=trial.seeds,
@@ -153,6 +148,15 @@ def report(results: Results) -> str:
         table=markdown(table) if table else "",
         fixed=_fixed(fixed),
     )
+
+
+def _not_varied(constants: Sequence[Constant], worlds: Sequence[str]) -> list[Constant]:
+    """Those that cannot be varied, or that no world reads."""
+    return [
+        constant if constant.why_fixed else replace(constant, why_fixed=NOT_READ)
+        for constant in constants
+        if constant.why_fixed or not worlds_that_read(constant, worlds)
+    ]
 
 
 def effect_of(trial: ConstantTrial, result: ConstantResult, baseline: ConstantResult) -> Effect:
