@@ -303,7 +303,7 @@ def test_lineage_has_a_lane_per_component_and_leads_to_the_step(visit, run):
     born = {m["ids"][-1] for m in moves if m["accepted"] and m["kind"] in ("birth", "split")}
     lanes = visit.page.query_selector_all("#lineage .lane")
     assert {int(lane.get_attribute("data-id")) for lane in lanes} == born
-    births = [m for m in moves if m["kind"] == "birth"]
+    births = [m for m in moves if m["kind"] == "birth" and m["gain"]]
     mark = visit.page.query_selector(f"#lineage .mark.birth[data-id='{births[-1]['ids'][0]}']")
     assert births[-1]["cause"] in mark.get_attribute("data-tip")
     assert "gain" in mark.get_attribute("data-tip")
