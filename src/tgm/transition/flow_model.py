@@ -227,20 +227,29 @@ def _separating(
     One of the axes (n_axes, n_features); or the direction that a logistic law finds, if fewer
     steps are on the wrong side.
     """
-    best, fewest = None, WRONG_SIDE * float(odd.sum()) + 1.0
-    for normal in (*axes, *-axes, None):
-        if normal is None:
-            if fewest == 0.0:
-                break
-            normal = fit_logistic(linear(arrival), odd.astype(float))[0][1:]
-        inside, beyond = np.sort(arrival[~odd] @ normal), np.sort(arrival[odd] @ normal)
-        # A threshold just below each odd step: those before it and others above are wrong.
-        above = len(inside) - np.searchsorted(inside, beyond)
-        wrong = np.arange(len(beyond)) + above
-        cut = int(wrong.argmin())
-        if wrong[cut] < fewest:
-            nearest = inside[inside < beyond[cut]].max(initial=-np.inf)
-            lowest = max(nearest, beyond[cut] - float(np.linalg.norm(normal)))
-            threshold = 0.5 * float(beyond[cut] + lowest)
-            best, fewest = (normal, threshold), float(wrong[cut])
-    return best
+    cuts = [_cut(arrival, odd, normal) for normal in (*axes, *-axes)]
+    if all(cut.n_wrong for cut in cuts):
+        cuts.append(_cut(arrival, odd, fit_logistic(linear(arrival), odd.astype(float))[0][1:]))
+    best = min(cuts, key=lambda cut: cut.n_wrong)
+    is_clear = best.n_wrong < WRONG_SIDE * float(odd.sum()) + 1.0
+    return (best.normal, best.threshold) if is_clear else None
+
+
+class _Cut(NamedTuple):
+    """A plane between odd steps and others, and how many are on the wrong side of it."""
+
+    normal: FloatArray
+    threshold: float
+    n_wrong: int
+
+
+def _cut(arrival: FloatArray, odd: BoolArray, normal: FloatArray) -> _Cut:
+    """The best plane across a direction (n_features,)."""
+    inside, beyond = np.sort(arrival[~odd] @ normal), np.sort(arrival[odd] @ normal)
+    # A threshold just below each odd step: those before it and others above are wrong.
+    above = len(inside) - np.searchsorted(inside, beyond)
+    wrong = np.arange(len(beyond)) + above
+    first = int(wrong.argmin())
+    nearest = inside[inside < beyond[first]].max(initial=-np.inf)
+    lowest = max(nearest, beyond[first] - float(np.linalg.norm(normal)))
+    return _Cut(normal, 0.5 * float(beyond[first] + lowest), int(wrong[first]))

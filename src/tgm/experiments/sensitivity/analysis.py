@@ -28,8 +28,8 @@ PAGE = """\
 
 Written by `python -m tgm.experiments.sensitivity`: do not edit. Each numeric constant of the core
 is halved and doubled, one at a time, in a process of its own, and the default agent is trained in
-those of {n_worlds} worlds that read the constant, with {seeds} seeds each: {worlds}. Worlds that
-flow begin as all others do: a constant that another world reads is not tried in them.
+those of {n_worlds} worlds that read the constant. Runs in each: {seeds}. The worlds: {worlds}.
+Worlds that flow begin as all others do: a constant that another world reads is not tried in them.
 
 {summary}
 
