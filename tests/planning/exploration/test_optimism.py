@@ -304,13 +304,13 @@ def test_a_random_number_is_drawn_for_ties_only():
     assert rng.random() == pytest.approx(np.random.default_rng(0).random())
 
 
-def lottery():
+def lottery(times=1):
     """Four states; action 0 leads to any of them, action 1 is like it but ends at times."""
     model, planner = make(4, n_actions=2)
     planner.see_reward(0.0)
     planner.see_reward(1.0)
     for state in range(4):
-        for after in (0, 1, 2, 3, 3, 2, 1, 0):
+        for after in (0, 1, 2, 3, 3, 2, 1, 0) * times:
             model.add(state, 0, after, 1.0, 0.0, 0.0)
             model.add(state, 1, after, 1.0, float(after == 3), float(after == 3))
     return model, planner
@@ -353,8 +353,9 @@ def test_an_unknown_row_in_a_state_seen_often_beats_all_bonuses(tries, is_raised
     assert planner.best_known == pytest.approx(-1.0)
 
 
-def test_the_bonus_of_a_random_row_by_hand():
-    model, planner = lottery()
+@pytest.mark.parametrize("times", [1, 2])
+def test_the_bonus_of_a_random_row_by_hand(times):
+    model, planner = lottery(times)
     strategy = optimism()
     swept(strategy, planner, 4)
     for _ in range(50):
@@ -365,12 +366,16 @@ def test_the_bonus_of_a_random_row_by_hand():
     going = np.array([model.discounted[row] @ (model.successor[row] == s) for s in range(4)])
     going /= GAMMA
     variance = going @ after**2 - (going @ after) ** 2 + 0.25 * 0.75
-    # No row was tried ten times: four outcomes of the others are as likely as five.
+    # From ten tries on the eight rows say that there are four outcomes, and how even they are.
+    n, known, even = 8 * times, 8 * (times - 1), model.evenness
+    assert (even > 1.0) == (times == 2)
     worth = planner.sweeper.q[row] - bonus
     best_after = max(GAMMA * value.max(), 1.0)  # the end had a reward of 1
-    near = unseen_share_by_urns([0, 1, 2, 3] * 2, [0.1] * 5, 0.3) * max(best_after - worth, 0.0)
-    unseen = near + 0.2 / 8.2 * (planner.highest - worth - near)
-    expected = 0.3 * np.sqrt(variance / 8) + 0.02 / np.sqrt(8) + unseen
+    weights = [0.1, 0.1, 0.1, 0.1 + known, 0.1]
+    share = unseen_share_by_urns([0, 1, 2, 3] * 2 * times, weights, max(even, 0.3))
+    near = share * max(best_after - worth, 0.0)
+    unseen = near + 0.2 / (n + 0.2) * (planner.highest - worth - near)
+    expected = 0.3 * np.sqrt(variance / (n + 4 * even)) + 0.02 / np.sqrt(n) + unseen
     chance = model.chance(4)[row]
     assert bonus == pytest.approx(chance * expected, rel=0.15)
     assert (planner.sweeper.bonus > 0).all()
