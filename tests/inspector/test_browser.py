@@ -41,8 +41,13 @@ def as_found(request):
 
 
 def ids_in(visit, panel):
-    nodes = visit.page.query_selector_all(f"#{panel} .state")
-    return sorted(int(node.get_attribute("data-id")) for node in nodes)
+    """The states that a drawing shows, as nodes or, of very many, as pixels."""
+    return visit.page.evaluate(
+        """(panel) => { const found = [...document.querySelectorAll(`#${panel} .state`)];
+            const many = document.querySelector(`#${panel} svg.space`)?.drawnIds;
+            return (many ?? found.map((n) => Number(n.dataset.id))).toSorted((a, b) => a - b); }""",
+        panel,
+    )
 
 
 def frame_in_page(visit):
@@ -591,20 +596,22 @@ def test_every_view_of_every_run_draws_in_both_themes(browser, served, runs_fold
         visit.close()
 
 
-def test_four_features_are_shown_by_pairs_and_principal_components(browser, served, runs_folder):
+def test_four_features_are_shown_on_any_axes(browser, served, runs_folder):
+    """Features by name, principal components, and places by the transitions."""
     visit = Visit(browser, served)
     visit.open_run("b-cart-pole")
     run = Run.open(runs_folder / "b-cart-pole")
-    options = visit.page.query_selector_all("#observations select option")
-    assert len(options) == 7
+    choosers = "#observations .axes-control select"
+    words = visit.page.locator(choosers).nth(1).locator("option").all_inner_texts()
+    assert words == ["principal 1", "principal 2", "x1", "x2", "x3", "x4"]
     ids = run.frame_at(250).ids.tolist()
-    for pair in ("", "0,2"):
-        if pair:
-            visit.page.select_option("#observations select", pair)
-            visit.settle()
+    for chooser, axis in ((0, "p1"), (0, "f0"), (1, "f2"), (0, "layout")):
+        visit.page.select_option(f"{choosers} >> nth={chooser}", axis)
+        visit.settle()
         shown = ids_in(visit, "observations")  # of many states the first 2,000 by their weight
         assert len(shown) == min(2000, len(ids))
         assert set(shown) <= set(ids)
+    assert visit.page.evaluate("() => window.tgmInspector.axes") == "layout"
     assert visit.troubles == []
     visit.close()
 
@@ -747,6 +754,76 @@ def test_the_token_leaves_the_address_and_survives_a_reload(browser, served):
     visit.page.wait_for_selector("html[data-ready]")
     assert visit.page.evaluate("() => window.tgmInspector.runs.length") == 4
     visit.close()
+
+
+def view_of(visit):
+    """What a link to a view must bring back."""
+    return visit.page.evaluate(
+        """() => { const c = window.tgmInspector; return [
+            c.summary.name, c.step, c.selected, c.axes,
+            document.querySelector(".tabs [aria-current=page]").textContent,
+            document.documentElement.dataset.theme ?? null]; }"""
+    )
+
+
+def test_the_address_brings_back_the_view_and_the_newest_run_is_first(browser, served, run):
+    visit = Visit(browser, served)
+    assert view_of(visit)[0] == "d-maze"  # started last
+    chosen = int(run.frame_at(420).ids[1])
+    visit.show("transitions")
+    visit.go_to(420)
+    visit.page.click(f"#graph .state[data-id='{chosen}'] ellipse", force=True)
+    visit.page.select_option("#graph .axes-control select >> nth=0", "layout")
+    visit.page.keyboard.press("t")
+    visit.settle()
+    expected = ["d-maze", 420, chosen, "layout", "Transitions", "dark"]
+    assert view_of(visit) == expected
+    visit.page.wait_for_function("() => location.hash.includes('theme=dark')")
+    assert "token" not in visit.page.url
+    visit.page.reload()
+    visit.page.wait_for_selector("html[data-ready]")
+    visit.settle()
+    assert view_of(visit) == expected
+    # Without the right to use the clipboard the link is shown; it holds the token for a new tab.
+    visit.page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }"
+    )
+    visit.page.keyboard.press("c")
+    visit.page.wait_for_selector("dialog[open] input")
+    link = visit.page.input_value("dialog[open] input")
+    other = Visit(browser, link)
+    assert view_of(other) == expected
+    other.page.evaluate(
+        "() => { location.hash = 'run=nonsense&step=-1&state=x&axes=f9,f9&tab=?'; }"
+    )
+    other.settle()
+    assert view_of(other)[:3] == expected[:3]
+    visit.close()
+    wrong = Visit(browser, served + "&run=nonsense&tab=none&step=9e9&axes=f0,f77")
+    assert view_of(wrong) == ["d-maze", 1100, None, None, "Overview", None]
+    assert "not here" in wrong.page.inner_text(".message")
+    assert [*visit.troubles, *other.troubles, *wrong.troubles] == []
+    other.close()
+    wrong.close()
+
+
+def test_zoom_and_pan_are_shared_and_reach_the_keyboard(visit):
+    visit.go_to(1100)
+    whole = len(ids_in(visit, "observations"))
+    page = visit.page
+    for _ in range(5):
+        page.click("#observations .zoom button >> nth=0")
+    visit.settle()
+    near = page.evaluate("() => window.tgmInspector.zoom")
+    assert near["high"][0] - near["low"][0] < 2
+    assert len(ids_in(visit, "observations")) == len(ids_in(visit, "policy")) < whole
+    page.keyboard.press("ArrowRight")  # the focus is on the buttons: the view moves, not the time
+    visit.settle()
+    assert page.evaluate("() => window.tgmInspector.zoom.low[0]") > near["low"][0]
+    assert page.input_value("#slider") == "1100"
+    page.click("#observations .zoom button >> nth=2")
+    visit.settle()
+    assert len(ids_in(visit, "observations")) == whole
 
 
 def test_a_forged_host_gets_403_from_the_running_server(served):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray
 from tgm.envs import EnvSpec, Maze, facts_of
 from tgm.errors import RunError, TGMError
@@ -22,6 +24,7 @@ from tgm.planning.model_planner import TRIED
 from tgm.runs import Chunk, Frame, Run
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE, MODEL_FILE
 from tgm.runs.replay import with_all_frames
+from tgm.runs.result import texts
 from tgm.runs.summary import solved_of
 
 MOST_CHUNKS = 20_000
@@ -31,6 +34,7 @@ OUTLINE_EPISODES = 1_500
 PLANE_OBSERVATIONS = 5_000  # the latest ones, which set the ranges of the axes
 MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
+_NUMBERED = re.compile(r"\[[0-9,]+\]$")  # a name that is nothing but a place in an array
 
 # What reading a broken run may raise where no check found the fault.
 BROKEN = (
@@ -54,6 +58,7 @@ def entry(run: Run) -> dict[str, Any]:
         "agent": text(run.facts.get("agent")),
         "world": world_name(run.facts.get("world")),
         "seed": number(run.facts.get("seed")),
+        "started": text(run.facts.get("started")),
         "state": status.state,
         "planned": number(run.facts.get("steps")),
         "result": bounded_json(status.result),
@@ -80,10 +85,9 @@ def summary(run: Run) -> dict[str, Any]:
     return {
         **entry(run),
         "reason": status.reason,
-        "started": text(run.facts.get("started")),
         "config": bounded_json(run.facts.get("config")),
         "versions": bounded_json(run.facts.get("versions")),
-        "interface": _interface(run, tail),
+        "interface": _interface(run, tail, status.result),
         "maze": _drawn(world),
         "last_step": last_step,
         "chunks": chunk_steps,
@@ -185,7 +189,8 @@ def world_name(world: object) -> str:
     if isinstance(maze, dict) and isinstance(maze.get("name"), str):
         return f"maze {text(maze['name'])}"
     module = text(world.get("module"))
-    return (f"{module}:" if module else "") + text(world.get("id")) or "unknown"
+    name = text(world.get("id")) or text(world.get("label"))
+    return (f"{module}:" if module else "") + name or "unknown"
 
 
 def _world(run: Run) -> tuple[EnvSpec, tuple[str, str] | None]:
@@ -270,14 +275,34 @@ def _n_added(stored: Chunk) -> int:
     return int((stored.arrays["obs.share"] > 0).sum()) * n_features * (n_features + 1)
 
 
-def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
+def _interface(run: Run, tail: list[Chunk], result: dict[str, Any]) -> dict[str, Any]:
     """Features and actions, counted in the history, which was checked."""
-    names = run.facts["interface"].get("action_names")
+    facts = run.facts["interface"]
+    names = facts.get("action_names")
     names = [text(name) for name in names[:MOST_ACTIONS]] if isinstance(names, list) else []
     n_features = int(tail[-1].arrays["obs.point"].shape[1]) if tail else 0
     n_actions = tail[-1].n_actions if tail else len(names)
     names += [f"action {index}" for index in range(len(names), n_actions)]
-    return {"n_features": n_features, "n_actions": n_actions, "action_names": names[:n_actions]}
+    features = Interface.from_dict(facts) if facts else None
+    is_whole = features is not None and features.n_features == n_features
+    known = features.feature_names if is_whole and features is not None else ()
+    left_out = texts(result.get("left_out"), most=MOST_FEATURES_OF_PLANE)
+    return {
+        "n_features": n_features,
+        "n_actions": n_actions,
+        "action_names": names[:n_actions],
+        "feature_names": _short_names(known, n_features),
+        "left_out": [k for k, name in enumerate(known) if name in left_out],
+        "is_categorical": features is not None and bool(features.is_categorical.all()),
+    }
+
+
+def _short_names(known: tuple[str, ...], n_features: int) -> list[str]:
+    """The names of the environment; x1, x2 and so on where it has given none."""
+    names = [text(name) for name in known] or [""] * n_features
+    return [
+        f"x{k + 1}" if not name or _NUMBERED.search(name) else name for k, name in enumerate(names)
+    ]
 
 
 def _latest(tail: list[Chunk]) -> FloatArray:

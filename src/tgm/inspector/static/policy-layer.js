@@ -4,7 +4,6 @@ import { Keyed, s, set } from "./dom.js";
 import { drawnStates } from "./figure.js";
 import { DIRECTIONS, css, inkOn, sequential, short } from "./format.js";
 import { bestActions, bestOf, isKnown, samePlan, valueOf } from "./planner.js";
-import { project } from "./plane.js";
 
 export class PolicyLayer {
   constructor(figure) {
@@ -18,8 +17,9 @@ export class PolicyLayer {
     const { figure } = this;
     const range = valueRange(plan);
     figure.drawStates(ctx, (component) => this.#style(ctx, plan, other, component, range));
-    // Support points are too many for an arrow each: the field has them.
-    this.arrows.update(figure.flows ? [] : drawnStates(ctx), (component) => component.id, (node, component) => {
+    // Support points are too many for an arrow each: the field has them. So are very small states.
+    const drawn = figure.flows ? [] : drawnStates(ctx).filter((component) => figure.hasSpace(component));
+    this.arrows.update(drawn, (component) => component.id, (node, component) => {
       this.#arrow(ctx, plan, node, component, range);
     });
     return range;
@@ -54,7 +54,9 @@ export class PolicyLayer {
     set(node, { "data-action": best });
     set(line, { d: ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("") });
     set(label, { x, y });
-    const words = ways.length ? "" : best < 0 ? "?" : isAny ? "any" : ctx.actionNames[best];
+    const name = best < 0 ? "?" : isAny ? "any" : ctx.actionNames[best];
+    // A name that is longer than its state would lie on other states: the tooltip has it.
+    const words = ways.length || 6 * name.length > 2 * rx + 14 ? "" : name;
     if (label.textContent !== words) label.textContent = words;
   }
 }
@@ -89,19 +91,19 @@ function direction(ctx, figure, component, action) {
   if (named && figure.plane.isSquare) return [named[0], -named[1]];
   const row = ctx.frame.rows.get(component.id)?.[action];
   if (!row) return null;
-  const from = figure.pixel(project(figure.plane, component.mean));
+  const { x, y } = figure.shape(component);
   const to = [0, 0];
   let total = 0;
   for (const next of row.next) {
     const there = ctx.frame.components.get(next.id);
     if (!there) continue;
-    const pixel = figure.pixel(project(figure.plane, there.mean));
-    to[0] += next.p * pixel[0];
-    to[1] += next.p * pixel[1];
+    const place = figure.shape(there);
+    to[0] += next.p * place.x;
+    to[1] += next.p * place.y;
     total += next.p;
   }
   if (!(total > 0)) return null;
-  const way = [to[0] / total - from[0], to[1] / total - from[1]];
+  const way = [to[0] / total - x, to[1] / total - y];
   const length = Math.hypot(...way);
   return length > 4 ? [way[0] / length, way[1] / length] : null;
 }

@@ -1,5 +1,6 @@
-// Transition graph: an edge per action. Width: probability. Opacity: number of tries.
+// Transition graph: an edge per action. Width: probability. Opacity: belief in the outcome.
 
+import { AxesControl } from "../axes-control.js";
 import { Keyed, checkbox, h, legendItem, panel, s, set, swatch } from "../dom.js";
 import { Figure } from "../figure.js";
 import { actionColour, percent, short } from "../format.js";
@@ -16,6 +17,7 @@ export class Graph {
       "data-edge": key, color: actionColour(ctx.actionNames, action) },
     s("path", { class: "shaft" }), s("path", { class: "tip" })));
     this.figure.edges.addEventListener("mouseover", (event) => this.#explain(event));
+    this.axes = new AxesControl(ctx);
     this.hidden = new Set();
     this.showSelf = false;
     this.toggles = h("span", { class: "toggles" });
@@ -23,17 +25,18 @@ export class Graph {
     this.element = panel({
       title: "Transition graph",
       id: "graph",
-      help: "Where each action leads. Width: probability. Opacity: how often the action was tried. "
+      help: "Where each action leads. Width: probability. Opacity: how sure the agent can be of it, by the "
+        + "probability and the number of tries. "
         + "Arrows bend to the right of their direction. A selected state shows "
         + "only its own edges, in and out.",
-      controls: [this.toggles, checkbox("stays", this.showSelf, (on) => {
+      controls: [this.axes.element, this.toggles, checkbox("stays", this.showSelf, (on) => {
         this.showSelf = on;
         ctx.redraw("option");
       }, "also the actions that lead back to the same state, as loops")],
       legend: [
         legendItem(swatch({ class: "wide-key" }), "likely", "a wide edge has a probability near one"),
         legendItem(swatch({ class: "narrow-key" }), "unlikely", "a narrow edge has a low probability"),
-        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried about once"),
+        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried about once, or is one outcome of many"),
         this.note,
       ],
     }, this.figure.element);
@@ -42,11 +45,12 @@ export class Graph {
   update() {
     const { ctx, figure } = this;
     this.#drawToggles();
+    this.axes.update();
     if (!figure.layout(ctx)) return;
     const edges = this.#edges();
     this.edges.update(edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
     figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}, ${short(component.weight)} points`,
-      fill: "var(--panel)" }));
+      class: " in-graph", fill: "var(--panel)" }));
     set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
     this.note.textContent = this.isCut ? `the ${MOST_EDGES} edges with the highest counts are drawn` : "";
   }
@@ -70,9 +74,10 @@ export class Graph {
   }
 
   #edges() {
-    const { ctx } = this;
+    const { ctx, figure } = this;
     const { frame, selected } = ctx;
     if (!frame) return [];
+    const seen = figure.seenStates(ctx);
     const found = [];
     for (const [id, rows] of frame.rows) {
       if (!frame.components.has(id)) continue;
@@ -82,6 +87,7 @@ export class Graph {
           if (next.p < LEAST || !frame.components.has(next.id)) continue;
           if (next.id === id && !this.showSelf) continue;
           if (selected !== null && id !== selected && next.id !== selected) continue;
+          if (!seen.has(id) && !seen.has(next.id)) continue;
           found.push({ key: `${ctx.id}:${id}:${action}:${next.id}`, id, action, row, next });
         }
       });
@@ -103,7 +109,7 @@ export class Graph {
       : arc(figure.shape(from), figure.shape(to), width);
     set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
     set(node.children[1], { d: tip });
-    set(node, { opacity: (0.15 + (0.85 * row.visits) / (row.visits + 2)).toFixed(2) });
+    set(node, { opacity: (0.12 + (0.88 * next.p * row.visits) / (row.visits + 1)).toFixed(2) });
   }
 
   // The text of an edge is made when the mouse is over it.
@@ -124,7 +130,7 @@ function arc(from, to, width) {
   const length = Math.hypot(bx - ax, by - ay) || 1;
   const ux = (bx - ax) / length;
   const uy = (by - ay) / length;
-  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.36 * length);
+  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.27 * length);
   const side = Math.min(6, 0.12 * length);
   const head = 4 + 1.6 * width;
   const [sx, sy] = [ax + ux * rim(from) - uy * side, ay + uy * rim(from) + ux * side];
