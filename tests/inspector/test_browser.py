@@ -15,6 +15,7 @@ from tgm.inspector.report import report_page
 from tgm.runs import Run
 from tgm.runs.history import FORMAT
 from tgm.runs.lock import Lock
+from tgm.runs.notes import write_notes
 from tgm.transition.rows import LEAST_OUTCOME_COUNT
 
 TRIED = 0.3
@@ -515,7 +516,7 @@ def test_health_tells_what_python_found(visit, served):
 def test_compare_groups_runs_and_shows_those_without_history(visit, runs_folder):
     visit.show("compare")
     visit.page.wait_for_selector("#compare-returns .js-plotly-plot .scatterlayer")
-    visit.page.select_option("#compare-returns select", "maze 8")
+    visit.page.select_option("#compare-returns select >> nth=0", "maze 8")
     visit.page.wait_for_function(
         "() => document.querySelectorAll('#compare-runs tbody tr').length === 3"
     )
@@ -528,7 +529,9 @@ def test_compare_groups_runs_and_shows_those_without_history(visit, runs_folder)
     assert {"dqn (1)", "tgm (1)", "tgm-paper (1)", "best possible"} <= set(names)
     solved = visit.page.evaluate(
         """() => [...document.querySelectorAll('#compare-runs tbody tr')].map((row) => [
-            row.cells[0].textContent, row.lastChild.textContent])"""
+            row.cells[0].textContent,
+            row.cells[[...document.querySelectorAll('#compare-runs th')]
+                .findIndex((head) => head.textContent.startsWith("solved"))].textContent])"""
     )
     assert dict(solved) == {"a-dqn": "no", "c-paper": "\u2013", "d-maze": "\u2013"}
 
@@ -832,3 +835,58 @@ def test_a_forged_host_gets_403_from_the_running_server(served):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request)
     assert refused.value.code == 403
+
+
+def test_runs_are_filtered_sorted_and_grouped_by_a_setting(browser, run, tmp_path):
+    """Three runs that differ in gamma and length; what is dotted is where one has ended."""
+    from tests.inspector.browsing import serve
+
+    for name, gamma, until in (("one", 0.9, 600), ("other", 0.9, 1100), ("third", 0.5, 1100)):
+        folder = tmp_path / name
+        shutil.copytree(run.folder, folder, ignore=shutil.ignore_patterns("history"))
+        facts = json.loads((folder / "run.json").read_text())
+        facts["config"]["gamma"] = gamma
+        (folder / "run.json").write_text(json.dumps(facts | {"seed": len(name)}))
+        lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
+        kept = [line for line in lines if json.loads(line)["step"] <= until]
+        (folder / "metrics.jsonl").write_text("".join(kept))
+    write_notes(tmp_path / "third", add=["odd"])
+    with serve(tmp_path) as url:
+        visit = Visit(browser, url + "&tab=compare")
+        page = visit.page
+        page.wait_for_selector("#compare-returns .js-plotly-plot .scatterlayer")
+
+        def names():
+            visit.settle()
+            return page.locator("#compare-runs tbody tr td:first-child").all_inner_texts()
+
+        assert "gamma" in page.inner_text("#compare-runs thead")
+        page.click("#compare-runs th button:has-text('gamma')")
+        assert names()[0] == "third"
+        page.click("#compare-runs th button:has-text('gamma')")
+        assert names()[-1] == "third"
+        for words, left in (
+            ("gamma=0.9", 2),
+            ("odd", 1),
+            ("seed>3 gamma<0.6", 1),
+            ("nothing", 0),
+            ("", 3),
+        ):
+            page.fill("#compare-runs input[type=search]", words)
+            assert len(names()) == left, words
+        page.select_option("#compare-returns select >> nth=0", "gamma")
+        visit.settle()
+        page.wait_for_function(
+            """() => document.querySelector('#compare-states .plot').data
+                .some((t) => t.name === 'gamma 0.9 (2)')"""
+        )
+        group = page.evaluate(
+            """() => document.querySelector('#compare-states .plot').data.filter((t) =>
+                t.name === 'gamma 0.9 (2)' && t.text)
+                .map((t) => [t.line.dash, t.text[1], Math.max(...t.x)])"""
+        )
+        assert [words for _, words, _ in group] == ["2 of 2 runs", "1 of 2 runs"]
+        assert group[1][0] == "dot"
+        assert group[0][2] < 650
+        assert visit.troubles == []
+        visit.close()

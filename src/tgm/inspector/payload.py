@@ -13,57 +13,27 @@ import numpy as np
 from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray
 from tgm.envs import EnvSpec, Maze, facts_of
-from tgm.errors import RunError, TGMError
+from tgm.errors import RunError
 from tgm.inspector.catalogue import LARGEST_CHUNK
+from tgm.inspector.entries import BROKEN, entry, without_path, world_of
 from tgm.inspector.field import field_of
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
-from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
+from tgm.inspector.plain import array_bytes, bounded_json, numbers, text, to_bytes
 from tgm.planning.model_planner import TRIED
 from tgm.runs import Chunk, Frame, Run
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE, MODEL_FILE
 from tgm.runs.replay import with_all_frames
 from tgm.runs.result import texts
-from tgm.runs.summary import solved_of
 
 MOST_CHUNKS = 20_000
 MOST_NUMBERS = 3_500_000  # of a chunk that is sent: 5,000 steps with 24 features
-MOST_CELLS = 20_000  # of a maze that is drawn
-OUTLINE_EPISODES = 1_500
+OUTLINE_EPISODES = 500
 PLANE_OBSERVATIONS = 5_000  # the latest ones, which set the ranges of the axes
 MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
 _NUMBERED = re.compile(r"\[[0-9,]+\]$")  # a name that is nothing but a place in an array
-
-# What reading a broken run may raise where no check found the fault.
-BROKEN = (
-    TGMError,
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    AttributeError,
-    MemoryError,
-    RecursionError,
-)
-
-
-def entry(run: Run) -> dict[str, Any]:
-    """One line of the list of runs."""
-    status = run.status()
-    return {
-        "name": text(run.name),
-        "agent": text(run.facts.get("agent")),
-        "world": world_name(run.facts.get("world")),
-        "seed": number(run.facts.get("seed")),
-        "started": text(run.facts.get("started")),
-        "state": status.state,
-        "planned": number(run.facts.get("steps")),
-        "result": bounded_json(status.result),
-        "solved": solved_of(status.result, _world(run)[0]),
-    }
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -72,7 +42,7 @@ def summary(run: Run) -> dict[str, Any]:
     status = replace(status, reason=without_path(run, status.reason))
     log = read_log(run.folder / METRICS_FILE)
     chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
-    world, problem = _world(run)
+    world, problem = world_of(run)
     maze = world.maze
     frame, tail, history_problem = _end_of_history(run, chunk_steps)
     last_step = max([log.last_step, *(chunk.last_step for chunk in tail)])
@@ -109,7 +79,7 @@ def summary(run: Run) -> dict[str, Any]:
 def outline(run: Run) -> dict[str, Any]:
     """The part of a run that a comparison of runs needs."""
     log = read_log(run.folder / METRICS_FILE)
-    world, _ = _world(run)
+    world, _ = world_of(run)
     rows = thinned(list(zip(*log.episodes.values(), strict=True)), OUTLINE_EPISODES)
     kept = thinned(list(range(len(log.series["step"]))), OUTLINE_EPISODES)
     return {
@@ -174,38 +144,6 @@ def _changed(path: Path) -> str:
     except OSError:
         return ""
     return f"{facts.st_size}:{facts.st_mtime_ns}"
-
-
-def without_path(run: Run, words: object) -> str:
-    """The text of an error or a reason, with the run's name instead of its path."""
-    return text(str(words).replace(str(run.folder), run.name))
-
-
-def world_name(world: object) -> str:
-    """A short name of the environment, from the `world` entry of run.json."""
-    if not isinstance(world, dict):
-        return "unknown"
-    maze = world.get("maze")
-    if isinstance(maze, dict) and isinstance(maze.get("name"), str):
-        return f"maze {text(maze['name'])}"
-    module = text(world.get("module"))
-    name = text(world.get("id")) or text(world.get("label"))
-    return (f"{module}:" if module else "") + name or "unknown"
-
-
-def _world(run: Run) -> tuple[EnvSpec, tuple[str, str] | None]:
-    """The environment, with its maze if that can be drawn, and a problem if there is one."""
-    unknown = EnvSpec("", is_whole=False)
-    facts = run.facts.get("world")
-    if not isinstance(facts, dict) or "maze" not in facts:
-        return unknown, None
-    try:
-        world = run.world
-    except BROKEN as error:
-        return unknown, ("The maze cannot be used", without_path(run, error))
-    if world.maze is not None and world.maze.width * world.maze.height > MOST_CELLS:
-        return unknown, None
-    return world, None
 
 
 def _drawn(world: EnvSpec) -> dict[str, Any] | None:

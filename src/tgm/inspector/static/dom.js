@@ -32,6 +32,9 @@ export function set(element, attributes) {
   return element;
 }
 
+// Whether one reason is all there is to draw for.
+export function isOnly(reasons, name) { return reasons.size === 1 && reasons.has(name); }
+
 // A small picture for a button, drawn with lines.
 export function glyph(shape) {
   return s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: "glyph line", "aria-hidden": "true" },

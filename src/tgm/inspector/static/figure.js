@@ -2,35 +2,17 @@
 
 import { Keyed, h, s, set } from "./dom.js";
 import { short, ticks } from "./format.js";
+import { MANY, ManyLayer } from "./many.js";
 import { LAYOUT, planeOf, project, projectCovariance, usualAxes } from "./plane.js";
+import { FAR, bounded, cutWords, drawnStates, isVisited } from "./states.js";
 import { Zoom } from "./zoom.js";
 
 let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
-const MOST_STATES = 2000; // drawn at most
 const MOST_NAMES = 90; // of states in sight
 const SMALL = 4; // pixels: nothing is drawn on a smaller state
-const FAR = 1e5; // pixels: outside every screen
 const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // space for longer labels
-
-// A number of pixels that SVG can draw.
-function bounded(pixels) {
-  if (pixels >= -FAR && pixels <= FAR) return pixels;
-  return pixels > 0 ? FAR : -FAR;
-}
-
-// The states to draw: those with the most points, and the selected one, if there are very many.
-export function drawnStates({ frame, selected }) {
-  const all = frame ? [...frame.components.values()] : [];
-  if (all.length <= MOST_STATES) return all;
-  const heaviest = all.sort((a, b) => b.weight - a.weight).slice(0, MOST_STATES);
-  const chosen = frame.components.get(selected);
-  return chosen && !heaviest.includes(chosen) ? [...heaviest, chosen] : heaviest;
-}
-
-// In a world that flows: whether the agent was near a support point, or laws lead there.
-export function isVisited(component) { return component.weight > 0; }
 
 export class Figure {
   constructor(label) {
@@ -53,7 +35,8 @@ export class Figure {
       s("clipPath", { id: `inside-${figures}` }, this.inside), this.ground, drawn);
     this.note = h("div", { class: "figure-note muted" });
     this.zoom = new Zoom(this);
-    this.element = h("div", { class: "figure" }, this.svg, this.note, this.zoom.element);
+    this.many = new ManyLayer();
+    this.element = h("div", { class: "figure" }, this.many.canvas, this.svg, this.note, this.zoom.element);
     this.nodes = new Keyed(this.states, (component) => s("g",
       { class: "state", "data-id": component.id }, s("ellipse", {})));
     this.names = new Keyed(this.labels, () => s("text", { class: "id", dy: "0.35em" }));
@@ -104,6 +87,8 @@ export class Figure {
     const isWhole = this.shown === this.plane;
     set(this.inside, isWhole ? { x: 0, y: 0, width, height }
       : { x: margin.left, y: margin.top, width: Math.max(inner[0], 0), height: Math.max(inner[1], 0) });
+    this.bounds = isWhole ? [0, 0, width, height]
+      : [margin.left, margin.top, width - margin.right, height - margin.bottom];
     this.svg.style.touchAction = isWhole ? "pan-x pan-y" : "none";
     this.svg.style.cursor = isWhole ? "" : "grab";
   }
@@ -174,13 +159,40 @@ export class Figure {
   }
 
   // The states of the frame; `style(component)` gives attributes, a label and a tip. What is out of
-  // sight is not drawn, and names only where there is space for them.
+  // sight is not drawn, names only where there is space for them, and very many states as pixels.
   drawStates(ctx, style) {
-    const components = drawnStates(ctx).filter((component) => this.#isSeen(this.shape(component)));
+    const seen = this.#seen(ctx);
     const size = ctx.frame?.components.size ?? 0;
-    this.note.textContent = size > MOST_STATES
-      ? `${MOST_STATES} of ${size} states drawn` : "";
+    this.note.textContent = cutWords(size);
     set(this.note, { "data-tip": "the states with the most points are drawn" });
+    const isMany = this.isMany(ctx);
+    if (isMany) this.#drawMany(seen, style);
+    else this.many.clear();
+    this.svg.drawnIds = isMany ? seen.map(({ id }) => id) : null;
+    set(this.svg, { "data-states": seen.length });
+    this.#drawNodes(ctx, isMany ? seen.filter(({ id }) => id === ctx.selected) : seen, style);
+  }
+
+  isMany(ctx) { return this.#seen(ctx).length > MANY; }
+
+  // Clear the pixels; what is drawn on them next is clipped as everything else.
+  beginMany() {
+    const [left, top, right, bottom] = this.bounds;
+    this.many.begin(this.element.clientWidth, this.element.clientHeight,
+      { x: left, y: top, width: right - left, height: bottom - top });
+  }
+
+  #drawMany(seen, style) {
+    this.beginMany();
+    this.many.states(seen.map((component) => {
+      const look = style(component);
+      const isPlain = look.class?.includes("plain");
+      const kind = this.flows ? (isVisited(component) ? "visited" : "imagined") : isPlain ? "plain" : "ellipse";
+      return { component, look: { ...look, isValue: isPlain }, shape: this.shape(component), kind };
+    }));
+  }
+
+  #drawNodes(ctx, components, style) {
     const named = [];
     const isCrowded = components.length > MOST_NAMES;
     this.nodes.update(components, (component) => component.id, (node, component) => {
@@ -202,16 +214,24 @@ export class Figure {
     });
   }
 
-  // The ids of the states in sight.
-  seenStates(ctx) {
-    return new Set(drawnStates(ctx).filter((component) => this.#isSeen(this.shape(component))).map(({ id }) => id));
+  // The states in sight; found once for each drawing.
+  #seen(ctx) {
+    if (this.seenOf !== ctx.frame || this.seenKey !== `${this.key}|${ctx.selected}`) {
+      this.seenOf = ctx.frame;
+      this.seenKey = `${this.key}|${ctx.selected}`;
+      this.inSight = drawnStates(ctx).filter((component) => this.#isSeen(this.shape(component)));
+    }
+    return this.inSight;
   }
+
+  // The ids of the states in sight.
+  seenStates(ctx) { return new Set(this.#seen(ctx).map(({ id }) => id)); }
 
   #isSeen({ x, y, rx }) {
     if (this.shown === this.plane && !this.plane.places) return true;
-    const { width, height } = this.inside;
     const reach = Math.min(rx, 2000) + 5;
-    return x > -reach && x < width.baseVal.value + reach + 60 && y > -reach && y < height.baseVal.value + reach + 60;
+    const [left, top, right, bottom] = this.bounds;
+    return x > left - reach && x < right + reach && y > top - reach && y < bottom + reach;
   }
 
   // Whether something can be drawn on a state: it is in sight and not too small.
@@ -238,12 +258,23 @@ export class Figure {
 
   onSelect(ctx) {
     this.zoom.listen(ctx);
+    this.svg.addEventListener("mousemove", (event) => {
+      if (this.many.drawn) set(this.svg, { "data-tip": this.many.at(this.#pixelOf(event))?.look.tip ?? null });
+      else if (this.svg.hasAttribute("data-tip")) this.svg.removeAttribute("data-tip");
+    });
     this.svg.addEventListener("click", (event) => {
       if (this.zoom.wasDragged) return;
       const node = event.target.closest("[data-id]");
+      const item = node ? null : this.many.at(this.#pixelOf(event));
       if (node) ctx.select(Number(node.getAttribute("data-id")));
+      else if (item) ctx.select(item.component.id);
       else if (ctx.selected !== null) ctx.select(ctx.selected);
     });
+  }
+
+  #pixelOf(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
   }
 
   #drawGround(ctx, width, height) {

@@ -7,6 +7,7 @@ import { actionColour, percent, short } from "../format.js";
 
 const LEAST = 0.03; // probability; less likely edges are not drawn
 const MOST_EDGES = 2000;
+const MOST_NODES = 1200; // edges with an element each; of more, all are pixels
 
 export class Graph {
   constructor(ctx) {
@@ -48,9 +49,11 @@ export class Graph {
     this.axes.update();
     if (!figure.layout(ctx)) return;
     const edges = this.#edges();
-    this.edges.update(edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
+    const isMany = figure.isMany(ctx) || edges.length > MOST_NODES;
+    this.edges.update(isMany ? [] : edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
     figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}, ${short(component.weight)} points`,
-      class: " in-graph", fill: "var(--panel)" }));
+      class: " in-graph", fill: "var(--accent)", fillOpacity: 0.06 }));
+    if (isMany) this.#drawMany(edges);
     set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
     this.note.textContent = this.isCut ? `the ${MOST_EDGES} edges with the highest counts are drawn` : "";
   }
@@ -73,11 +76,25 @@ export class Graph {
     }));
   }
 
+  // The edges in sight; with very many, those with the highest counts.
   #edges() {
-    const { ctx, figure } = this;
+    const { ctx } = this;
+    if (!ctx.frame) return [];
+    const key = [ctx.id, ctx.selected, this.showSelf, ...this.hidden].join();
+    if (this.allOf !== ctx.frame || this.allKey !== key) {
+      [this.allOf, this.allKey] = [ctx.frame, key];
+      this.all = this.#allEdges();
+    }
+    const seen = this.figure.seenStates(ctx);
+    const found = this.all.filter(({ id, next }) => seen.has(id) || seen.has(next.id));
+    this.isCut = found.length > MOST_EDGES;
+    return this.isCut ? found.slice(0, MOST_EDGES) : found;
+  }
+
+  // All edges of this step; if they are too many, the highest counts come first.
+  #allEdges() {
+    const { ctx } = this;
     const { frame, selected } = ctx;
-    if (!frame) return [];
-    const seen = figure.seenStates(ctx);
     const found = [];
     for (const [id, rows] of frame.rows) {
       if (!frame.components.has(id)) continue;
@@ -87,14 +104,24 @@ export class Graph {
           if (next.p < LEAST || !frame.components.has(next.id)) continue;
           if (next.id === id && !this.showSelf) continue;
           if (selected !== null && id !== selected && next.id !== selected) continue;
-          if (!seen.has(id) && !seen.has(next.id)) continue;
           found.push({ key: `${ctx.id}:${id}:${action}:${next.id}`, id, action, row, next });
         }
       });
     }
-    this.isCut = found.length > MOST_EDGES;
-    if (!this.isCut) return found;
-    return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p).slice(0, MOST_EDGES);
+    if (found.length <= MOST_EDGES) return found;
+    return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p);
+  }
+
+  #drawMany(edges) {
+    const { ctx, figure } = this;
+    if (!figure.many.drawn) figure.beginMany();
+    figure.many.edges(edges.map(({ id, action, row, next }) => {
+      const width = Math.max(0.5, 0.4 + 1.4 * next.p);
+      const from = figure.shape(ctx.frame.components.get(id));
+      const [shaft, tip] = id === next.id ? loop(from, action)
+        : arc(from, figure.shape(ctx.frame.components.get(next.id)), width);
+      return { shaft, tip, width, opacity: opacityOf(row, next), colour: actionColour(ctx.actionNames, action) };
+    }));
   }
 
   #draw(node, { id, action, row, next }) {
@@ -109,7 +136,7 @@ export class Graph {
       : arc(figure.shape(from), figure.shape(to), width);
     set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
     set(node.children[1], { d: tip });
-    set(node, { opacity: (0.12 + (0.88 * next.p * row.visits) / (row.visits + 1)).toFixed(2) });
+    set(node, { opacity: opacityOf(row, next).toFixed(2) });
   }
 
   // The text of an edge is made when the mouse is over it.
@@ -122,6 +149,9 @@ export class Graph {
       + `${row.end > 0.01 ? `, ends with ${percent(row.end)}` : ""}`);
   }
 }
+
+// How sure the agent can be of an outcome: its probability, less with few tries.
+function opacityOf(row, next) { return 0.12 + (0.88 * next.p * row.visits) / (row.visits + 1); }
 
 // A bent arrow between the rims of two states, to the right of its direction: [shaft, head].
 function arc(from, to, width) {

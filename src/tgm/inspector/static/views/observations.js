@@ -2,8 +2,9 @@
 
 import { AxesControl } from "../axes-control.js";
 import { checkbox, legendItem, onlyIf, panel, s, set, swatch } from "../dom.js";
-import { Figure, isVisited } from "../figure.js";
+import { Figure } from "../figure.js";
 import { short } from "../format.js";
+import { isVisited } from "../states.js";
 
 export class Observations {
   constructor(ctx) {

@@ -1,7 +1,7 @@
 // A summary of the current step in sentences.
 
 import { h, panel } from "../dom.js";
-import { isVisited } from "../figure.js";
+import { isVisited } from "../states.js";
 import { count, fixed, percent, short } from "../format.js";
 import { isKnown } from "../planner.js";
 
