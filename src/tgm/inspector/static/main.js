@@ -3,6 +3,7 @@
 import { Address, readAddress } from "./address.js";
 import { Context } from "./context.js";
 import { glyph, h, installTooltip } from "./dom.js";
+import { installExports } from "./export.js";
 import { count, isDark, short } from "./format.js";
 import { openSource, renewToken } from "./source.js";
 import { Compare } from "./views/compare.js";
@@ -112,6 +113,7 @@ document.getElementById("app").append(
     timeline.element, nav),
   message, h("main", {}, pages.map((page) => page.holder)), help, linkBox, toast);
 installTooltip();
+installExports(ctx);
 
 function show(page) {
   active = page;

@@ -155,6 +155,7 @@ export class Matrices {
     cell.figure.hidden = !picture;
     if (!picture) return;
     cell.picture = picture;
+    cell.canvas.picture = picture; // for the exports
     if (cell.title.textContent !== picture.title) cell.title.textContent = picture.title;
     const rows = picture.rows.length;
     const columns = picture.columns.length;
