@@ -6,6 +6,7 @@ import { bestOf, valueOf } from "./planner.js";
 const LOOK = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
   "fill-opacity", "stroke-opacity", "font-size", "font-family", "font-weight", "font-style", "text-anchor",
   "paint-order", "display"];
+const WORDS = ["story", "why", "belief", "health", "health-brief", "what-if"]; // panels of words only
 const PIXELS = 2; // of a PNG, for each of the screen
 
 // A button in the head of each panel that holds something to save, and the dialog it opens.
@@ -14,7 +15,8 @@ export function installExports(ctx) {
   const box = h("dialog", { class: "help-box", "aria-label": "Save" }, h("h2", {}, "Save"), list,
     h("form", { method: "dialog" }, h("button", {}, "close")));
   document.body.append(box);
-  for (const panel of document.querySelectorAll(".panel")) {
+  for (const panel of document.querySelectorAll(".panel[id]")) {
+    if (WORDS.includes(panel.id)) continue;
     const title = panel.querySelector("h2").textContent;
     const open = () => {
       const choices = choicesOf(ctx, panel);
@@ -175,9 +177,9 @@ function matrixSvg(matrices) {
 
 // --- tables --------------------------------------------------------------------------------------------
 
-function csv(rows) {
-  return new Blob([rows.map((row) => row.map(cell).join(",")).join("\r\n"), "\r\n"], { type: "text/csv" });
-}
+function csv(rows) { return new Blob([csvText(rows)], { type: "text/csv" }); }
+
+export function csvText(rows) { return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join(""); }
 
 // A text of a run must not become a formula where the file is opened.
 function cell(value) {
