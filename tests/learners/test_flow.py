@@ -267,9 +267,9 @@ def weighed(gain: float, n_compared: int, n_steps: int) -> tuple[bool, bool]:
 
 @pytest.mark.parametrize(
     ("gain", "n_compared", "wins"),
-    [(19.0, 10, False), (21.0, 10, True), (79.0, 40, False), (81.0, 40, True)],
+    [(49.0, 10, False), (51.0, 10, True), (79.0, 40, False), (81.0, 40, True)],
 )
-def test_laws_must_win_by_two_nats_for_each_step(gain, n_compared, wins):
+def test_laws_must_win_by_fifty_nats_and_by_two_for_each_step(gain, n_compared, wins):
     assert weighed(gain, n_compared, 48) == (wins, False)
 
 

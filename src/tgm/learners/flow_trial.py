@@ -27,7 +27,8 @@ from tgm.transition.flow_units import FlowUnits, Steps
 
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
 LOOK_AT = (48, 96, 160)  # steps at which both are compared; then cells have won
-NEEDED = 2.0  # nats by which laws must win for each step compared: 11 to 30 where worlds flow
+NEEDED = 50.0  # nats by which laws must win
+NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
 HOPELESS_PER_STEP = 1.0  # below, at the second look or later, cells have won
 TINIEST = 1e-50  # span of a feature below which, or above whose inverse, nothing is compared
 MOST_FLOWING = 12  # features of a world that may flow
@@ -73,7 +74,7 @@ class FlowTrial:
                 gain, n_compared = self.gain(relevant)
         except np.linalg.LinAlgError:  # numbers too far apart for laws
             gain, n_compared = -np.inf, 1
-        if gain > NEEDED * n_compared:
+        if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         is_hopeless = gain < HOPELESS_PER_STEP * n_compared and self._n_steps > LOOK_AT[0]
         self.is_over = is_hopeless or self._n_steps == LOOK_AT[-1]
