@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import gammainc, gammaincinv
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
@@ -58,7 +59,7 @@ def pooled_covariance(
     """(n_features, n_features) covariance within states, learned from them and a first guess.
 
     Only the narrower half of the data counts: a state that is really two would inflate the
-    covariance, and then hide in it.
+    covariance, and then hide in it. That half is narrower by chance too, which is corrected.
 
     Args:
         prior: of the states.
@@ -68,7 +69,8 @@ def pooled_covariance(
     freedom = weight - 1
     chosen = narrower_half(np.einsum("ij,kji->k", prior.precision, scatter), freedom)
     total = FIRST_WEIGHT + float(freedom[chosen].sum())
-    pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / total
+    found = scatter[chosen].sum(axis=0) / share_of_half(freedom, len(first))
+    pooled = (FIRST_WEIGHT * first + found) / total
     # States that hold several places widen what is learned, and more of them are merged then.
     limit = np.minimum(1.0, widest(weight) * np.sqrt(np.diag(first) / np.diag(pooled)))
     pooled = pooled * np.outer(limit, limit)
@@ -96,6 +98,22 @@ def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:
     order = np.argsort(squares / freedom)
     half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
     return np.asarray(order[:half])
+
+
+def share_of_half(freedom: FloatArray, n_features: int) -> float:
+    """Expected variance of the narrower half of states that are equally wide, over their own.
+
+    The sum of squares of a state is Gamma distributed with shape k = n_features freedom / 2; the
+    mean of X below its median m is E[X; X < m] / 0.5 = 2 P(k + 1, m).
+
+    Args:
+        freedom: (n,) points of each state, less one.
+        n_features: of a point.
+    """
+    shape = 0.5 * n_features * freedom
+    below = 2.0 * gammainc(shape + 1.0, gammaincinv(shape, 0.5))
+    total = float(freedom.sum())
+    return float(freedom @ below) / total if total > 0.0 else 1.0
 
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:
