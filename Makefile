@@ -61,6 +61,7 @@ dist: $(RELEASE)/.done  ## wheel and source distribution in dist/, tried in a ne
 	$(CLEAN)/$(PROGRAMS)/python .ci/try_packages.py dist
 
 sbom: dist  ## CycloneDX list of what the wheel brings, and its licences, in dist/
+	$(CLEAN)/$(PROGRAMS)/python -m pip uninstall --quiet --yes setuptools pip
 	$(RELEASE)/$(PROGRAMS)/cyclonedx-py environment --output-reproducible --spec-version 1.6 \
 		--pyproject pyproject.toml --output-file dist/sbom.cdx.json $(CLEAN)/$(PROGRAMS)/python
 	$(RELEASE)/$(PROGRAMS)/python .ci/licences.py dist/sbom.cdx.json > dist/licences.md

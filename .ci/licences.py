@@ -12,7 +12,8 @@ def licence_of(component: dict[str, Any]) -> str:
     for entry in component.get("licenses", []):
         licence = entry.get("license", {})
         found.append(entry.get("expression") or licence.get("id") or licence.get("name"))
-    named = sorted({name for name in found if name and len(name) < 100})
+    short = [str(name).removeprefix("License :: OSI Approved :: ") for name in found if name]
+    named = sorted({name for name in short if len(name) < 100})
     return ", ".join(named) or "unknown"
 
 
