@@ -11,7 +11,6 @@ from tgm.distributions.moments import Moments
 from tgm.distributions.small import well_conditioned
 from tgm.perception.component_prior import ComponentPrior
 
-TWO_MEANS_ROUNDS = 10
 FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
 WIDEST = 1.25  # deviations of the first guess: what is learned is at most so wide
 SURE_POINTS = 20.0  # points of a state; with more its rows tell it apart, and it may be wider
@@ -42,7 +41,7 @@ def two_sides(points: FloatArray) -> BoolArray | None:
     centred = points - points.mean(axis=0)
     axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     side = np.asarray(centred @ axis > 0)
-    for _ in range(TWO_MEANS_ROUNDS):
+    for _ in points:  # so many rounds are never needed, but rounding could go in a circle
         if side.all() or not side.any():
             return None
         here, there = points[side].mean(axis=0), points[~side].mean(axis=0)
