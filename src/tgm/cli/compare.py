@@ -12,7 +12,15 @@ from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from tgm.agent.progress import QuietStderr
 from tgm.cli.flags import Switch, optional
@@ -144,8 +152,10 @@ class Compare:
         if not table:
             print_lines("no trial was finished")
             return
-        print_table(_MAZE_HEADS, [_maze_cells(row) for row in table])
-        print_lines("")
+        cells = [_maze_cells(row) for row in table]
+        for part in _PARTS:  # two tables: each fits 80 columns
+            print_table([_MAZE_HEADS[i] for i in part], [[row[i] for i in part] for row in cells])
+            print_lines("")
         print_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])
         print_lines("", *_NOTES)
         before = f", {comparison.n_before} of them from before" if comparison.n_before else ""
@@ -163,11 +173,13 @@ _MAZE_HEADS = (
     "states",
     "seconds",
 )
+_PARTS = (0, 1, 2, 3, 4), (0, 1, 5, 6, 7, 8)
 _AGENT_HEADS = ("all mazes", "solved", "score", "slower than the first", "seconds")
 _NOTES = (
-    "steps to solve: median [95 % interval]; a run that never solves counts as longer than all",
-    "final return: interquartile mean of greedy episodes [95 % interval]; score: it, from 0 to 1",
-    "last 100 episodes: mean reward while training (standard deviation); regret: reward lost",
+    "steps to solve: median [95 % interval]; one that never solves counts as longest",
+    "final return: interquartile mean of greedy episodes [95 % interval]",
+    "score: the final return, from 0 to 1; regret: reward lost while training",
+    "last 100 episodes: mean reward while training (standard deviation)",
     "seconds: of training alone",
 )
 
@@ -228,9 +240,11 @@ def _progress(n_trials: int) -> Iterator[Callable[[TrialOutcome], None]]:
         yield _plain_progress(n_trials)
         return
     columns = (
+        SpinnerColumn(),  # it moves while a trial takes long
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     console = Console(file=stderr.as_file())
