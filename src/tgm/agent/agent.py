@@ -120,7 +120,7 @@ class TGMAgent(GuidedLife, AgentQueries):
             raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
         if self.env is None:
             raise ConfigError(
-                "the agent has no environment: load(..., env=env), or choose the actions yourself "
+                "the agent is without an environment: load(..., env=env), or choose the actions yourself "
                 "(start_episode, observe)"
             )
         if self.is_guided and not self.is_between_episodes:
