@@ -120,8 +120,8 @@ class TGMAgent(GuidedLife, AgentQueries):
             raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
         if self.env is None:
             raise ConfigError(
-                "the agent is without an environment: load(..., env=env), or choose the actions yourself "
-                "(start_episode, observe)"
+                "the agent is without an environment: load(..., env=env), or choose the actions "
+                "yourself (start_episode, observe)"
             )
         if self.is_guided and not self.is_between_episodes:
             self._abandon_episode()  # the environment is elsewhere
