@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from tgm.distributions import Features, FloatArray, Moments, dirichlet
+from tgm.distributions import BoolArray, Features, FloatArray, Moments, dirichlet
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.chain import N_TALLIES, ChainBelief, ChainFit, ChainPrior, ChainSums
 from tgm.temporal.episodes import Episodes
@@ -15,6 +15,7 @@ from tgm.temporal.episodes import Episodes
 SWEEPS = 25  # of the mixture of two that proposes a split
 SETTLED = 0.01  # change of a share below which the mixture of two is found
 LEAST_SHARE = 1e-3  # of a state in a row that is looked at for its split
+ENOUGH_WHOLE = 0.2  # of the rows of a state: without missing values, to judge by them alone
 LEAST_POINTS = 4.0  # of a state that may be two
 
 
@@ -69,6 +70,7 @@ class Neighbours:
 def best_split(
     prior: ChainPrior,
     points: FloatArray,
+    is_whole: BoolArray,
     weight: FloatArray,
     neighbours: Neighbours,
     state: int,
@@ -78,6 +80,7 @@ def best_split(
     Args:
         prior: of states and rows.
         points: (n_rows, n_features) with expected values in place of missing ones.
+        is_whole: (n_rows,) where none is missing.
         weight: (n_rows,) how much of each row belongs to the state.
         neighbours: what comes before and after each row.
         state: its index.
@@ -85,10 +88,14 @@ def best_split(
     rows = np.flatnonzero(weight > LEAST_SHARE)
     if weight[rows].sum() < LEAST_POINTS:
         return None
+    # Expected values lie closer together than observed ones would: they decide only in need.
+    known = weight[rows] * is_whole[rows]
+    if known.sum() < max(LEAST_POINTS, ENOUGH_WHOLE * weight[rows].sum()):
+        known = weight[rows]
     pair = _Pair(
         prior,
         Features.of_points(points[rows]),
-        weight[rows],
+        known,
         neighbours.before[rows],
         neighbours.after[rows],
     )

@@ -32,6 +32,8 @@ ROUGH_SWEEPS = 15
 FINE_SWEEPS = 100
 LEAST_WEIGHT = 1.0  # rows; a state with fewer is taken out
 MOST_ROUNDS = 30
+LEAST_GAIN = 2.0  # nats of a trial that is kept
+SAME_GAIN = 20.0  # the same if it has as many states as before
 SINGLES = 4  # proposals to try one by one in a round
 HOPELESS = -40.0  # nats: a merge that is estimated below is not tried
 
@@ -101,12 +103,12 @@ class Search:
         n, refused = n_proposals, list[int]()
         while n > 1:
             trial = self._tried(fit, *start_of(list(range(n))))
-            if trial.bound > fit.bound:
+            if _is_better(trial, fit):
                 return trial, refused
             n //= 2
         for index in range(min(n_proposals, SINGLES)):
             trial = self._tried(fit, *start_of([index]))
-            if trial.bound > fit.bound:
+            if _is_better(trial, fit):
                 return trial, refused
             refused.append(index)
         return fit, refused
@@ -126,13 +128,14 @@ class Search:
 
     def _splits(self, fit: ChainFit) -> list[Split]:
         """Promising splits, the best first."""
-        points, marginals = self._points(fit), fit.smoothed.marginals
+        points, marginals, prior = self._points(fit), fit.smoothed.marginals, fit.belief.prior
+        is_whole = ~np.isnan(self.data.rows.points).any(axis=1)
         neighbours = Neighbours.of(self.data.episodes, marginals)
         found = []
         for state in range(fit.n_states):
             if _key(fit, state) in self._refused:
                 continue
-            split = best_split(fit.belief.prior, points, marginals[:, state], neighbours, state)
+            split = best_split(prior, points, is_whole, marginals[:, state], neighbours, state)
             if split is not None:
                 split = split.keeping(fit.earlier.moments[state], points, marginals[:, state])
             if split is None or split.gain <= 0.0:
@@ -168,6 +171,12 @@ def _merge_start(fit: ChainFit, pairs: list[tuple[int, int]], chosen: list[int])
     for one, other in sorted(apart, key=lambda pair: -pair[1]):  # the last first: indices stay
         earlier = earlier.merged(one, other)
     return as_merged(fit.smoothed.marginals, apart), earlier
+
+
+def _is_better(trial: ChainFit, fit: ChainFit) -> bool:
+    """Whether the bound is higher, and not only because of the further sweeps of a trial."""
+    least = LEAST_GAIN if trial.n_states != fit.n_states else SAME_GAIN
+    return trial.bound > fit.bound + least
 
 
 def _key(fit: ChainFit, state: int) -> tuple[object, ...]:
