@@ -129,7 +129,7 @@ class Search:
     def _splits(self, fit: ChainFit) -> list[Split]:
         """Promising splits, the best first."""
         points, marginals, prior = self._points(fit), fit.smoothed.marginals, fit.belief.prior
-        is_whole = ~np.isnan(self.data.rows.points).any(axis=1)
+        is_whole = np.asarray(~np.isnan(self.data.rows.points).any(axis=1))
         neighbours = Neighbours.of(self.data.episodes, marginals)
         found = []
         for state in range(fit.n_states):
