@@ -180,7 +180,7 @@ def test_a_world_model_plans():
 
 
 def test_interleaved_episodes_come_back_in_their_own_order(fitted):
-    model, points, states = fitted
+    model, points, _ = fitted
     ids = np.arange(600) % 2
     apart = [points[::2], points[1::2]]
     mixed = model.decode(points, episode_ids=ids)
@@ -201,7 +201,7 @@ def test_awkward_input_is_named():
     ]:
         with pytest.raises(DataError, match=message):
             model.fit(bad)
-    with pytest.raises(DataError, match="actions.*has 2 rows, and 'observations' has 3"):
+    with pytest.raises(DataError, match=r"actions.*has 2 rows, and 'observations' has 3"):
         model.fit(np.zeros((3, 1)), actions=[0, 1])
     with pytest.raises(ConfigError, match="max_states is 0"):
         tgm.TemporalMixture(max_states=0).fit([[1.0]])

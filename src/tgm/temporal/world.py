@@ -28,6 +28,7 @@ from tgm.temporal.rows import ObservedRows
 from tgm.temporal.search import Search
 
 ROW_PRIOR = 0.5  # concentration of a row for each next state
+ROUNDING = 1e-12  # share of a value below which differences are none
 PRIOR_DOF = 2.0  # points, above the number of features, that the covariance of a state is worth
 
 
@@ -50,8 +51,8 @@ class Units:
         origin = np.nanmean(log.observations, axis=0)
         scale = np.sqrt(np.nanmean((log.observations - origin) ** 2, axis=0))
         # A feature that does not vary, but for rounding, keeps its own unit.
-        still = scale <= 1e-12 * np.maximum(np.abs(origin), 1e-300)
-        return cls(origin, np.where(still, 1.0, scale))
+        rounding = ROUNDING * np.abs(origin)
+        return cls(origin, np.where(scale <= rounding, np.maximum(1.0, rounding), scale))
 
     def inner(self, points: FloatArray) -> FloatArray:
         """(n, n_features) in units of the model."""
