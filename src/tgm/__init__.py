@@ -3,11 +3,22 @@
 Importing this package registers the environment `tgm/Maze-v0` with Gymnasium.
 """
 
-from tgm import envs, errors, runs
+from tgm import data, envs, errors, runs
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.errors import TGMWarning
+from tgm.estimators.temporal_mixture import TemporalMixture
 from tgm.version import __version__
 
-__all__ = ["TGMAgent", "TGMConfig", "TGMWarning", "__version__", "envs", "errors", "runs"]
+__all__ = [
+    "TGMAgent",
+    "TGMConfig",
+    "TGMWarning",
+    "TemporalMixture",
+    "__version__",
+    "data",
+    "envs",
+    "errors",
+    "runs",
+]
 
 envs.register()

@@ -1,0 +1,5 @@
+"""Estimators for logged data."""
+
+from tgm.estimators.temporal_mixture import TemporalMixture
+
+__all__ = ["TemporalMixture"]
