@@ -97,7 +97,7 @@ def agglomerate(
         if not len(one):
             break
         gain = _gain_of_joining(model, one, other)
-        chosen = _mutually_best(one, other, gain) & (gain > 0)
+        chosen = mutually_best(one, other, gain) & (gain > 0)
         if not chosen.any():
             if at_most is None or model.n_components <= at_most:
                 break
@@ -106,7 +106,7 @@ def agglomerate(
         new[other[chosen]] = one[chosen]
         kept, new = np.unique(new, return_inverse=True)
         within = None if within is None else within[kept]
-        model, group = _joined(model, new.ravel()), new.ravel()[group]
+        model, group = joined(model, new.ravel()), new.ravel()[group]
     return model, group
 
 
@@ -232,7 +232,7 @@ def _gain_of_joining(model: Model, one: IntArray, other: IntArray) -> FloatArray
     return np.asarray(together - model.evidence[one] - model.evidence[other] + dealing)
 
 
-def _mutually_best(one: IntArray, other: IntArray, gain: FloatArray) -> BoolArray:
+def mutually_best(one: IntArray, other: IntArray, gain: FloatArray) -> BoolArray:
     """Which pairs are the best pair of both their members."""
     highest = np.full(max(int(other.max()), int(one.max())) + 1, -np.inf)
     np.maximum.at(highest, one, gain)
@@ -247,7 +247,7 @@ def _mutually_best(one: IntArray, other: IntArray, gain: FloatArray) -> BoolArra
     return np.asarray(best)
 
 
-def _joined(model: Model, group: IntArray) -> Model:
+def joined(model: Model, group: IntArray) -> Model:
     """Components with the same group (K,), from 0, made one."""
     order = np.argsort(group, kind="stable")
     size = np.bincount(group)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
-from scipy.special import xlogy
 
 from tgm.distributions import FloatArray, IntArray, Moments
 from tgm.estimators.covariance import CovarianceKind
 from tgm.estimators.model import Model
+from tgm.estimators.moves import AXES, Axis, double, join, membership, split
 from tgm.estimators.partition import (
     agglomerate,
-    concatenated,
     first_fragments,
     imputed,
     moments_of_labels,
@@ -24,11 +24,12 @@ from tgm.estimators.sources import ArrayPoints, Points
 from tgm.estimators.sweep import Statistics
 from tgm.estimators.weight_prior import WeightPrior
 
-ROUNDS = 8  # of sweeps and moves
+MOST_MOVES = 60
 SEARCH_TOLERANCE = 1e-4  # nats per point
 SEARCH_SWEEPS = 30  # between moves
 TRIAL_SWEEPS = 5  # after a split, before it is judged
-OVERLAP = 1e-3  # share of the smaller component; below it two components are not joined
+DOUBLE_SWEEPS = 8  # after every component was doubled, before halves are joined
+LEAST_FALL = 1e-3  # nats that a move must be worth
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Event:
     action: str
     n_components: int
     free_energy: float
+    n_points: float
 
 
 @dataclass
@@ -51,9 +53,16 @@ class Course:
     n_sweeps: int = 0
     converged: bool = False
 
+    def take(self, other: Course, action: str) -> None:
+        """Go on with the model of another course."""
+        self.model, self.free_energy, self.log_q = other.model, other.free_energy, other.log_q
+        self.n_sweeps += other.n_sweeps
+        self.log(action)
+
     def log(self, action: str) -> None:
         """Add a line to the history."""
-        self.history.append(Event(action, self.model.n_components, self.free_energy))
+        n_points = float(self.model.moments.weight.sum())
+        self.history.append(Event(action, self.model.n_components, self.free_energy, n_points))
 
 
 def sweep(model: Model, points: Points) -> Statistics:
@@ -122,14 +131,48 @@ def find(
     model = model.with_data(moments_of_labels(complete, labels, blur)).refined()
     course = Course(model)
     source = ArrayPoints(points)
-    tried = {np.packbits(labels == index).tobytes() for index in range(model.n_components)}
-    for _ in range(ROUNDS):
-        climb(course, source, tolerance=SEARCH_TOLERANCE, max_sweeps=SEARCH_SWEEPS)
-        moved = _join_by_free_energy(course, complete)
-        moved |= _split_by_free_energy(course, complete, source, at_most, tried)
-        if not moved:
-            break
+    climb(course, source, tolerance=SEARCH_TOLERANCE, max_sweeps=SEARCH_SWEEPS)
+    _move(course, complete, source, at_most, set(membership(labels, model.n_components)))
     return course
+
+
+def _move(
+    course: Course,
+    complete: FloatArray,
+    source: Points,
+    at_most: int | None,
+    tried: set[bytes],
+) -> None:
+    """Try all moves in turn until none of them lowers the free energy."""
+    moves: list[tuple[str, Callable[[Model], Model]]] = [
+        ("join", lambda model: join(model, complete)),
+        ("split", lambda model: split(model, complete, tried)),
+        *((f"double, {axis.__name__}", partial(_doubled, complete, axis, source)) for axis in AXES),
+    ]
+    failed = 0
+    for turn in range(MOST_MOVES):
+        name, move = moves[turn % len(moves)]
+        model = move(course.model)
+        failed += 1
+        if model is not course.model:
+            if at_most is not None and model.n_components > at_most:
+                model = join(model, complete, at_most)
+            trial = Course(model)
+            climb(trial, source, tolerance=SEARCH_TOLERANCE, max_sweeps=TRIAL_SWEEPS)
+            if course.free_energy - trial.free_energy > LEAST_FALL:
+                climb(trial, source, tolerance=SEARCH_TOLERANCE, max_sweeps=SEARCH_SWEEPS)
+                course.take(trial, name)
+                failed = 0
+        if failed == len(moves):
+            break
+
+
+def _doubled(complete: FloatArray, axis: Axis, source: Points, model: Model) -> Model:
+    """Each component doubled, sweeps, and halves joined again that have not come apart."""
+    course = Course(double(model, complete, axis))
+    climb(course, source, tolerance=SEARCH_TOLERANCE, max_sweeps=DOUBLE_SWEEPS)
+    found = join(course.model, complete)
+    return model if found.n_components == model.n_components else found
 
 
 def _first_prior(moments: Moments) -> SharedPrior:
@@ -157,85 +200,3 @@ def _take_all_apart(
                 new += [index, *range(n_components, n_components + n_more)]
         waiting = np.asarray(new, dtype=np.intp)
     return labels
-
-
-def _join_by_free_energy(course: Course, points: FloatArray) -> bool:
-    """Join overlapping components where the free energy falls at once; whether any were."""
-    resp = course.model.assigner.responsibilities(points)
-    joined = False
-    while course.model.n_components > 1:
-        model = course.model
-        gains, one, other = _falls_by_joining(model, resp)
-        if not len(gains) or gains.max() <= 0:
-            break
-        best = int(np.argmax(gains))
-        keep, drop = int(one[best]), int(other[best])
-        together = model.moments[[keep]] + model.moments[[drop]]
-        rest = np.delete(np.arange(model.n_components), [keep, drop])
-        resp = np.hstack([resp[:, rest], resp[:, [keep]] + resp[:, [drop]]])
-        course.model = model.with_data(concatenated([model.moments[rest], together])).refined()
-        course.free_energy -= float(gains[best])
-        course.log("join")
-        joined = True
-    if joined:
-        course.free_energy = np.inf  # the imputed points were used; the next sweep sets it
-    return joined
-
-
-def _falls_by_joining(model: Model, resp: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
-    """By how much F falls if two overlapping components are joined, and the pairs."""
-    weight = resp.sum(axis=0)
-    overlap = resp.T @ resp / np.maximum(np.minimum(weight[:, None], weight), 1e-300)
-    one, other = np.nonzero(np.triu(overlap > OVERLAP, 1))
-    if not len(one):
-        return np.zeros(0), one, other
-    together = model.kind.log_evidence(model.prior, model.moments[one] + model.moments[other])
-    falls = together - model.evidence[one] - model.evidence[other]
-    counts = model.moments.weight
-    before = model.weight_prior.log_evidence(counts)
-    for pair, (i, j) in enumerate(zip(one, other, strict=True)):
-        both = resp[:, i] + resp[:, j]
-        mixing = xlogy(both, both) - xlogy(resp[:, i], resp[:, i]) - xlogy(resp[:, j], resp[:, j])
-        merged = np.append(np.delete(counts, [i, j]), counts[i] + counts[j])
-        falls[pair] += model.weight_prior.log_evidence(merged) - before - mixing.sum()
-    return falls, one, other
-
-
-def _split_by_free_energy(
-    course: Course, points: FloatArray, source: Points, at_most: int | None, tried: set[bytes]
-) -> bool:
-    """Take one component apart if the free energy has fallen after some sweeps.
-
-    Args:
-        course: changed if so.
-        points: (N, O) without missing features.
-        source: the same, as they are.
-        at_most: how many components there may be.
-        tried: sets of points that were tried before; those of this call are added.
-    """
-    model = course.model
-    labels = model.assigner.responsibilities(points).argmax(axis=1)
-    members = {index: np.packbits(labels == index).tobytes() for index in range(model.n_components)}
-    which = np.asarray([k for k, own in members.items() if own not in tried], dtype=np.intp)
-    tried.update(members.values())
-    for index, parts in take_apart(model, points, labels, which).items():
-        if at_most is not None and model.n_components + int(parts.max()) > at_most:
-            continue
-        rest = np.delete(np.arange(model.n_components), index)
-        own = moments_of_labels(points[labels == index], parts, model.blur)
-        trial = Course(model.with_data(concatenated([model.moments[rest], own])).refined())
-        climb(trial, source, tolerance=SEARCH_TOLERANCE, max_sweeps=TRIAL_SWEEPS)
-        if trial.free_energy < _energy_of(course, source):
-            course.model, course.free_energy = trial.model, trial.free_energy
-            course.log_q = trial.log_q
-            course.log("split")
-            tried -= {members[other] for other in which.tolist() if other != index}
-            return True
-    return False
-
-
-def _energy_of(course: Course, source: Points) -> float:
-    """The free energy now, by a sweep if a join has made it unknown."""
-    if not np.isfinite(course.free_energy):
-        climb(course, source, tolerance=SEARCH_TOLERANCE, max_sweeps=1)
-    return course.free_energy

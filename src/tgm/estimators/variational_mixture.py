@@ -53,7 +53,8 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         covariances_: (n_components_, n_features, n_features)
         precisions_: (n_components_, n_features, n_features) the expected precisions.
         free_energy_: variational free energy of all points, in nats; lower is better.
-        history_: list of dicts: action, n_components and free_energy, in the order of the fit.
+        history_: list of dicts: action, n_components, free_energy, n_points (the search looks at a
+            sample of large data), in the order of the fit.
         converged_: whether the free energy had stopped falling.
         n_iter_: sweeps over all points.
         n_features_in_, feature_names_in_: as everywhere in scikit-learn.
@@ -287,8 +288,11 @@ def _is_count(value: object) -> bool:
 
 
 def _as_dicts(course: Course, fitted: Fitted, known: FloatArray) -> list[dict[str, Any]]:
-    """The history, with free energies in the data's units."""
+    """The history, with free energies in the data's units; the search may see a sample only."""
     events = [asdict(event) for event in course.history]
+    n_all = float(fitted.model.moments.weight.sum())
     for event in events:
-        event["free_energy"] = fitted.free_energy(event["free_energy"], known)
+        share = event["n_points"] / n_all
+        event["free_energy"] = fitted.free_energy(event["free_energy"], known * share)
+        event["n_points"] = round(event["n_points"])
     return events
