@@ -58,7 +58,9 @@ class Full:
 
     def log_evidence(self, prior: SharedPrior, moments: Moments) -> FloatArray:
         """ln marginal likelihood of each component's points, (K,)."""
-        return normal_wishart.log_evidence(prior.components(1), moments)
+        after = normal_wishart.log_normaliser(self._posterior(prior, moments))
+        constant = -0.5 * moments.n_features * LOG_2PI * moments.weight
+        return np.asarray(constant + after - prior.log_normaliser)
 
     def gaussians(self, prior: SharedPrior, moments: Moments) -> ExpectedGaussians:
         """The expected log densities of the components."""
@@ -83,7 +85,7 @@ class Full:
         return n_features * (n_features + 1) // 2
 
     def _posterior(self, prior: SharedPrior, moments: Moments) -> NormalWishart:
-        return normal_wishart.update(prior.components(1), moments)
+        return normal_wishart.update(prior.component, moments)
 
 
 class Diagonal:

@@ -93,9 +93,9 @@ class Model:
         return self if prior is self.prior else replace(self, prior=prior)
 
     def updated(self, statistics: Statistics) -> Model:
-        """After a sweep: the new moments, without empty components, and the prior learned again."""
+        """After a sweep: the new moments, without empty components."""
         moments = statistics.moments
         alive = moments.weight > min(LEAST_POINTS, 0.5 * float(moments.weight.max()))
         if not alive.all():
             moments = moments[alive]
-        return self.with_data(moments).refined()
+        return self.with_data(moments)

@@ -29,6 +29,7 @@ SEARCH_TOLERANCE = 1e-4  # nats per point
 SEARCH_SWEEPS = 30  # between moves
 TRIAL_SWEEPS = 5  # after a split, before it is judged
 DOUBLE_SWEEPS = 8  # after every component was doubled, before halves are joined
+PRIOR_EVERY = 4  # sweeps; the prior that the components share changes little
 LEAST_FALL = 1e-3  # nats that a move must be worth
 
 
@@ -97,9 +98,11 @@ def climb(
 ) -> None:
     """Sweep until the free energy falls by less than `tolerance` nats per point."""
     course.converged = False
-    for _ in range(max_sweeps):
+    for index in range(max_sweeps):
         statistics = sweep(course.model, points)
         model = course.model.updated(statistics)
+        if index < 2 or index % PRIOR_EVERY == 0:
+            model = model.refined()
         energy = model.free_energy(statistics.log_q)
         fall = course.free_energy - energy
         changed = model.n_components != course.model.n_components

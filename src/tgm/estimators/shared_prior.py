@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from tgm.distributions import FloatArray, NormalWishart
+from tgm.distributions import FloatArray, NormalWishart, normal_wishart
 
 FIRST_STRENGTH = 3.0  # points that the typical covariance is worth, at first
 STRENGTHS = (2.0, 4096.0)  # least and largest
@@ -37,18 +38,21 @@ class SharedPrior:
         """Components are about as wide as all the points; learning the prior narrows them."""
         return cls(mean, LARGEST_MEAN_PRECISION, FIRST_STRENGTH, covariance)
 
-    def components(self, n_components: int) -> NormalWishart:
-        """The prior of K components with full covariances."""
-        n_features = len(self.mean)
-        dof = self.strength + n_features - 1.0
+    @cached_property
+    def component(self) -> NormalWishart:
+        """The prior of one component with a full covariance; it updates any number of them."""
+        dof = self.strength + len(self.mean) - 1.0
         return NormalWishart(
-            mean=np.broadcast_to(self.mean, (n_components, n_features)),
-            mean_precision=np.full(n_components, self.mean_precision),
-            dof=np.full(n_components, dof),
-            inverse_scale=np.broadcast_to(
-                dof * self.covariance, (n_components, n_features, n_features)
-            ),
+            mean=self.mean[None],
+            mean_precision=np.array([self.mean_precision]),
+            dof=np.array([dof]),
+            inverse_scale=dof * self.covariance[None],
         )
+
+    @cached_property
+    def log_normaliser(self) -> FloatArray:
+        """(1,) of the prior of one component, computed once."""
+        return normal_wishart.log_normaliser(self.component)
 
     def components_by_feature(self, n_components: int) -> NormalWishart:
         """The prior of K components with independent features: K times O of one feature each."""
