@@ -117,8 +117,7 @@ def double(model: Model, points: FloatArray, axis: Axis) -> Model:
     if not len(own.weight):
         return model
     resp = model.assigner.responsibilities(points)[:, enough]
-    covariance = own.scatter / own.weight[:, None, None] + 1e-9 * np.eye(own.n_features)
-    lower = np.linalg.cholesky(covariance)
+    lower = np.linalg.cholesky(_covariances(own))
     direction = np.einsum("kij,kj->ki", lower, axis(model.take(enough), points, resp))
     offset = HALF_OFFSET * direction
     between = offset[:, :, None] * offset[:, None, :]
@@ -129,8 +128,8 @@ def double(model: Model, points: FloatArray, axis: Axis) -> Model:
 
 def widest(model: Model, points: FloatArray, resp: FloatArray) -> FloatArray:
     """(K, O) the axis along which each component is widest, in its own deviations."""
-    covariance = model.moments.scatter / model.moments.weight[:, None, None]
-    lower = np.linalg.cholesky(covariance + 1e-9 * np.eye(covariance.shape[1]))
+    covariance = _covariances(model.moments)
+    lower = np.linalg.cholesky(covariance)
     principal = np.linalg.eigh(covariance)[1][:, :, -1]
     axis = np.linalg.solve(lower, principal[:, :, None])[:, :, 0]
     return np.asarray(axis / np.linalg.norm(axis, axis=1, keepdims=True))
@@ -149,8 +148,8 @@ def heaviest(model: Model, points: FloatArray, resp: FloatArray) -> FloatArray:
 def _fourth_moments(model: Model, points: FloatArray, resp: FloatArray) -> FloatArray:
     """(K, O, O) eigenvectors of E[|z|^2 z z^T], z in deviations, by rising kurtosis."""
     moments = model.moments
-    covariance = moments.scatter / moments.weight[:, None, None]
-    lower = np.linalg.cholesky(covariance + 1e-9 * np.eye(covariance.shape[1]))
+    covariance = _covariances(moments)
+    lower = np.linalg.cholesky(covariance)
     fourth = np.empty_like(covariance)
     for k in range(len(covariance)):
         rows = resp[:, k] > 1e-3
@@ -158,6 +157,15 @@ def _fourth_moments(model: Model, points: FloatArray, resp: FloatArray) -> Float
         weight = resp[rows, k] * np.sum(z**2, axis=0)
         fourth[k] = (z * weight) @ z.T
     return np.asarray(np.linalg.eigh(fourth)[1])
+
+
+def _covariances(moments: Moments) -> FloatArray:
+    """(K, O, O) of the points of each component, positive definite."""
+    covariance = moments.scatter / moments.weight[:, None, None]
+    variance = np.einsum("kii->ki", covariance)
+    return np.asarray(
+        covariance + (1e-9 * variance + 1e-18)[:, :, None] * np.eye(variance.shape[1])
+    )
 
 
 AXES: tuple[Axis, ...] = (widest, flattest, heaviest)
