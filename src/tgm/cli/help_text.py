@@ -27,6 +27,10 @@ EXAMPLES = {
         "tgm runs",
         "tgm runs comparison/runs --json",
     ),
+    "note": (
+        "tgm note runs/latest --add baseline --text 'with the old noise'",
+        "tgm note runs/latest             # show them",
+    ),
     "structure": ("tgm structure runs/latest",),
     "compare": (
         "tgm compare --mazes 25 27 --agents tgm random --seeds 2 --steps 500",

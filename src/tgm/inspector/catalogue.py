@@ -59,6 +59,14 @@ def run_id(folder: Path) -> str:
     return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
 
 
+def begun(folder: Path) -> tuple[float, str]:
+    """When a run was begun, by the file that is written first and not again; then its name."""
+    try:
+        return (folder / RUN_FILE).stat().st_mtime, folder.name
+    except OSError:
+        return 0.0, folder.name
+
+
 def check_files(folder: Path) -> None:
     """Raise a RunError if the run holds a link, a pipe, or a file that is too large."""
     try:
