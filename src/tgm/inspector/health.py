@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.agent.diagnosis import finding_of, remedy_of
-from tgm.distributions import FloatArray
+from tgm.distributions import FloatArray, IntArray
 from tgm.distributions.gaussian import with_width
 from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
@@ -56,7 +56,7 @@ def findings(
     found += [*_advice(status), *_features(status)]
     if frame is not None and len(frame.ids):
         places = not flows(frame)
-        found += _overlapping(frame) if places else []
+        found += [*_overlapping(frame), *_clones(frame)] if places else []
         found += [*_wide(frame), *_without_data(frame)]
         # From support points laws lead on, whatever was tried there.
         found += [*_never_left(frame), *_untried(frame)] if places else []
@@ -162,7 +162,9 @@ def _overlapping(frame: Frame) -> list[Finding]:
         text = f"{n_states} states of {n_features} features are too many to compare all pairs."
         return [Finding("note", "Overlaps were not searched", text)]
     distance = separations(frame.mean, frame.covariance)
-    pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
+    alike = clones(frame)
+    is_alike = (alike[:, None] == alike) & (alike[:, None] >= 0)
+    pairs = np.argwhere(np.triu((distance < OVERLAP) & ~is_alike, 1))
     pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
     named = [
         (int(frame.ids[one]), int(frame.ids[other]), float(distance[one, other]))
@@ -190,6 +192,23 @@ def _overlapping(frame: Frame) -> list[Finding]:
     if len(pairs) >= CUT * n_states:
         found.append(Finding("warning", "The scale may not fit", SCALE_WORDS))
     return found
+
+
+def clones(frame: Frame) -> IntArray:
+    """(n_states,) a number for each look that several states have exactly; -1 for the others."""
+    looks = np.hstack([frame.mean, frame.covariance.reshape(len(frame.ids), -1)])
+    _, look, counts = np.unique(looks, axis=0, return_inverse=True, return_counts=True)
+    look = look.ravel()
+    return np.where(counts[look] > 1, look, -1)
+
+
+def _clones(frame: Frame) -> list[Finding]:
+    """States that look the same; two estimates from different data are never equal to the bit."""
+    ids = tuple(int(id_) for id_ in frame.ids[clones(frame) >= 0])
+    if not ids:
+        return []
+    text = f"{len(ids)} states look like another one: what happens next tells them apart."
+    return [Finding("note", "Places that look alike", text, ids)]
 
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:
