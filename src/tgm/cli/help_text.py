@@ -31,6 +31,7 @@ EXAMPLES = {
     "compare": (
         "tgm compare --mazes 25 27 --agents tgm random --seeds 2 --steps 500",
         "tgm compare --agents tgm dqn a2c --seeds 5 --out comparison",
+        "tgm compare --envs FrozenLake-v1 CliffWalking-v1 --agents tgm rmax --seeds 3",
     ),
     "figures": (
         "tgm figures --quick",
