@@ -14,7 +14,8 @@ from tgm.agent.advice import Adviser
 from tgm.agent.arguments import environment, number_of_steps, seed_number, settings
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
 from tgm.agent.filing import AgentFiles
-from tgm.agent.info import EpisodeInfo, LearningInfo
+from tgm.agent.guided import Guided, GuidedLife
+from tgm.agent.info import EpisodeInfo
 from tgm.agent.progress import Advance, progress
 from tgm.agent.recording import (
     GOES_ON,
@@ -26,6 +27,7 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
+from tgm.distributions import FloatArray
 from tgm.errors import ConfigError, NumericsError
 from tgm.learners.learner import LearnInfo
 from tgm.learners.make import make_learner
@@ -40,7 +42,7 @@ NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
-class TGMAgent(AgentFiles):
+class TGMAgent(GuidedLife, AgentFiles):
     """An agent that discovers the states of its world from its observations.
 
     Works in any Gymnasium environment of Box, Discrete, MultiDiscrete or MultiBinary observations,
@@ -88,7 +90,7 @@ class TGMAgent(AgentFiles):
         self._active = self._learner  # who learns from the steps of this episode
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
-        self.is_between_episodes = True
+        self.is_between_episodes, self.is_guided = True, False
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
@@ -123,7 +125,12 @@ class TGMAgent(AgentFiles):
         """
         n_steps = number_of_steps(n_steps, total_timesteps)
         if self.env is None:
-            raise ConfigError("the agent has no environment: set_env(env), or load(..., env=env)")
+            raise ConfigError(
+                "the agent has no environment: set_env(env), load(..., env=env), or choose the "
+                "actions yourself (start_episode, observe)"
+            )
+        if self.is_guided and not self.is_between_episodes:
+            self._abandon_episode()  # the environment is elsewhere
         callbacks = as_callbacks(callback)
         if isinstance(run_dir, str | Path):
             run_dir = open_recorder(self, Path(run_dir), self.n_steps + n_steps)
@@ -148,9 +155,15 @@ class TGMAgent(AgentFiles):
         self.env = env
         return self
 
-    def _live(self, n_steps: int, callbacks: tuple[Callback, ...], advance: Advance | None) -> None:
+    def _live(
+        self,
+        n_steps: int,
+        callbacks: tuple[Callback, ...] = (),
+        advance: Advance | None = None,
+        guided: Guided | None = None,
+    ) -> None:
         for _ in range(n_steps):
-            self._step()
+            self._step(guided)
             if advance is not None:
                 advance(self)
             goes_on = True
@@ -204,11 +217,14 @@ class TGMAgent(AgentFiles):
         else:
             recorder.close("failed", str(error))
 
-    def _step(self) -> None:
-        """One step of the environment; bad data raises before anything is learned from it."""
+    def _step(self, guided: Guided | None) -> None:
+        """One step of the environment; bad data raises before anything is learned from it.
+
+        With `guided`, somebody else chose the action: the choice of the agent is not used. It is
+        made all the same, because the agent plans when it chooses.
+        """
         if self.is_between_episodes:
             self._begin_episode()
-        assert self.env is not None
         where = f"step {self.n_steps + 1}"
         try:
             action = _computed(where, self._active.choose, self.n_steps, self._rng)
@@ -217,8 +233,11 @@ class TGMAgent(AgentFiles):
                     f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
                     f"be from 0 to {self.interface.n_actions - 1}"
                 )
-            answer = self.env.step(self.interface.actions.action(action))
-            raw, raw_reward, terminated, truncated, _ = answer
+            if guided is None:
+                answer = self.env.step(self.interface.actions.action(action))  # type: ignore[union-attr]
+                raw, raw_reward, terminated, truncated, _ = answer
+            else:
+                action, raw, raw_reward, terminated, truncated = guided
             observation, reward = self.interface.outcome(raw, raw_reward, where)
             learn = self._active.observe
             info = _computed(where, learn, action, reward, observation, terminated=bool(terminated))
@@ -239,49 +258,30 @@ class TGMAgent(AgentFiles):
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
             self._recorder.observed(observation, action, reward, end, info)
 
-    def _begin_episode(self) -> None:
-        assert self.env is not None
-        seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
-        raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
+    def _begin_episode(self, guided: FloatArray | None = None) -> None:
+        """Begin an episode: with a reset, or from an observation that was checked."""
         where = f"reset of episode {self.n_episodes + 1}"
-        observation = self.interface.observation(raw, where)
+        if guided is None:
+            assert self.env is not None
+            seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
+            raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
+            observation = self.interface.observation(raw, where)
+        else:
+            observation = guided
         self._active = self._learner.active
         info = _computed(where, self._active.begin, observation)
         self._moves += info.moves
         self._n_evicted += info.n_evicted
-        self.is_between_episodes = False
+        self.is_between_episodes, self.is_guided = False, guided is not None
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
         if self._recorder is not None:
             self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON, info)
 
-    def episode(self, *, terminated: bool = False) -> EpisodeInfo:
-        """The newest episode, as far as it is."""
-        return EpisodeInfo(
-            self.n_episodes, self.n_steps, self._episode_return, self._episode_length, terminated
-        )
-
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
         self._active.end_episode()
         self.is_between_episodes = True
-
-    def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
-        """The record of a learning step that was just done."""
-        return LearningInfo(
-            step=self.n_steps,
-            episode=self.n_episodes,
-            n_states=self.n_states,
-            n_fixed=self._learner.n_fixed,
-            n_kept=self._learner.n_kept,
-            n_forgotten=lesson.n_forgotten,
-            free_energy=lesson.free_energy,
-            free_energy_terms=lesson.free_energy_terms,
-            free_energy_path=lesson.free_energy_path,
-            moves=lesson.moves,
-            episodes=episodes,
-            advice=tuple(str(one) for one in self.advice),
-        )
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

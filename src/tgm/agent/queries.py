@@ -9,12 +9,13 @@ import numpy as np
 
 from tgm.agent.diagnosis import ONE_STATE, Advice, Signs, diagnose
 from tgm.agent.explanation import Explanation
+from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.inference.step_filter import DROPPED
-from tgm.learners.learner import Context, FeatureUse, Learner
+from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.perception.observation_model import StateId
 from tgm.planning import draw, greedy
 
@@ -35,6 +36,8 @@ class AgentQueries:
     env: gym.Env[Any, Any] | None
     _learner: Learner
     _predict_rng: np.random.Generator
+    _episode_return: float
+    _episode_length: int
 
     def __repr__(self) -> str:
         """Where it lives, what it found, and its settings."""
@@ -208,6 +211,31 @@ class AgentQueries:
             varies=use.varies and self.config.max_states != 1,
         )
         return diagnose(signs)
+
+    # --- records ----------------------------------------------------------------------------------
+
+    def episode(self, *, terminated: bool = False) -> EpisodeInfo:
+        """The newest episode, as far as it is."""
+        return EpisodeInfo(
+            self.n_episodes, self.n_steps, self._episode_return, self._episode_length, terminated
+        )
+
+    def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+        """The record of a learning step that was just done."""
+        return LearningInfo(
+            step=self.n_steps,
+            episode=self.n_episodes,
+            n_states=self.n_states,
+            n_fixed=self._learner.n_fixed,
+            n_kept=self._learner.n_kept,
+            n_forgotten=lesson.n_forgotten,
+            free_energy=lesson.free_energy,
+            free_energy_terms=lesson.free_energy_terms,
+            free_energy_path=lesson.free_energy_path,
+            moves=lesson.moves,
+            episodes=episodes,
+            advice=tuple(str(one) for one in self.advice),
+        )
 
     @property
     def learner(self) -> Learner:

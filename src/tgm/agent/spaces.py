@@ -53,7 +53,21 @@ class Interface:
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
         """The interface of an environment, or a SpaceError that names the space."""
-        parts = parts_of(env.observation_space)
+        world = env.unwrapped
+        given_actions = getattr(world, "action_names", None)
+        given_features = getattr(world, "feature_names", None)
+        return cls.of_spaces(env.observation_space, env.action_space, given_actions, given_features)
+
+    @classmethod
+    def of_spaces(
+        cls,
+        observation_space: gym.Space[Any],
+        action_space: gym.Space[Any],
+        action_names: Any = None,
+        feature_names: Any = None,
+    ) -> Interface:
+        """The interface of two spaces; names that do not fit them are not used."""
+        parts = parts_of(observation_space)
         n_features = sum(part.size for part in parts)
         of_boxes = sum(part.size for part in parts if not part.is_categorical)
         if of_boxes > MOST_FEATURES:
@@ -61,9 +75,8 @@ class Interface:
                 f"an observation has {of_boxes} features in a Box; at most {MOST_FEATURES} can "
                 "be used: choose or compute fewer (gymnasium.wrappers.TransformObservation)"
             )
-        actions = ActionTable.of(env.action_space)
-        names = actions.names(getattr(env.unwrapped, "action_names", None))
-        given = getattr(env.unwrapped, "feature_names", None)
+        actions = ActionTable.of(action_space)
+        names, given = actions.names(action_names), feature_names
         fits = isinstance(given, Sequence) and len(given) == n_features <= MOST_NAMED
         fits = fits and len({str(name) for name in given or ()}) == n_features  # all different
         given = tuple(str(name) for name in given) if fits and given is not None else ()

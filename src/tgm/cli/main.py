@@ -38,6 +38,7 @@ COMMANDS = {
     "train": ("tgm.cli.train", "Train", "train an agent and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
+    "note": ("tgm.cli.note", "Note", "tags and a note that stay in a run"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
     "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
