@@ -20,7 +20,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
-from tgm.cli.help_text import help_of
+from tgm.cli.help_text import help_of, wide_enough
 from tgm.cli.output import one_line, say, speak_plainly
 from tgm.cli.streams import (
     OutputError,
@@ -137,7 +137,11 @@ def _parse(name: str, arguments: list[str]) -> Command:
     start = {"default": command_class.defaults(arguments)} if name == "train" else {}
     complaint, help_text = io.StringIO(), OutText()
     try:
-        with contextlib.redirect_stderr(complaint), contextlib.redirect_stdout(help_text):
+        with (
+            wide_enough(),
+            contextlib.redirect_stderr(complaint),
+            contextlib.redirect_stdout(help_text),
+        ):
             command: Command = tyro.cli(
                 command_class,
                 args=arguments,
