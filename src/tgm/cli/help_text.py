@@ -30,6 +30,10 @@ EXAMPLES = {
         "tgm runs",
         "tgm runs comparison/runs --json",
     ),
+    "note": (
+        "tgm note runs/latest             # what is noted",
+        'tgm note runs/latest --add paper --text "the run of figure 3"',
+    ),
     "structure": ("tgm structure runs/latest",),
     "compare": (
         "tgm compare --mazes 25 27 --agents tgm random --seeds 2 --steps 500",
