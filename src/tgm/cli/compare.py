@@ -202,27 +202,32 @@ class Compare:
             print_lines("no trial was finished")
             return
         _print_worlds(table)
-        print_lines("")
         print_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])
         print_lines("", *_NOTES)
         before = f", {comparison.n_before} of them from before" if comparison.n_before else ""
         print_lines(f"{len(comparison.rows)} trials{before}: {self.out / RESULTS_FILE}")
 
 
+_FIRST_PART = ("solved", "steps to solve", "final return", "solved from", "best")
 _AGENT_HEADS = ("all worlds", "solved", "score", "slower than the first", "seconds")
 _NOTES = (
-    "steps to solve: median [95 % interval]; a run that never solves counts as longer than all",
-    "final return: interquartile mean of greedy episodes [95 % interval]; score: it, from 0 to 1",
-    "last 100 episodes: mean reward while training (standard deviation); regret: reward lost",
+    "steps to solve: median [95 % interval]; one that never solves counts as longest",
+    "final return: interquartile mean of greedy episodes [95 % interval]",
+    "score: the final return, from 0 to 1; regret: reward lost while training",
+    "last 100 episodes: mean reward while training (standard deviation)",
     "seconds: of training alone",
 )
 
 
 def _print_worlds(table: list[dict[str, Any]]) -> None:
-    """The table of worlds and agents; columns in which nothing is known are left out."""
+    """Worlds and agents, in two tables that fit 80 columns; without what is not known anywhere."""
     rows = [_world_cells(row) for row in table]
-    heads = [head for head in rows[0] if any(row[head] != "-" for row in rows)]
-    print_table(heads, [[row[head] for head in heads] for row in rows])
+    key, heads = ["world", "agent"], [h for h in rows[0] if any(row[h] != "-" for row in rows)]
+    first = [head for head in heads if head in _FIRST_PART]
+    second = [head for head in heads if head not in (*key, *_FIRST_PART)]
+    for part in (key + first, key + second):
+        print_table(part, [[row[head] for head in part] for row in rows])
+        print_lines("")
 
 
 def _world_cells(row: dict[str, Any]) -> dict[str, str]:

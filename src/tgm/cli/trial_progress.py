@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from tgm.agent.progress import QuietStderr
 from tgm.cli.output import plain, say
@@ -25,9 +33,11 @@ def show_progress(what: str, n_trials: int) -> Iterator[Callable[[Outcome[Any, A
         yield _plain_progress(n_trials)
         return
     columns = (
+        SpinnerColumn(),  # it moves while a trial takes long
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     console = Console(file=stderr.as_file())
