@@ -75,7 +75,8 @@ class Compare:
     """Training steps of each trial."""
 
     check_every: Annotated[
-        int | None, optional("STEPS", "(default: 10 up to step 1,000, then 100)")
+        int | None,
+        optional("STEPS", "(default: in mazes 10 up to step 1,000, then 100; else 20 checks)"),
     ] = None
     """Steps between greedy checks."""
 
