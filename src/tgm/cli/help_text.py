@@ -38,7 +38,12 @@ EXAMPLES = {
     "compare": (
         "tgm compare --mazes 25 27 --agents tgm random --seeds 2 --steps 500",
         "tgm compare --agents tgm dqn a2c --seeds 5 --out comparison",
-        "tgm compare --envs FrozenLake-v1 CliffWalking-v1 --agents tgm rmax --seeds 3",
+        "tgm compare --envs CartPole-v1 --agents tgm dqn --seeds 2 --steps 3000",
+        "tgm compare --envs FrozenLake-v1 --env-args map_name=8x8 --agents tgm rmax",
+    ),
+    "bsuite": (
+        "tgm bsuite --experiments deep_sea/0 catch/0 --episodes 200   # a first look",
+        "tgm bsuite --experiments memory --jobs 2 --out bsuite        # a capability",
     ),
     "figures": (
         "tgm figures --quick",

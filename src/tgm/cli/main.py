@@ -41,6 +41,7 @@ COMMANDS = {
     "note": ("tgm.cli.note", "Note", "tags and a note that stay in a run"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
+    "bsuite": ("tgm.cli.bsuite", "Bsuite", "the agent in the behaviour suite, with its scores"),
     "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
     "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
     "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
