@@ -95,6 +95,8 @@ _NOTHING = object()
 def _label(value: Any, row: int, name: str, place: Place) -> int | str | None:
     if value is None or value is _pandas_na(value):
         return None
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, str):
         word = value.strip()
         if word.lower() in MISSING_WORDS:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+import gymnasium as gym
 import numpy as np
 
+from tgm.agent import TGMAgent, TGMConfig
 from tgm.data import Log, from_arrays
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, NotFittedError
+from tgm.estimators.agents import agent_of
 from tgm.temporal.policy import Plan, plan
 from tgm.temporal.world import World
 
@@ -187,6 +190,23 @@ class TemporalMixture:
         return plan(
             world.transitions, world.rewards, world.ends, world.tries, world.action_values, gamma
         )
+
+    def to_agent(
+        self,
+        env: gym.Env[Any, Any] | None = None,
+        config: TGMConfig | None = None,
+        *,
+        seed: int | None = None,
+    ) -> TGMAgent:
+        """An agent that starts with these states and transitions, and goes on learning.
+
+        Args:
+            env: where it shall live: a Box of as many features, and the actions of the log by
+                number or name. Without it the agent learns by `start_episode` and `observe`.
+            config: its settings; the default ones if not given.
+            seed: everything random follows from it.
+        """
+        return agent_of(self._world, env, config, seed)
 
     def _log(self, observations: Any, actions: Any, episode_ids: Any) -> Log:
         self._world  # noqa: B018  (says so if it was not fitted)
