@@ -78,7 +78,7 @@ def test_bad_arguments_are_named_and_cost_nothing() -> None:
     observation, _ = env.reset(seed=0)
     with pytest.raises(ConfigError, match="step 1: no episode is under way; call start_episode"):
         agent.observe(0, 0.0, observation, False, False)
-    with pytest.raises(ConfigError, match="without an environment"):
+    with pytest.raises(ConfigError, match="has no environment"):
         agent.learn(1)
     agent.start_episode(observation)
     for bad, message in [

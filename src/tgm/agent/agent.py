@@ -11,13 +11,12 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.advice import Adviser
+from tgm.agent.arguments import environment, number_of_steps, seed_number, settings
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
+from tgm.agent.filing import AgentFiles
 from tgm.agent.guided import Guided, GuidedLife
 from tgm.agent.info import EpisodeInfo
-from tgm.agent.metadata import AgentMetadata
-from tgm.agent.model_file import read_model, write_model
 from tgm.agent.progress import Advance, progress
-from tgm.agent.queries import AgentQueries
 from tgm.agent.recording import (
     GOES_ON,
     NO_ACTION,
@@ -29,8 +28,7 @@ from tgm.agent.recording import (
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
-from tgm.errors import ConfigError, NumericsError, RunError, TGMError
-from tgm.files.arrays import ArrayReader
+from tgm.errors import ConfigError, NumericsError
 from tgm.learners.learner import LearnInfo
 from tgm.learners.make import make_learner
 from tgm.perception.component_map import Move
@@ -44,7 +42,7 @@ NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
-class TGMAgent(GuidedLife, AgentQueries):
+class TGMAgent(GuidedLife, AgentFiles):
     """An agent that discovers the states of its world from its observations.
 
     Works in any Gymnasium environment of Box, Discrete, MultiDiscrete or MultiBinary observations,
@@ -52,17 +50,26 @@ class TGMAgent(GuidedLife, AgentQueries):
     """
 
     def __init__(
-        self, env: gym.Env[Any, Any], config: TGMConfig | None = None, *, seed: int | None = None
+        self,
+        env: gym.Env[Any, Any] | str,
+        config: TGMConfig | None = None,
+        *,
+        seed: int | None = None,
+        env_kwargs: dict[str, Any] | None = None,
+        **changes: Any,
     ) -> None:
         """Know nothing yet about `env`.
 
         Args:
-            env: the environment to live in.
+            env: the environment to live in, or the id of a registered one.
             config: the settings; TGMConfig() if not given.
             seed: everything random follows from it; drawn from the system if not given.
+            env_kwargs: arguments of an environment that is given by its id.
+            changes: settings of TGMConfig to change, by their names: `gamma=0.95`.
         """
-        interface = Interface.of(env)
-        self._set_up(env, interface, TGMConfig() if config is None else config, seed)
+        config = settings(config, changes)
+        env = environment(env, env_kwargs)
+        self._set_up(env, Interface.of(env), config, seed_number(seed))
         self._adviser.warn_of_features(env.observation_space, stacklevel=3)
 
     def _set_up(
@@ -72,12 +79,9 @@ class TGMAgent(GuidedLife, AgentQueries):
         config: TGMConfig,
         seed: int | None,
     ) -> None:
-        is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        if seed is not None and (not is_whole or seed < 0):
-            raise ConfigError(f"seed is {seed!r}; it must be a whole number from 0")
         self.env = env
         self.config = config
-        self.seed = secrets.randbits(64) if seed is None else int(seed)
+        self.seed = secrets.randbits(64) if seed is None else seed
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
@@ -101,10 +105,12 @@ class TGMAgent(GuidedLife, AgentQueries):
 
     def learn(
         self,
-        n_steps: int,
+        n_steps: int | None = None,
         callback: Callback | Iterable[Callback] | None = None,
         progress_bar: bool = False,
         run_dir: str | Path | Recorder | None = None,
+        *,
+        total_timesteps: int | None = None,
     ) -> Self:
         """Live for `n_steps` more steps; goes on where the last call stopped, mid-episode too.
 
@@ -115,27 +121,38 @@ class TGMAgent(GuidedLife, AgentQueries):
             progress_bar: show how far it is.
             run_dir: a directory to record the run in. It must not exist yet, unless the agent
                 comes from its newest checkpoint (`tgm.runs.resume`). Or a recorder of your own.
+            total_timesteps: another name of `n_steps`, as in Stable-Baselines3.
         """
-        if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer) or n_steps < 1:
-            raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
+        n_steps = number_of_steps(n_steps, total_timesteps)
         if self.env is None:
             raise ConfigError(
-                "the agent is without an environment: load(..., env=env), or choose the actions "
-                "yourself (start_episode, observe)"
+                "the agent has no environment: set_env(env), or load(..., env=env), or choose the "
+                "actions yourself (start_episode, observe)"
             )
         if self.is_guided and not self.is_between_episodes:
             self._abandon_episode()  # the environment is elsewhere
         callbacks = as_callbacks(callback)
         if isinstance(run_dir, str | Path):
-            run_dir = open_recorder(self, Path(run_dir), self.n_steps + int(n_steps))
+            run_dir = open_recorder(self, Path(run_dir), self.n_steps + n_steps)
         self._recorder = run_dir
         try:
-            with progress(int(n_steps), progress_bar) as advance:
-                self._live(int(n_steps), callbacks, advance)
+            with progress(n_steps, progress_bar) as advance:
+                self._live(n_steps, callbacks, advance)
         except BaseException as error:
             self._close_recorder(error)
             raise
         self._close_recorder()
+        return self
+
+    def set_env(
+        self, env: gym.Env[Any, Any] | str, *, env_kwargs: dict[str, Any] | None = None
+    ) -> Self:
+        """Live in another environment of the same spaces from now on, in a new episode."""
+        env = environment(env, env_kwargs)
+        self.interface.check_fits(Interface.of(env))
+        if not self.is_between_episodes:
+            self._abandon_episode()
+        self.env = env
         return self
 
     def _live(
@@ -265,67 +282,6 @@ class TGMAgent(GuidedLife, AgentQueries):
         """The next step begins a new episode."""
         self._active.end_episode()
         self.is_between_episodes = True
-
-    # --- files --------------------------------------------------------------------------------
-
-    def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> None:
-        """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
-
-        What was learned in an episode under way is part of it; its place in the environment cannot
-        be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes
-        on as if it had never stopped, to the bit. The file is loaded before it gets its name: a
-        RunError says why it cannot be, and an older one stays.
-
-        Args:
-            path: the file; it is replaced, whole or not at all.
-            notes: anything that JSON can hold, to be kept in the file's facts.
-        """
-        facts = AgentMetadata(
-            self.config,
-            self.seed,
-            self.interface,
-            self.n_steps,
-            self.n_episodes,
-            self._rng.bit_generator.state,
-            self._predict_rng.bit_generator.state,
-            self._moves,
-            self._n_evicted,
-            self._finished,
-            notes or {},
-        )
-        write_model(Path(path), self._learner.to_arrays(), facts.to_dict(), type(self).load)
-
-    @classmethod
-    def load(cls, path: str | Path, env: gym.Env[Any, Any] | None = None) -> Self:
-        """An agent from a model file; without `env` it can act and explain, but not learn.
-
-        Everything is checked before it is used; a RunError names what does not fit.
-        """
-        return cls.load_with_notes(path, env)[0]
-
-    @classmethod
-    def load_with_notes(
-        cls, path: str | Path, env: gym.Env[Any, Any] | None = None
-    ) -> tuple[Self, dict[str, Any]]:
-        """The same, and the notes that `save` was given."""
-        arrays, saved = read_model(Path(path))
-        try:
-            facts = AgentMetadata.from_dict(saved)
-            if env is not None and not Interface.of(env).fits(facts.interface):
-                raise RunError(f"the model is of another environment: {facts.interface}")
-            agent = cls.__new__(cls)
-            agent._set_up(env, facts.interface, facts.config, facts.seed)
-            agent._learner.restore(ArrayReader(arrays))
-            agent._moves, agent._n_evicted = facts.pending_moves, facts.n_evicted
-            agent.n_steps, agent.n_episodes = facts.n_steps, facts.n_episodes
-            agent._rng.bit_generator.state = facts.exploration_rng
-            agent._predict_rng.bit_generator.state = facts.predict_rng
-            agent._finished = facts.pending_episodes
-        except KeyError as error:
-            raise RunError(f"{path}: {error} is missing") from None
-        except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
-            raise RunError(f"{path}: {error}") from None
-        return agent, facts.notes
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from tgm.agent.diagnosis import ONE_STATE, Advice, Signs, diagnose
@@ -32,10 +33,19 @@ class AgentQueries:
     config: TGMConfig
     n_steps: int
     n_episodes: int
+    env: gym.Env[Any, Any] | None
     _learner: Learner
     _predict_rng: np.random.Generator
     _episode_return: float
     _episode_length: int
+
+    def __repr__(self) -> str:
+        """Where it lives, what it found, and its settings."""
+        spec = None if self.env is None else self.env.spec
+        where = "no environment" if self.env is None else type(self.env.unwrapped).__name__
+        where = where if spec is None else spec.id
+        found = f"{self.n_states} states after {self.n_steps} steps, {self.n_episodes} episodes"
+        return f"<{type(self).__name__} in {where}: {found}; {self.config!r}>"
 
     def predict(
         self,

@@ -53,10 +53,6 @@ class Interface:
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
         """The interface of an environment, or a SpaceError that names the space."""
-        if not isinstance(env, gym.Env):
-            raise SpaceError(
-                f"the environment is {env!r:.100}; wanted one of Gymnasium: gymnasium.make(id)"
-            )
         world = env.unwrapped
         given_actions = getattr(world, "action_names", None)
         given_features = getattr(world, "feature_names", None)
@@ -120,6 +116,20 @@ class Interface:
     def fits(self, other: Interface) -> bool:
         """Whether an agent for one can live in the other; names do not matter."""
         return self.parts == other.parts and self.actions == other.actions
+
+    def check_fits(self, other: Interface) -> None:
+        """A SpaceError if an agent for this cannot live in the other."""
+        if not self.fits(other):
+            raise SpaceError(
+                f"the agent is of another environment: it has learned with {self.summary}, and "
+                f"this one has {other.summary}"
+            )
+
+    @property
+    def summary(self) -> str:
+        """Its sizes in words."""
+        shapes = ", ".join(f"{part.kind} {list(part.shape)}" for part in self.parts[:3])
+        return f"observations of {self.n_features} features ({shapes}) and {self.n_actions} actions"
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
