@@ -15,13 +15,13 @@ ERRORS = [name for name in vars(tgm.errors) if name.endswith(("Error", "Warning"
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*tgm.__all__, *tgm.agent.__all__} - {"envs", "errors", "runs"})
+    "name", sorted({*tgm.__all__, *tgm.agent.__all__} - {"data", "envs", "errors", "runs"})
 )
 def test_every_name_of_the_agent_is_in_the_reference(name):
     assert re.search(rf"auto(class|data|function):: tgm\.(agent\.)?{name}\n", API)
 
 
-@pytest.mark.parametrize("module", [tgm.envs, tgm.runs, exploration, tgm.errors])
+@pytest.mark.parametrize("module", [tgm.data, tgm.envs, tgm.runs, exploration, tgm.errors])
 def test_modules_are_in_the_reference_with_all_that_they_offer(module):
     section = API.partition(f"automodule:: {module.__name__}\n")[2].partition("```")[0]
     assert ":members:" in section
