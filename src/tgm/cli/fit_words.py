@@ -10,8 +10,9 @@ from tgm.estimators.temporal_mixture import TemporalMixture
 Table = tuple[list[str], list[list[str]]]
 
 MOST_STATES = 40  # that are listed
-MOST_FEATURES = 5
+WIDEST = 74  # columns of a table, whose frame on a terminal takes more
 MOST_TRANSITIONS = 20
+FRAME = 3  # columns between two cells of a table on a terminal
 LONGEST_NAME = 12
 
 
@@ -31,17 +32,24 @@ def evidence_line(model: TemporalMixture, log: Log) -> str:
 
 def state_rows(model: TemporalMixture) -> Table:
     """A row for each state, the first ones: its share, and mean and deviation of each feature."""
-    names = [_short(name) for name in model.feature_names_in_[:MOST_FEATURES]]
     deviation = np.sqrt(np.einsum("kii->ki", model.covariances_))
-    rows = []
-    for state in range(min(model.n_states_, MOST_STATES)):
-        cells = [
-            f"{mean:.3g} ± {spread:.2g}"
-            for mean, spread in zip(
-                model.means_[state, : len(names)], deviation[state, : len(names)], strict=True
-            )
-        ]
-        rows.append([str(state), f"{100 * model.weights_[state]:.1f} %", *cells])
+    listed = range(min(model.n_states_, MOST_STATES))
+    names: list[str] = []
+    columns: list[list[str]] = []
+    left = WIDEST - len("state") - len("100.0 %") - 2 * FRAME
+    for index, name in enumerate(model.feature_names_in_.tolist()):
+        head = _short(name)
+        means, spreads = model.means_[listed, index], deviation[listed, index]
+        cells = [f"{mean:.3g} ± {spread:.2g}" for mean, spread in zip(means, spreads, strict=True)]
+        left -= FRAME + max(len(one) for one in (f"{head} ...", *cells))
+        if left < 0 and names:
+            break
+        names.append(head)
+        columns.append(cells)
+    rows = [
+        [str(state), f"{100 * model.weights_[state]:.1f} %", *(cells[state] for cells in columns)]
+        for state in listed
+    ]
     if model.n_states_ > MOST_STATES:
         rows.append([f"... {model.n_states_ - MOST_STATES} more", "", *[""] * len(names)])
     if len(model.feature_names_in_) > len(names):
