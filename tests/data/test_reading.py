@@ -51,6 +51,12 @@ def test_every_source_gives_the_same_log(tmp_path):
                       rewards=[REWARD[:3], [2.0]]))  # fmt: skip
 
 
+def test_truth_values_may_be_words(tmp_path):
+    (tmp_path / "log.csv").write_text("x,id,done\n1,0,False\n2,0,True\n3,1,False\n")
+    log = read(tmp_path / "log.csv", ["x"], episode="id", terminated="done")
+    assert log.terminated.tolist() == [True, False]
+
+
 def test_rows_of_an_episode_may_stand_apart():
     log = from_arrays([[1.0], [2.0], [3.0], [4.0]], episode_ids=["b", "a", "b", "a"])
     assert log.observations[:, 0].tolist() == [1.0, 3.0, 2.0, 4.0]
