@@ -126,7 +126,7 @@ class TGMAgent(GuidedLife, AgentFiles):
         n_steps = number_of_steps(n_steps, total_timesteps)
         if self.env is None:
             raise ConfigError(
-                "the agent has no environment: set_env(env), or load(..., env=env), or choose the "
+                "the agent has no environment: set_env(env), load(..., env=env), or choose the "
                 "actions yourself (start_episode, observe)"
             )
         if self.is_guided and not self.is_between_episodes:

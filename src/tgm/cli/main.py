@@ -39,6 +39,7 @@ COMMANDS = {
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
     "fit": ("tgm.cli.fit", "Fit", "states and transitions of logged trajectories"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
+    "note": ("tgm.cli.note", "Note", "tags and a note that stay in a run"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
     "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
