@@ -21,6 +21,7 @@ from tgm.runs import Run
 from tgm.runs.logged import LoggedRows, record_log
 
 RUNS = Path("runs")
+TEMPORAL_FILE = "temporal.safetensors"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Fit:
         model = TemporalMixture(self.max_states).fit(log)
         agent = model.to_agent(seed=0)
         record_log(agent, logged_rows(model, log), out, model.free_energy_)
+        model.save(out / TEMPORAL_FILE)
         run = Run.open(out)
         report = report_within(run) if self.report else None
         if self.json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any, Self
 
 import gymnasium as gym
@@ -13,6 +14,7 @@ from tgm.data import Log, from_arrays
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, NotFittedError
 from tgm.estimators.agents import agent_of
+from tgm.estimators.temporal_file import load_world, save_world
 from tgm.temporal.policy import Plan, plan
 from tgm.temporal.world import World
 
@@ -217,6 +219,24 @@ class TemporalMixture:
         if not hasattr(self, "world_"):
             raise NotFittedError("this TemporalMixture is not fitted yet; call fit first")
         return self.world_
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file; no code is in it, only arrays and JSON."""
+        seed = self.random_state if isinstance(self.random_state, int) else None
+        settings = {"max_states": int(self.max_states), "random_state": seed}
+        save_world(Path(path), self._world, settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """A fitted model from a file; a RunError names what does not fit."""
+        world, settings = load_world(Path(path))
+        most, seed = settings.get("max_states", 100), settings.get("random_state")
+        model = cls(most, random_state=seed)
+        model._check_settings()
+        model._take(world)
+        return model
 
     # --- as scikit-learn has it -------------------------------------------------------------------
 
