@@ -26,6 +26,10 @@ EXAMPLES = {
         "tgm evaluate runs/latest",
         "tgm evaluate runs/latest --episodes 100 --json",
     ),
+    "fit": (
+        "tgm fit log.csv --obs x y --episode id",
+        "tgm fit log.parquet --obs x y --action a --episode id --reward r",
+    ),
     "runs": (
         "tgm runs",
         "tgm runs comparison/runs --json",

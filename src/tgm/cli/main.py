@@ -37,6 +37,7 @@ COMMANDS = {
     "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
     "train": ("tgm.cli.train", "Train", "train an agent and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
+    "fit": ("tgm.cli.fit", "Fit", "states and transitions of logged trajectories"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "note": ("tgm.cli.note", "Note", "tags and a note that stay in a run"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
