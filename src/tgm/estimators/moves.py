@@ -117,11 +117,12 @@ def double(model: Model, points: FloatArray, axis: Axis) -> Model:
     if not len(own.weight):
         return model
     resp = model.assigner.responsibilities(points)[:, enough]
-    lower = np.linalg.cholesky(_covariances(own))
+    covariance = _covariances(own)
+    lower = np.linalg.cholesky(covariance)
     direction = np.einsum("kij,kj->ki", lower, axis(model.take(enough), points, resp))
     offset = HALF_OFFSET * direction
     between = offset[:, :, None] * offset[:, None, :]
-    scatter = 0.5 * (own.scatter - own.weight[:, None, None] * between)
+    scatter = 0.5 * own.weight[:, None, None] * (covariance - between)
     halves = [Moments(0.5 * own.weight, own.mean + sign * offset, scatter) for sign in (1.0, -1.0)]
     return model.with_data(concatenated([moments[~enough], *halves]))
 
