@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import mpmath as mp
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 mp.mp.dps = 50
 
@@ -721,3 +722,10 @@ def regression_predictive_covariance(
         matrix, moment = matrix + point * point.T, moment + point * target.T
     spread = (1 + quadratic(column(at), matrix**-1)) / (nu - n_targets - 1)
     return np.array((residual * spread).tolist(), dtype=float)
+
+
+def share_of_narrower_half(freedom, n_features):
+    """Mean variance below its median, of states of variance 1: by integrating its quantiles."""
+    levels = (np.arange(10_000) + 0.5) / 20_000  # from 0 to 1/2
+    means = [stats.chi2(n_features * f).ppf(levels).mean() / (n_features * f) for f in freedom]
+    return np.average(means, weights=freedom)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tgm import envs, errors, runs
+from tgm import data, envs, errors, runs
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.errors import TGMWarning
+from tgm.estimators.temporal_mixture import TemporalMixture
 from tgm.version import __version__
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ __all__ = [
     "TGMAgent",
     "TGMConfig",
     "TGMWarning",
+    "TemporalMixture",
     "VariationalMixture",
     "__version__",
+    "data",
     "envs",
     "errors",
     "runs",

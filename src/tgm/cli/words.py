@@ -10,7 +10,8 @@ from tgm.agent import TGMAgent
 from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.cli.output import say
 from tgm.envs import EnvSpec, Maze, facts_of
-from tgm.experiments.evaluation import LONGEST, Evaluation
+from tgm.envs.decision_table import LONGEST
+from tgm.experiments.evaluation import Evaluation
 from tgm.experiments.structure import StructureReport
 from tgm.runs import Run
 

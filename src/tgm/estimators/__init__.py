@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn, built on the mixture's own algebra.
+"""Estimators of states in data: points, and logged trajectories.
 
 `VariationalMixture` needs scikit-learn, the extra `estimators`; it is imported on first use.
 """
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from tgm.errors import ConfigError
 from tgm.estimators.sources import ArrayPoints, DaskPoints, ParquetPoints
+from tgm.estimators.temporal_mixture import TemporalMixture
 
 if TYPE_CHECKING:
     from tgm.estimators.variational_mixture import VariationalMixture
 
-__all__ = ["ArrayPoints", "DaskPoints", "ParquetPoints", "VariationalMixture"]
+__all__ = ["ArrayPoints", "DaskPoints", "ParquetPoints", "TemporalMixture", "VariationalMixture"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,8 @@ from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
+from tgm.learners.alias_watch import AliasWatch, may_alias
+from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.learners.flow import FlowLearner
@@ -27,7 +29,7 @@ LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judge
 MOST_AT_ONCE = 50  # features for which covariances are made before anything was seen
 
 GaussianLearner = OnlineLearner | ScaleSearchLearner
-AnyLearner = GaussianLearner | CodedLearner | FlowLearner
+AnyLearner = GaussianLearner | CodedLearner | FlowLearner | CloneLearner
 MakeGaussian = Callable[[], GaussianLearner]
 
 
@@ -71,6 +73,12 @@ class KindSearchLearner(OuterLearner):
         self._trial: FlowTrial | None = None
         if not is_categorical.any() and may_flow(n_features, config):
             self._trial = FlowTrial(n_features, n_actions)
+        # While it is watched whether places look alike.
+        self._aliases = self._new_watch() if may_alias(config) else None
+        self._is_watching = self._is_watching or self._aliases is not None
+
+    def _new_watch(self) -> AliasWatch:
+        return AliasWatch(len(self._is_categorical), self._n_actions, self._config.gamma)
 
     def _made(self, is_exact: BoolArray) -> GaussianLearner | CodedLearner:
         """A learner that knows nothing, for features of these kinds."""
@@ -91,7 +99,16 @@ class KindSearchLearner(OuterLearner):
         """Learn from the first observation of an episode."""
         if self._is_watching:
             return self._watch(Event(observation))
+        if isinstance(self.inner, CloneLearner) and self.inner.has_lost:
+            self._inner_again(self.inner)
+            return self.begin(observation)
         return self.inner.begin(observation)
+
+    def _inner_again(self, clones: CloneLearner) -> None:
+        """One state for each look explains everything better after all: go on with that."""
+        self.inner, self._aliases = clones.inner, self._new_watch()
+        self._aliases.go_on_from(clones.life.history)
+        self._is_watching = True
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
@@ -115,9 +132,25 @@ class KindSearchLearner(OuterLearner):
             info = event.show(self.inner)
         if self._trial is not None:
             info = self._weighed(self._trial, event, info)
+        if self._aliases is not None:
+            info = self._told_apart(self._aliases, event, info)
         if self.is_over:
             self._events = []
             self._is_watching = bool(self._refutable(is_exact).any()) or self._trial is not None
+            self._is_watching = self._is_watching or self._aliases is not None
+        return info
+
+    def _told_apart(self, watch: AliasWatch, event: Event, info: StepInfo) -> StepInfo:
+        """Watch whether places look alike; if clones have won, a learner of them takes over."""
+        if isinstance(self.inner, FlowLearner | CloneLearner):
+            self._aliases = None
+            return info
+        watch.add(event, info, self.inner)
+        if self.is_over and self._trial is None and (life := watch.won(self.inner)) is not None:
+            self._aliases, learner = None, CloneLearner(self.inner, life)
+            info, self.inner = learner.take_over(info), learner
+        elif watch.is_over:
+            self._aliases = None
         return info
 
     def _weighed(self, trial: FlowTrial, event: Event, info: StepInfo) -> StepInfo:
@@ -180,7 +213,8 @@ class KindSearchLearner(OuterLearner):
     @property
     def active(self) -> Learner:
         """The learner alone, once no observation can change the kinds."""
-        return self if self._is_watching else self.inner.active
+        may_change = self._is_watching or isinstance(self.inner, CloneLearner)
+        return self if may_change else self.inner.active
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -191,6 +225,8 @@ class KindSearchLearner(OuterLearner):
             return prefixed("flow", arrays)
         if arrays and self._trial is not None:
             arrays |= prefixed("trial", self._trial.to_arrays())
+        if arrays and self._aliases is not None:
+            arrays |= prefixed("aliases", self._aliases.to_arrays())
         if not arrays or (self.is_over and not self.is_exact.any()):
             return arrays
         events = events_to_arrays(self._events, len(self.is_exact))
@@ -230,5 +266,19 @@ class KindSearchLearner(OuterLearner):
             raise DataError(f"{n_numbers} numbers are too few for {n_continuous} features")
         self.inner = self._made(self.is_exact)
         self.inner.restore(saved)
+        self._restore_aliases(saved, self.inner)
         self._is_watching = not self.is_over or bool(self._refutable(self.is_exact).any())
         self._is_watching = self._is_watching or self._trial is not None
+        self._is_watching = self._is_watching or self._aliases is not None
+
+    def _restore_aliases(self, saved: ArrayReader, inner: GaussianLearner | CodedLearner) -> None:
+        """Take over whether places look alike, or the clones that have won."""
+        watch, self._aliases = self._aliases, None
+        if watch is not None and saved.has("aliases.n_steps"):
+            watch.restore(saved.part("aliases"))
+            self._aliases = watch
+        elif saved.has("clones.gain"):
+            n_features, gamma = len(self._is_categorical), self._config.gamma
+            clones = CloneLearner.empty(inner, n_features, self._n_actions, gamma)
+            clones.restore(saved)
+            self.inner = clones

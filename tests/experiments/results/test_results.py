@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tgm.envs import load_maze, maze_names
-from tgm.experiments.baselines import AGENTS
+from tgm.experiments.baselines import PAPER_AGENTS
 from tgm.experiments.comparison import make_trials
 from tgm.experiments.comparison.analysis import grouped
 from tgm.experiments.comparison.trial_store import read_csv
@@ -58,7 +58,7 @@ AS_THE_PAPER_SAYS = {
 def rows_by_hand(**changes):
     """Five runs of each agent; `changes` are {agent: {maze: outcome}} beside the above."""
     ours = dict.fromkeys(maze_names(), (100, -7.0, 50.0))
-    table = dict.fromkeys(AGENTS, ours) | AS_THE_PAPER_SAYS
+    table = dict.fromkeys(PAPER_AGENTS, ours) | AS_THE_PAPER_SAYS
     for agent, mazes in changes.items():
         name = agent.replace("_", "-")
         table[name] = table[name] | mazes
@@ -139,7 +139,7 @@ def test_the_page_shows_shares_steps_and_ratios():
     page = write_page(rows_by_hand(), ABOUT)
     heads, shares = table_after(page, "Share of seeds that solve each maze")
     assert heads == ["agent", "8", "10", "20", "25", "26", "27"]
-    assert list(shares) == list(AGENTS)
+    assert list(shares) == list(PAPER_AGENTS)
     assert shares["dqn"] == ["0/5", "0/5", "5/5", "5/5", "5/5", "5/5"]
     _, steps = table_after(page, "Steps to solve")
     assert steps["tgm"][0] == "100 [100, 100]"
@@ -167,7 +167,7 @@ def test_a_median_run_that_never_solves_gives_a_lower_bound():
 def test_the_campaign_has_the_runs_that_were_asked_for():
     counts = Counter((trial.maze.name, trial.agent) for trial in campaign_trials())
     assert {maze for maze, _ in counts} == set(maze_names())
-    assert {agent for _, agent in counts} == set(AGENTS)
+    assert {agent for _, agent in counts} == set(PAPER_AGENTS)
     assert all(n >= (20 if agent == "tgm" else 5) for (_, agent), n in counts.items())
     assert {trial.steps for trial in campaign_trials()} == {5000}
 
@@ -211,5 +211,5 @@ def test_the_page_in_the_repository_is_that_of_its_tables(tmp_path):
         (row["maze"], row["agent"]) for row in read_csv(ROOT / "docs" / "data" / "results.csv")
     )
     assert all(counts[maze, "tgm"] >= 20 for maze in maze_names())
-    assert all(counts[maze, agent] >= 5 for maze in maze_names() for agent in AGENTS)
+    assert all(counts[maze, agent] >= 5 for maze in maze_names() for agent in PAPER_AGENTS)
     assert not re.search(r"\bnan\b|\binf\b", page.read_text(encoding="utf-8"))

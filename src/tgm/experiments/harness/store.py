@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from tgm import __version__
 from tgm.errors import ConfigError, RunError, TGMError
@@ -38,6 +38,10 @@ class ResultStore(Generic[Trial, Result]):
         digest = hashlib.sha256(described).hexdigest()[:12]
         return self.folder / f"{as_folder(trial.name)[:LONGEST_NAME]}-{digest}.json"
 
+    def types_of(self, trial: dict[str, Any]) -> tuple[type[Trial], type[Result]]:
+        """The types of a trial that was read, and of its result."""
+        return self.trial_type, self.result_type
+
     def find(self, trial: Trial) -> Result | None:
         """The result of a trial that was finished before, or None.
 
@@ -50,8 +54,8 @@ class ResultStore(Generic[Trial, Result]):
         stored, result = self.read(path)
         if stored != trial:
             raise ConfigError(
-                f"{path} holds another trial (its maze, noise, episode limit or checks differ); "
-                "choose another --out"
+                f"{path} holds another trial (its maze, noise, episode limit, threshold or checks "
+                "differ); choose another --out"
             )
         return result
 
@@ -75,8 +79,9 @@ class ResultStore(Generic[Trial, Result]):
             content = parse_json(read_bytes(path, LARGEST_TRIAL), path, MOST_IN_TRIAL)
             if content["schema"] != SCHEMA:
                 raise RunError(f"schema {content['schema']!r}; this version reads {SCHEMA}")
-            trial = from_plain(self.trial_type, content["trial"])
-            return trial, from_plain(self.result_type, content["result"])
+            trial_type, result_type = self.types_of(content["trial"])
+            trial = from_plain(trial_type, content["trial"])
+            return trial, from_plain(result_type, content["result"])
         except (OSError, ValueError, KeyError, TypeError, TGMError) as error:
             raise RunError(
                 f"{path}: not the file of a trial ({error}); remove it to redo it"

@@ -14,30 +14,30 @@ from typing import Any
 
 from tgm.agent.progress import tell
 from tgm.envs import load_maze, maze_names
-from tgm.experiments.baselines import AGENTS
+from tgm.experiments.baselines import PAPER_AGENTS
 from tgm.experiments.comparison.compare import TrialOutcome, compare
 from tgm.experiments.comparison.sweep import make_trials
 from tgm.experiments.comparison.trial_store import (
     CURVES_FILE,
     RESULTS_FILE,
+    AnyTrial,
     Row,
     TrialStore,
     read_csv,
     write_csv,
 )
-from tgm.experiments.harness.trial import Trial
 from tgm.experiments.results.page import write_page
 from tgm.files import write_atomically
 
 STEPS = 5000
-SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in AGENTS}
+SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in PAPER_AGENTS}
 CURVE_AGENTS, CURVE_RUNS, CURVE_EVERY = ("tgm", "tgm-paper", "dqn", "a2c"), 5, 100
 CURVE_HEADS = ("maze", "agent", "seed", "step", "greedy_return", "recent_reward")
 
 ABOUT_FILE = "about.json"
 
 
-def campaign_trials(steps: int = STEPS) -> list[Trial]:
+def campaign_trials(steps: int = STEPS) -> list[AnyTrial]:
     """Six mazes, all agents, as many seeds as SEEDS says."""
     mazes = [load_maze(name) for name in maze_names()]
     return [
@@ -48,7 +48,7 @@ def campaign_trials(steps: int = STEPS) -> list[Trial]:
 
 
 def run_campaign(
-    folder: Path, data: Path, trials: Sequence[Trial], jobs: int, dask: str | None
+    folder: Path, data: Path, trials: Sequence[AnyTrial], jobs: int, dask: str | None
 ) -> None:
     """Run what is not finished in `folder`, then put the small tables into `data`."""
     store = TrialStore(folder)

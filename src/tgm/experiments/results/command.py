@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tyro
 
-from tgm.experiments.baselines import AGENTS, check_extras
+from tgm.experiments.baselines import PAPER_AGENTS, check_extras
 from tgm.experiments.results.campaign import STEPS, campaign_trials, page_of, run_campaign
 from tgm.files import write_atomically
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write the page; with --run, run the campaign first."""
     flags = tyro.cli(Results, args=argv, prog="python -m tgm.experiments.results")
     if flags.run is not None:
-        check_extras(AGENTS)
+        check_extras(PAPER_AGENTS)
         trials = campaign_trials(flags.steps)
         run_campaign(flags.run, flags.data, trials, flags.jobs, flags.dask)
     write_atomically(flags.page, page_of(flags.data).encode())

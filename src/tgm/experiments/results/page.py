@@ -26,7 +26,7 @@ IDLE = 0.5  # load of a machine that does nothing else
 INTRODUCTION = """\
 # Results
 
-Written by `python -m tgm.experiments.results` from [docs/data](data): do not edit. The whole
+Written by `python -m tgm.experiments.results` from `docs/data`: do not edit. The whole
 campaign runs again, or goes on where it was stopped, with
 
 ```

@@ -1,0 +1,190 @@
+"""Do places look alike? Watches whether what happens depends on more than what is seen.
+
+The ordinary learner goes on as if nothing were watched. Only where an action had two outcomes at
+the same symbol, and what came before tells them apart better than chance and change do, are
+episodes folded; clones win if the evidence of all kept episodes is for them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from tgm.config import TGMConfig
+from tgm.files.arrays import ArrayReader, Arrays, prefixed
+from tgm.learners.clone_life import CloneLife
+from tgm.learners.events import Event
+from tgm.learners.step_info import StepInfo
+from tgm.learners.symbols import Reader, symbol_of, symbols_of
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.structure.clone_model import gain_of_clones
+from tgm.structure.history_test import gain_of_history
+from tgm.transition.automaton import Outcome
+
+QUIET = 500  # steps in which every row did the same again: then nothing looks alike
+LONGEST = 4000  # steps after which one state for each symbol has won
+FIRST_LOOK = 24  # steps
+GROWTH = 1.2  # times the steps of the last look, until the next one,
+LATE_GROWTH = 1.4  # and after QUIET
+MOST_REWARDS = 16  # different rewards; with more they are amounts, and clones do not compete
+WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
+FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
+HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
+RARE = 4  # rows for each one that had several outcomes, where chance is rare
+IDLE = 1.5  # times the step at which an action was tried for the first time somewhere,
+LEAST_IDLE = 100  # and steps: after that nothing new is expected from one state per symbol
+RECENT = 1000  # newest points;
+CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread,
+MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
+RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
+NEEDED = 3.0  # nats by which clones must win
+LOST = -100.0  # nats by which one state per symbol has won
+FOLD_LATER = 1.3  # times the steps at which clones have lost, until episodes are folded again
+
+
+def may_alias(config: TGMConfig) -> bool:
+    """Whether clones may compete: not if settings of states were given."""
+    is_default = config.max_states is None and config.half_life is None
+    return is_default and config.exploration == "optimism" and config.filtering
+
+
+class AliasWatch:
+    """The episodes so far, and the rows that did not do the same again.
+
+    Attributes:
+        history: the kept episodes.
+        is_over: whether one state for each symbol has won.
+    """
+
+    def __init__(self, n_features: int, n_actions: int, gamma: float) -> None:
+        """Nothing happened yet."""
+        self._n_actions, self._gamma = n_actions, gamma
+        self.history = SymbolHistory(n_features)
+        self.is_over = False
+        self._first: dict[tuple[int, int], Outcome] = {}  # of each symbol and action
+        self._n_steps = 0
+        self._look_at = FIRST_LOOK
+        self._is_surprised = self._is_stale = False
+        self._worth_a_fold = WORTH_A_FOLD
+        self._new_at = 0  # the step at which an action was tried at a symbol for the first time
+        self._is_stuck = False  # at the last look
+        self._fold_at = 0.0  # step before which episodes are not folded again
+        self._rewards: set[float] = set()
+
+    def go_on_from(self, history: SymbolHistory) -> None:
+        """Watch again, after clones have won and lost."""
+        self.history, self._is_surprised, self._n_steps = history, True, history.n_steps
+        self._look_at = int(LATE_GROWTH * self._n_steps) + 1
+        self._fold_at = FOLD_LATER * self._n_steps
+        self._find_rows()
+
+    def add(self, event: Event, info: StepInfo, learner: Reader) -> None:
+        """Something happened, of which the ordinary learner said this."""
+        self._is_stale = self._is_stale or changes_names(info)
+        action, reward, ended = event.action, event.reward, event.terminated
+        symbol = symbol_of(info, event.point, learner, ended)
+        if action is None:
+            self.history.begin(symbol, event.point)
+            return
+        before, outcome = self.history.newest.symbol, Outcome(symbol, reward, ended)
+        self.history.add(action, outcome, event.point)
+        self._n_steps += 1
+        key = (before, action)
+        if key not in self._first:
+            self._first[key], self._new_at = outcome, self._n_steps
+        elif self._first[key] != outcome:
+            self._is_surprised = True
+        self._rewards.add(reward)
+        is_quiet = not self._is_surprised and self._n_steps >= QUIET
+        is_long = self._n_steps >= LONGEST or len(self._rewards) > MOST_REWARDS
+        self.is_over = is_quiet or is_long
+
+    def won(self, learner: Reader) -> CloneLife | None:
+        """What has learned clones from the episodes, if they have won; None if not."""
+        if not self._is_surprised or self._n_steps < self._look_at:
+            return None
+        growth = GROWTH if self._n_steps < QUIET else LATE_GROWTH
+        self._look_at = int(growth * self._n_steps) + 1
+        if self._is_stale:
+            self.history.relabel(lambda points: symbols_of(points, learner))
+            self._look_at_rows()
+        if self._is_surprised and self._is_worth_a_fold() and self._reads_clearly(learner):
+            life = CloneLife(self._n_actions, self._gamma, self.history)
+            if life.recall(is_trial=True) and self._is_for(life) and life.fold_again():
+                return life
+            self._fold_at = FOLD_LATER * self._n_steps
+        return None
+
+    def _reads_clearly(self, learner: Reader) -> bool:
+        """Whether symbols are hardly ever misread: that would look like places that look alike."""
+        shares = learner.belief(self.history.recent_points(RECENT)).max(axis=1)
+        return bool((shares < CLEAR).mean() < MOST_UNCLEAR)
+
+    def _is_for(self, life: CloneLife) -> bool:
+        """Whether the evidence is for clones, or one state per symbol leads nowhere."""
+        gain = gain_of_clones(life.folding, self.history.episodes)
+        self.is_over = gain < LOST and not self._is_stuck
+        return self._is_stuck or gain > NEEDED
+
+    def _is_worth_a_fold(self) -> bool:
+        """Whether history tells outcomes apart, or one state per symbol leads nowhere.
+
+        Where it was tried in vain, more is wanted the next time.
+        """
+        worth, n_rows = gain_of_history(self.history.episodes)
+        is_rare = RARE * n_rows <= len(self._first)
+        self._is_stuck = is_rare and self._is_idle
+        self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
+        is_told = worth > self._worth_a_fold and self._n_steps >= self._fold_at
+        if not (self._is_stuck or is_told):
+            return False
+        self._worth_a_fold = max(self._worth_a_fold, FOLD_AGAIN * worth)
+        return True
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether nothing was ever gained, and nothing new has happened for long."""
+        return len(self._rewards) <= 1 and self._n_steps > IDLE * self._new_at + LEAST_IDLE
+
+    def _look_at_rows(self) -> None:
+        """After points got other names: has any row had several outcomes?"""
+        self._is_stale, self._is_surprised = False, self._find_rows()
+
+    def _find_rows(self) -> bool:
+        """Find the first outcome of each row; returns whether any had another one."""
+        self._first, is_surprised, n_steps = {}, False, 0
+        for episode in self.history.episodes:
+            for (_, before), (action, outcome) in pairwise(episode):
+                n_steps += 1
+                first = self._first.setdefault((before.symbol, action), outcome)
+                if first is outcome:
+                    self._new_at = n_steps
+                is_surprised = is_surprised or first != outcome
+                self._rewards.add(outcome.reward)
+        return is_surprised
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """Everything."""
+        return {
+            **prefixed("history", self.history.to_arrays()),
+            "n_steps": np.array([self._n_steps, self._look_at, self._new_at]),
+            "worth_a_fold": np.array([self._worth_a_fold, self._fold_at]),
+            "flags": np.array([self._is_surprised, self._is_stale]),
+        }
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        self.history.restore(saved.part("history"), self._n_actions)
+        self._n_steps, self._look_at, new_at = saved.whole("n_steps", 3).tolist()
+        self._worth_a_fold, self._fold_at = saved.floats("worth_a_fold", 2).tolist()
+        self._is_surprised, self._is_stale = saved.flags("flags", 2).tolist()
+        self._find_rows()
+        self._new_at = new_at
+
+
+def changes_names(info: StepInfo) -> bool:
+    """Whether a step may have changed what earlier points are called."""
+    return info.changed_all or any(one.accepted and one.kind in RENAMING for one in info.moves)

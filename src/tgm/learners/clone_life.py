@@ -1,0 +1,218 @@
+"""Learning and acting where places look alike, from symbols, actions, rewards and ends alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.files.arrays import ArrayReader, Arrays, prefixed
+from tgm.learners.clone_habits import Habits
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.planning.clone_planner import ClonePlanner
+from tgm.structure.clone_model import (
+    FIRST,
+    LEVELS,
+    STRENGTHS,
+    Setting,
+    fold_episodes,
+)
+from tgm.structure.clone_track import CloneTrack
+from tgm.structure.folding import Folding
+from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
+from tgm.transition.automaton import BEGIN, Automaton, Outcome
+from tgm.transition.clone_evidence import OutcomeBase
+
+SURE = 1.0  # nats by which a tail below the clones is one of them: then all is settled
+LONG_TAIL = 10  # steps after which it is settled anyway
+GROWTH = 1.25  # times the steps at the last folding, until all is folded again if rows look random
+OTHER_STRENGTH = 1.5  # times the steps at which the strength of the base was chosen
+PAUSE = 0.02  # steps between two foldings, for each step that is kept
+
+
+class CloneLife:
+    """Owner of the best folding of the kept episodes.
+
+    Attributes:
+        history: the kept episodes; the newest goes on.
+        folding: clones, and what is undecided.
+        track: where the newest episode is.
+        habits: what is repeated, and walks at random.
+        n_steps: so far.
+        version: changes whenever the folding does.
+        revision: changes whenever clones are accepted or folded.
+    """
+
+    def __init__(self, n_actions: int, gamma: float, history: SymbolHistory) -> None:
+        """Know what is in the history, but nothing of the clones yet."""
+        self.n_actions, self.gamma, self.history = n_actions, gamma, history
+        self.setting = FIRST
+        self.folding = Folding(Automaton(), OutcomeBase(FIRST.strength))
+        self.track = CloneTrack(self.folding)
+        self.planner = ClonePlanner(self.folding, n_actions, gamma)
+        self.habits = Habits()
+        self.n_steps = self.version = self.revision = 0
+        self.folded_at = self.strength_at = 0
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def recall(self, *, is_trial: bool = False) -> bool:
+        """Learn from all episodes of the history; see `fold_again`."""
+        self.habits = Habits()
+        for episode in self.history.episodes:
+            self.habits.begin()
+            for action, outcome in episode[1:]:
+                self.habits.see(action, outcome)
+        self.n_steps = max(self.n_steps, self.history.n_steps)
+        return self.fold_again(is_trial=is_trial)
+
+    def forget(self) -> None:
+        """Begin again with the newest episode alone."""
+        del self.history.episodes[:-1], self.history.points[:-1]
+        self.history.n_steps = len(self.history.episodes[-1]) - 1
+        self.fold_again(is_trial=True)
+
+    def begin(self, symbol: int) -> None:
+        """An episode begins; the history has it already."""
+        self.habits.begin()
+        self.track = CloneTrack(self.folding)
+        self._learn(BEGIN, Outcome(symbol, 0.0, False))
+
+    def observe(self, action: int, outcome: Outcome) -> None:
+        """A step was taken; the history has it already."""
+        self.n_steps += 1
+        self.habits.see(action, outcome)
+        self._learn(action, outcome)
+
+    def _learn(self, action: int, outcome: Outcome) -> None:
+        """Follow what happened; fold again where it contradicts what was settled."""
+        folding, node = self.folding, self.track.node
+        row = folding.graph.rows[node].get(action)
+        is_new = row is not None and outcome not in row
+        is_due = action != BEGIN and self._is_due(is_new and node in folding.is_clone)
+        if is_due and self.fold_again():
+            return
+        folding.base.add((folding.graph.symbols[node], action), outcome, 0)
+        if row is None or is_new:
+            self._changed()
+        folding.graph.advance(node, action, outcome)
+        self.track.follow(action, outcome)
+        if self.track.below is not None and self._is_told(outcome):
+            self._settle()
+
+    def _is_due(self, is_surprise: bool) -> bool:
+        """Whether to fold all episodes again; not too often, because that takes long."""
+        if is_surprise:
+            self.habits.surprised_at = self.n_steps
+            return self._may_fold
+        return self.habits.sees_chance and self.n_steps >= GROWTH * self.folded_at + 20
+
+    @property
+    def _may_fold(self) -> bool:
+        return self.n_steps >= self.folded_at + PAUSE * self.history.n_steps
+
+    def _is_told(self, outcome: Outcome) -> bool:
+        """Whether it is time to say where the tail below the clones began."""
+        below = self.track.below or {}
+        is_long = self.track.length % LONG_TAIL == LONG_TAIL - 1
+        return outcome.ended or len(below) <= 1 or is_long or self.track.is_clear(SURE)
+
+    def _settle(self) -> None:
+        """Decide on what hangs below the clones; if a symbol has one more, fold all again."""
+        folding = self.folding
+        before = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
+        folding.settle(self.setting.levels)
+        self.revision += 1
+        self._changed()
+        is_more = any(
+            len(alike) > max(1, before.get(symbol, 0))
+            for symbol, alike in folding.by_symbol.items()
+        )
+        if not (is_more and self._may_fold and self.fold_again()):
+            self.track = CloneTrack(folding, self.history.episodes[-1])
+
+    def fold_again(self, *, is_trial: bool = False) -> bool:
+        """Fold all kept episodes from the beginning; several settings compete by evidence.
+
+        A trial takes the first setting alone. Returns whether it was done: it may take too long.
+        """
+        strengths = [self.setting.strength]
+        if not is_trial and self.n_steps >= OTHER_STRENGTH * self.strength_at:
+            strengths, self.strength_at = list(STRENGTHS), self.n_steps
+        levels = LEVELS[:1] if is_trial else LEVELS
+        settings = [Setting(one, strength) for strength in strengths for one in levels]
+        self.folded_at = self.n_steps
+        best = fold_episodes(self.history.episodes, self.folding.base, settings)
+        if best is None:
+            return False
+        self.folding, self.setting = best[0], Setting(LEVELS[0], best[1].strength)
+        rows = (self.folding.graph.rows[clone] for clone in self.folding.clones[1:])
+        self.habits.sees_chance = any(len(row) > 1 for one in rows for row in one.values())
+        self.revision += 1
+        self._changed()
+        self.track = CloneTrack(self.folding, self.history.episodes[-1])
+        return True
+
+    def _changed(self) -> None:
+        self.version += 1
+        self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
+
+    # --- acting -----------------------------------------------------------------------------------
+
+    def choose(self, rng: np.random.Generator) -> int:
+        """Tell apart, try what is unknown, walk about if there is nothing; else be greedy."""
+        habits, track = self.habits, self.track
+        repeated = habits.repeated(rng)
+        if repeated is not None:
+            return repeated
+        if track.below:
+            rivals = track.rivals
+            action = self._telling_apart(rivals)
+            if action is None and rivals and not habits.is_walking:
+                action = self.planner.towards_unknown(rivals[0][1])
+                if action is None and rng.random() < habits.restlessness_below:
+                    habits.start_walk(rng, self.n_actions)
+            if action is not None:
+                return action
+        if habits.is_walking:
+            return habits.walk(rng, self.n_actions)
+        action = self.planner.towards_unknown(track.node)
+        if action is not None:
+            return action
+        if rng.random() < habits.restlessness(self.n_steps):
+            habits.start_walk(rng, self.n_actions)
+        return self._greedy()
+
+    def _telling_apart(self, rivals: list[tuple[float, int]]) -> int | None:
+        """The first action of the shortest word that tells two of the likeliest rivals apart."""
+        tests = [
+            self.planner.test(rivals[i][1], rivals[j][1])
+            for j in range(1, min(len(rivals), 5))
+            for i in range(j)
+        ]
+        found = [test for test in tests if test is not None]
+        return min(found)[1] if found else None
+
+    def _greedy(self) -> int:
+        values = self.planner.greedy_values(self.track.node)
+        return 0 if values is None else int(values.argmax())
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """All that matters between two episodes; the history is somebody else's."""
+        return {
+            "counts": np.array([
+                self.n_steps, self.version, self.revision, self.folded_at, self.strength_at
+            ]),
+            **prefixed("folding", folding_to_arrays(self.folding)),
+            **prefixed("habits", self.habits.to_arrays()),
+        }  # fmt: skip
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        counts = saved.whole("counts", 5).tolist()
+        self.n_steps, self.version, self.revision, self.folded_at, self.strength_at = counts
+        self.folding = folding_from_arrays(saved.part("folding"), self.n_actions)
+        self.setting = Setting(LEVELS[0], self.folding.base.strength)
+        self.track = CloneTrack(self.folding)
+        self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
+        self.habits.restore(saved.part("habits"), self.n_actions)

@@ -1,0 +1,183 @@
+"""The learner of worlds whose places look alike: states may share one look and own their rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import FloatArray
+from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays, number, prefixed
+from tgm.learners.alias_watch import changes_names
+from tgm.learners.clone_knowledge import CloneKnowledge, StateLearner
+from tgm.learners.clone_life import CloneLife
+from tgm.learners.learner import Learner, LearnInfo
+from tgm.learners.step_info import RowId, StepInfo
+from tgm.learners.symbols import symbol_of, symbols_of
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.perception.component_map import Move
+from tgm.perception.observation_model import NO_STATE, StateId
+from tgm.structure.clone_model import gain_of_clones
+from tgm.transition.automaton import Outcome
+
+# While clones are being told apart, much is undecided, and explained badly.
+PATIENCE = 1.5  # times the steps at which one state for each look was better for the first time
+LEAST_PATIENCE = 300  # steps
+CAUSE = "what followed differs: places that look alike"
+
+
+class CloneLearner(CloneKnowledge):
+    """Lets an ordinary learner say what is seen, and learns clones of its states.
+
+    The ordinary learner goes on learning from everything, and so stays a rival: where one state
+    for each look explains the kept episodes better after all, it takes over again (`has_lost`).
+    """
+
+    def __init__(self, inner: StateLearner, life: CloneLife) -> None:
+        """Take over from an ordinary learner, with a life that knows the episodes so far."""
+        super().__init__(inner, life)
+        self._revision = -1  # of the life, at which it was compared with one state for each look
+        self._state = NO_STATE
+        self._behind_since: int | None = None  # the step since which it is negative
+        self._compared_at = -1  # the step of the folding of which `gain` is
+        self.gain = 0.0  # nats by which clones are better
+
+    @classmethod
+    def empty(
+        cls, inner: StateLearner, n_features: int, n_actions: int, gamma: float
+    ) -> CloneLearner:
+        """One that knows nothing, to be restored."""
+        return cls(inner, CloneLife(n_actions, gamma, SymbolHistory(n_features)))
+
+    def take_over(self, info: StepInfo) -> StepInfo:
+        """What the newest step was, in terms of clones."""
+        return self._told(info, None)
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def begin(self, observation: FloatArray) -> StepInfo:
+        """Learn from the first observation of an episode."""
+        info = self.inner.begin(observation)
+        self._follow_names(info)
+        symbol = symbol_of(info, observation, self.inner)
+        self.life.history.begin(symbol, observation)
+        self.life.begin(symbol)
+        self._state = NO_STATE
+        return self._told(info, None)
+
+    def observe(
+        self, action: int, reward: float, observation: FloatArray, *, terminated: bool
+    ) -> StepInfo:
+        """Learn from one step."""
+        info = self.inner.observe(action, reward, observation, terminated=terminated)
+        self._follow_names(info)
+        symbol = symbol_of(info, observation, self.inner, terminated)
+        outcome = Outcome(symbol, reward, terminated)
+        self.life.history.add(action, outcome, observation)
+        self.life.observe(action, outcome)
+        return self._told(info, action)
+
+    def _follow_names(self, info: StepInfo) -> None:
+        """Where the ordinary learner has merged or split states, all episodes are read again."""
+        if changes_names(info):
+            self.life.history.relabel(lambda points: symbols_of(points, self.inner))
+            if not self.life.recall():  # the names are others: without a folding, nothing is known
+                self.life.forget()
+
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try."""
+        return self.life.choose(rng)
+
+    def end_episode(self) -> None:
+        """Hand it on."""
+        self.inner.end_episode()
+
+    def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
+        """A report: the learning was done at every step."""
+        return self.inner.learn(moves, n_evicted)
+
+    @property
+    def active(self) -> Learner:
+        """Itself."""
+        return self
+
+    # --- report -----------------------------------------------------------------------------------
+
+    def _told(self, info: StepInfo, action: int | None) -> StepInfo:
+        """What happened, in terms of clones."""
+        before, moves = self._state, tuple[Move, ...]()
+        is_other = self._revision != self.life.revision
+        if is_other:
+            moves = self._revised()
+        names = self._named()
+        shares = [
+            (StateId(names[clone]), share)
+            for clone, share in self.life.track.shares.items()
+            if clone in names
+        ]
+        shares.sort(key=lambda one: -one[1])
+        self._state = shares[0][0] if shares else NO_STATE
+        rows: frozenset[RowId] = frozenset()
+        if action is not None and before != NO_STATE:
+            rows = frozenset([(before, action)])
+        return StepInfo(
+            self._state,
+            info.log_density,
+            belief=tuple(shares),
+            moves=moves,
+            changed_states=frozenset([] if self._state == NO_STATE else [self._state]),
+            changed_rows=rows,
+            changed_all=is_other,
+            n_evicted=info.n_evicted,
+        )
+
+    def _revised(self) -> tuple[Move, ...]:
+        """Clones were found or folded: compare with one state for each look; say what is new."""
+        self._revision, known = self.life.revision, set(self._names.values())
+        if self._compared_at != self.life.folded_at:
+            self._compared_at = self.life.folded_at
+            gain = gain_of_clones(self.life.folding, self.life.history.episodes)
+            self.gain = max(gain, -LARGEST)
+            if self.gain >= 0.0:
+                self._behind_since = None
+            elif self._behind_since is None:
+                self._behind_since = self.life.n_steps
+        symbols = self.life.folding.graph.symbols
+        first: dict[int, int] = {}
+        moves = []
+        for clone, name in self._named().items():
+            origin = first.setdefault(symbols[clone], name)
+            if name not in known and name != origin:
+                moves.append(Move("split", (name, origin), CAUSE, self.gain))
+        return tuple(moves)
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether one state for each look has explained the kept episodes better for long."""
+        behind = self._behind_since
+        return behind is not None and self.life.n_steps > PATIENCE * behind + LEAST_PATIENCE
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """What the ordinary learner knows, and the clones."""
+        names = [(symbol, place, name) for (symbol, place), name in self._names.items()]
+        return self.inner.to_arrays() | prefixed("clones", {
+            **prefixed("history", self.life.history.to_arrays()),
+            **prefixed("life", self.life.to_arrays()),
+            "names": np.array(names, dtype=np.intp).reshape(-1, 3),
+            "revision": np.array([self._revision + 1, self._compared_at + 1]),
+            "behind": np.array([] if self._behind_since is None else [self._behind_since], np.intp),
+            "gain": number(self.gain),
+        })  # fmt: skip
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked; the ordinary learner is restored already."""
+        part = saved.part("clones")
+        self.life.history.restore(part.part("history"), self.life.n_actions)
+        self.life.restore(part.part("life"))
+        names = part.whole("names", ANY, 3)
+        self._restore_names(names)
+        revision, compared = part.whole("revision", 2).tolist()
+        self._revision, self._compared_at = revision - 1, compared - 1
+        self.gain = part.number("gain")
+        behind = part.whole("behind", ANY).tolist()
+        self._behind_since = behind[0] if behind else None

@@ -1,0 +1,42 @@
+"""What a learner of states calls a point: the symbols that clones are of."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.learners.step_info import StepInfo
+from tgm.perception.observation_model import NO_STATE
+from tgm.transition.automaton import END
+
+NOTHING_KNOWN = 0  # the symbol of everything before there is a state
+
+
+class Reader(Protocol):
+    """What recognises states."""
+
+    @property
+    def state_ids(self) -> IntArray:
+        """(n_states,) names."""
+
+    def belief(self, observations: FloatArray) -> FloatArray:
+        """(n_observations, n_states) probability of each state given each observation alone."""
+
+
+def symbols_of(points: FloatArray, reader: Reader) -> IntArray:
+    """(n,) the names of the most likely states of points (n, n_features), each by itself."""
+    names = reader.state_ids
+    if len(names) == 0:
+        return np.full(len(points), NOTHING_KNOWN, dtype=np.intp)
+    return np.asarray(names[reader.belief(points).argmax(axis=1)], dtype=np.intp)
+
+
+def symbol_of(info: StepInfo, point: FloatArray, reader: Reader, ended: bool = False) -> int:
+    """The name of what was just seen; where an episode ended nothing is told apart."""
+    if ended:
+        return END
+    if info.state != NO_STATE:
+        return int(info.state)
+    return int(symbols_of(point[None], reader)[0])

@@ -1,0 +1,154 @@
+"""Acting among places that look alike: what is worth most, is unknown, or tells them apart."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import END, ROOT
+
+SWEEPS = 1000  # at most, for the greedy values
+TOLERANCE = 1e-7  # of the values, relative to the lowest
+LONGEST_TEST = 12  # actions of a word that tells two clones apart
+
+
+class ClonePlanner:
+    """Plans in one folding as it is; what it finds is kept until the folding changes."""
+
+    def __init__(self, folding: Folding, n_actions: int, gamma: float) -> None:
+        """Nothing is planned yet."""
+        self.folding, self.n_actions, self.gamma = folding, n_actions, gamma
+        self._tests: dict[tuple[int, int], tuple[int, int] | None] = {}
+        self._greedy: tuple[dict[int, int], FloatArray] | None = None
+
+    # --- what is unknown --------------------------------------------------------------------------
+
+    def towards_unknown(self, node: int) -> int | None:
+        """The first action of a shortest way to one that was never tried; None if there is none.
+
+        Of several the first, always: ways that overlap are told apart sooner.
+        """
+        graph, n_actions = self.folding.graph, self.n_actions
+        seen, ways = {node}, deque([(node, -1)])
+        while ways:
+            at, first = ways.popleft()
+            rows = graph.rows[at]
+            if len(rows) < n_actions:
+                action = next(a for a in range(n_actions) if a not in rows)
+                return action if first < 0 else first
+            for action in range(n_actions):
+                for outcome, (_, target) in rows[action].items():
+                    if target not in seen and not outcome.ended:
+                        seen.add(target)
+                        ways.append((target, action if first < 0 else first))
+        return None
+
+    # --- what tells clones apart ------------------------------------------------------------------
+
+    def test(self, one: int, other: int) -> tuple[int, int] | None:
+        """Length and first action of the shortest word whose outcomes differ from two clones."""
+        key = (one, other)
+        if key not in self._tests:
+            self._tests[key] = self._shortest_test(key)
+        return self._tests[key]
+
+    def _shortest_test(self, pair: tuple[int, int]) -> tuple[int, int] | None:
+        rows, is_clone = self.folding.graph.rows, self.folding.is_clone
+        seen, words = {pair}, deque([(pair, 0, -1)])
+        while words:
+            (one, other), length, first = words.popleft()
+            if length >= LONGEST_TEST:
+                break
+            for action in range(self.n_actions):
+                row, rival = rows[one].get(action), rows[other].get(action)
+                if row is None or rival is None:
+                    continue
+                begin = action if first < 0 else first
+                usual = max(row, key=lambda outcome: row[outcome][0])
+                if usual not in rival:
+                    return length + 1, begin
+                after = (row[usual][1], rival[usual][1])
+                joined = after[0] == after[1] or usual.ended or not is_clone.issuperset(after)
+                if not joined and after not in seen:
+                    seen.add(after)
+                    words.append((after, length + 1, begin))
+        return None
+
+    # --- what is worth most -----------------------------------------------------------------------
+
+    def greedy_values(self, node: int) -> FloatArray | None:
+        """(n_actions,) values of what is known; None of a node that was not there."""
+        if self._greedy is None:
+            self._greedy = self._swept()
+        index, values = self._greedy
+        return values[index[node]] if node in index else None
+
+    def _swept(self) -> tuple[dict[int, int], FloatArray]:
+        """Value iteration over the clones and what hangs below them.
+
+        An action that was never tried is worth the least; below the clones, as much as in the
+        clone that a node is most likely to be.
+        """
+        graph, n_actions = self.folding.graph, self.n_actions
+        nodes = graph.reachable(self.folding.clones)
+        index = {node: i for i, node in enumerate(nodes)}
+        edges = [
+            (index[node] * n_actions + action, index[target], count, outcome.reward, outcome.ended)
+            for node in nodes
+            if graph.symbols[node] not in (END, ROOT)
+            for action, row in graph.rows[node].items()
+            for outcome, (count, target) in row.items()
+        ]
+        if not edges:
+            return index, np.zeros((len(nodes), n_actions))
+        source, target, count, reward, ended = (np.array(c) for c in zip(*edges, strict=True))
+        size = len(nodes) * n_actions
+        total = np.bincount(source, count, size)
+        share = count / total[source]
+        expected = np.bincount(source, share * reward, size)
+        onward = share * self.gamma * ~ended.astype(bool)
+        lowest = min(0.0, float(reward.min())) / (1.0 - self.gamma)
+        unknown = np.flatnonzero(total == 0.0)
+        borrow = self._borrowed(index, total.reshape(-1, n_actions) > 0.0)
+
+        def sweep(values: FloatArray) -> FloatArray:
+            found = expected + np.bincount(source, onward * values[target], size)
+            found[unknown] = lowest
+            found[borrow[0]] = found[borrow[1]]
+            return np.asarray(found, dtype=np.float64)
+
+        return index, _fixed_point(sweep, len(nodes), n_actions, 1.0 + abs(lowest))
+
+    def _borrowed(self, index: dict[int, int], known: BoolArray) -> IntArray:
+        """(2, n) rows below the clones, and those of the likeliest clones that stand for them."""
+        graph, n_actions = self.folding.graph, self.n_actions
+        pairs = []
+        for (node, action, outcome), rivals in self.folding.undecided.items():
+            edge = graph.rows[node].get(action, {}).get(outcome)
+            if edge is None or edge[1] not in index or not rivals:
+                continue
+            below, clone = index[edge[1]], index[rivals[0][1]]
+            for a in np.flatnonzero(known[clone]).tolist():
+                pairs.append((below * n_actions + a, clone * n_actions + a))
+        return np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+
+
+def _fixed_point(
+    sweep: Callable[[FloatArray], FloatArray], n_nodes: int, n_actions: int, unit: float
+) -> FloatArray:
+    """(n_nodes, n_actions) values that a sweep leaves as they are."""
+    values = np.zeros(n_nodes)
+    for _ in range(SWEEPS):
+        found = sweep(values).reshape(n_nodes, n_actions)
+        best = found.max(axis=1)
+        # Root and ends have no actions: the worst is not what they are worth.
+        best[0] = 0.0
+        change = float(np.abs(best - values).max())
+        values = best
+        if change < TOLERANCE * unit:
+            break
+    return found

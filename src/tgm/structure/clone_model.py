@@ -1,0 +1,124 @@
+"""Places that look alike, found in episodes: several foldings compete, and one state per symbol."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import BEGIN, END, ROOT, Automaton, Episode, Row
+from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
+
+
+class Setting(NamedTuple):
+    """How sure a fold must be, in nats, step by step; and the strength of the base."""
+
+    levels: tuple[float, ...]
+    strength: float
+
+
+LEVELS = ((3.0, 1.0), (1.5,), (6.0, 2.0))
+STRENGTHS = (0.5, 0.1, 0.02)
+CHANCES = (0.01, 0.1, 0.4, 0.8)  # shares of rows of chance that compete
+FIRST = Setting(LEVELS[0], STRENGTHS[0])
+
+
+def fold_episodes(
+    episodes: Sequence[Episode], base: OutcomeBase, settings: Sequence[Setting]
+) -> tuple[Folding, Setting] | None:
+    """The folding of the prefix tree with the highest evidence, and the setting that made it.
+
+    None if all of them took too long.
+
+    Args:
+        episodes: what happened.
+        base: what actions do at places that look alike, as it was believed before.
+        settings: those that compete.
+    """
+    tree, best = Automaton.of(episodes), None
+    for setting in settings:
+        folding = Folding(tree.copy(), base.with_strength(setting.strength))
+        folding.settle(setting.levels)
+        evidence = folding_evidence(folding)
+        if not folding.is_given_up and (best is None or evidence > best[0]):
+            best = evidence, folding, setting
+    return None if best is None else (best[1], best[2])
+
+
+def folding_evidence(folding: Folding) -> float:
+    """ln evidence of all episodes by a folding: rows of clones, then of what is undecided."""
+    graph = folding.graph
+    n_alike = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
+    tally = _Tally(folding.base.strength)
+    for node in graph.reachable(folding.clones):
+        for action, row in graph.rows[node].items():
+            if node in folding.is_clone:
+                tally.choose([n_alike.get(graph.symbols[edge[1]], 0) for edge in row.values()])
+            if action != BEGIN:
+                tally.add((graph.symbols[node], action), row)
+    return tally.log_evidence()
+
+
+def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
+    """Nats by which clones explain all episodes better than one state for each symbol.
+
+    What is undecided is folded for it onto the clones that it is most likely to be: undecided
+    nodes explain anything. Minus infinity if that takes too long.
+    """
+    closed = folding.closed()
+    if closed.is_given_up:
+        return -math.inf
+    return folding_evidence(closed) - plain_evidence(episodes)
+
+
+def plain_evidence(episodes: Sequence[Episode]) -> float:
+    """The same if there were one state for each symbol."""
+    graph = Automaton()
+    node_of = {ROOT: 0}
+    for episode in episodes:
+        node = 0
+        for action, outcome in episode:
+            symbol = END if outcome.ended else outcome.symbol
+            row = graph.rows[node].setdefault(action, {})
+            if symbol not in node_of:
+                node_of[symbol] = len(graph.symbols)
+                graph.symbols.append(symbol)
+                graph.rows.append({})
+            row.setdefault(outcome, [0, node_of[symbol]])[0] += 1
+            node = node_of[symbol]
+    found = -math.inf
+    for strength in STRENGTHS:
+        folding = Folding(graph, OutcomeBase(strength))
+        for node in range(1, len(graph.symbols)):
+            folding.accept(node)
+        found = max(found, folding_evidence(folding))
+    return found
+
+
+class _Tally:
+    """Evidence of rows in turn, each expected by those before; the share of chance is learned."""
+
+    def __init__(self, strength: float) -> None:
+        self._base = OutcomeBase(strength)
+        self._rows: list[tuple[float, float]] = []  # ln evidence if it is the same, or chance
+        self._sure = 0.0
+
+    def choose(self, n_alike: list[int]) -> None:
+        """Edges cost what it takes to say which of the places that look alike they lead to."""
+        self._sure -= sum(math.log(1 + n) for n in n_alike)
+
+    def add(self, kind: tuple[int, int], row: Row) -> None:
+        """One more row."""
+        same = log_same(row, kind, self._base)
+        if len(row) == 1:
+            self._sure += same
+        else:
+            self._rows.append((same, log_chance(row, kind, self._base)))
+        self._base.add_row(kind, row)
+
+    def log_evidence(self) -> float:
+        """With the share of chance that explains the rows best."""
+        return self._sure + max(
+            sum(log_mixed(same, other, chance) for same, other in self._rows) for chance in CHANCES
+        )

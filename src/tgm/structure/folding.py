@@ -1,0 +1,210 @@
+"""Folding: which nodes of a prefix tree are the same place, by the evidence of their whole futures.
+
+Accepted places (clones of their symbols) are joined by edges; what hangs below them as a tree is
+undecided. A subtree is laid onto each clone that looks like its first node, along its whole future.
+If that is improbable for all of them it is a new clone; if it is probable for one alone, they are
+one place; ties stay undecided until more is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tgm.transition.automaton import END, Automaton, Outcome, Row, copied
+from tgm.transition.clone_evidence import OutcomeBase, log_evidence
+
+CONFLICT = 4.0  # nats against being the same place, from which it is another one
+SLACK = 3.0  # nats beyond that, after which a fold is not followed further
+FOLDED_CHANCE = 0.01  # share of rows of chance while places are told apart
+
+MOST_WORK = 20  # rows that are laid onto others, for each node: a world of chance has no end
+
+EdgeKey = tuple[int, int, Outcome]
+"""Node, action and outcome."""
+Candidates = list[tuple[float, int]]
+"""Nats for being the same place as a clone, and that clone; the best first."""
+UndoLog = list[tuple[dict[int, Row], int, Row | None]]
+
+
+class Folding:
+    """An automaton whose accepted nodes are clones.
+
+    Attributes:
+        graph: the nodes.
+        clones: accepted nodes, the root first, in the order in which they were accepted.
+        is_clone: the same as a set.
+        by_symbol: clones by what they look like.
+        undecided: edges to nodes that may be several clones.
+        base: what actions do at places that look alike.
+        is_given_up: whether it took too long; what was not decided stays undecided.
+    """
+
+    def __init__(self, graph: Automaton, base: OutcomeBase) -> None:
+        """Nothing of the graph is accepted but the root."""
+        self.graph, self.base = graph, base
+        self.clones: list[int] = [0]
+        self.is_clone: set[int] = {0}
+        self.by_symbol: dict[int, list[int]] = {}
+        self.undecided: dict[EdgeKey, Candidates]
+        self._begin_work()
+
+    def accept(self, node: int) -> None:
+        """A node is a place of its own."""
+        self.clones.append(node)
+        self.is_clone.add(node)
+        self.by_symbol.setdefault(self.graph.symbols[node], []).append(node)
+
+    # --- one fold ---------------------------------------------------------------------------------
+
+    def fold(self, clone: int, node: int, log: UndoLog, floor: float = -math.inf) -> float:
+        """Lay a subtree onto a clone, along its whole future; returns the gain of evidence.
+
+        Stops as soon as the gain is below `floor`. `log` says how to undo it.
+        """
+        rows, symbols, base = self.graph.rows, self.graph.symbols, self.base
+        gain, pairs = 0.0, [(clone, node)]
+        while pairs:
+            onto, laid = pairs.pop()
+            if onto == laid:
+                continue
+            known, symbol = rows[onto], symbols[onto]
+            for action, new in rows[laid].items():
+                old = known.get(action)
+                log.append((known, action, old))
+                if old is None:
+                    known[action] = copied(new)
+                    continue
+                kind = (symbol, action)
+                apart = log_evidence(old, kind, base, FOLDED_CHANCE)
+                apart += log_evidence(new, kind, base, FOLDED_CHANCE)
+                both = known[action] = copied(old)
+                for outcome, edge in new.items():
+                    there = both.get(outcome)
+                    if there is None:
+                        both[outcome] = [edge[0], edge[1]]
+                    else:
+                        there[0] += edge[0]
+                        pairs.append((there[1], edge[1]))
+                gain += log_evidence(both, kind, base, FOLDED_CHANCE) - apart
+                if gain < floor:
+                    return gain
+        return gain
+
+    def gain(self, clone: int, node: int) -> float:
+        """The gain of evidence if a subtree were laid onto a clone; nothing is changed."""
+        log: UndoLog = []
+        gain = self.fold(clone, node, log, -CONFLICT - SLACK)
+        self._work += len(log)
+        for rows, action, old in reversed(log):
+            if old is None:
+                del rows[action]
+            else:
+                rows[action] = old
+        return gain
+
+    # --- all of them ------------------------------------------------------------------------------
+
+    def settle(self, levels: tuple[float, ...]) -> None:
+        """Accept or fold what hangs below the clones, the surest first.
+
+        `levels` are nats by which one clone must be better than any other, tried in turn. At last
+        what can be one clone alone is folded onto it, one at a time.
+        """
+        self._begin_work()
+        phase = 0
+        while phase <= len(levels):
+            changed = self._pass(levels[phase] if phase < len(levels) else None)
+            if self.is_given_up:
+                break
+            if not changed:
+                phase += 1
+            elif phase == len(levels):
+                phase = 0
+        self._count_base()
+
+    def closed(self) -> Folding:
+        """A copy in which nothing is undecided: each node is the likeliest clone."""
+        other = Folding(self.graph.copy(), self.base)
+        for clone in self.clones[1:]:
+            other.accept(clone)
+        other._begin_work()
+        while other._pass(-math.inf) and not other.is_given_up:
+            pass
+        return other
+
+    def _begin_work(self) -> None:
+        self.undecided, self.is_given_up, self._work = {}, False, 0
+        self._most_work = MOST_WORK * (100 + len(self.graph.symbols))
+
+    def _pass(self, level: float | None) -> bool:
+        """Look at every edge that leads below the clones; returns whether something was decided."""
+        changed = False
+        for key, edge in self._open_edges():
+            decided = self._decide(key, edge, level)
+            changed = changed or decided
+            self.is_given_up = self._work > self._most_work
+            if self.is_given_up or (decided and level is None):
+                break
+        return changed
+
+    def _open_edges(self) -> Iterator[tuple[EdgeKey, list[int]]]:
+        """Edges from clones to nodes that are none; it may be decided on them meanwhile."""
+        graph = self.graph
+        for node in list(self.clones):
+            rows = graph.rows[node]
+            for action in sorted(rows):
+                by_count = sorted(rows[action].items(), key=lambda item: -item[1][0])
+                for outcome, _ in by_count:
+                    edge = rows[action][outcome]  # folding may have replaced it
+                    if edge[1] in self.is_clone:
+                        continue
+                    if graph.symbols[edge[1]] == END:
+                        self._end(edge)
+                    else:
+                        yield (node, action, outcome), edge
+
+    def _end(self, edge: list[int]) -> None:
+        """All ends are one place."""
+        ends = self.by_symbol.get(END)
+        if ends:
+            edge[1] = ends[0]
+        else:
+            self.accept(edge[1])
+
+    def _decide(self, key: EdgeKey, edge: list[int], level: float | None) -> bool:
+        """Accept or fold the node that an edge leads to, if that is clear enough."""
+        node = edge[1]
+        rivals = self.by_symbol.get(self.graph.symbols[node], ())
+        gains = [(self.gain(clone, node), clone) for clone in rivals]
+        possible = sorted((one for one in gains if one[0] > -CONFLICT), reverse=True)
+        if not possible:
+            self.accept(node)
+        elif _is_clear(possible, level):
+            self._join(key, node, possible[0][1])
+        else:
+            self.undecided[key] = possible
+            return False
+        self.undecided.pop(key, None)
+        return True
+
+    def _join(self, key: EdgeKey, node: int, clone: int) -> None:
+        at, action, outcome = key
+        row = self.graph.rows[at][action]
+        row[outcome] = [row[outcome][0], clone]
+        self.fold(clone, node, [])
+
+    def _count_base(self) -> None:
+        base = OutcomeBase(self.base.strength)
+        for clone in self.clones:
+            for action, row in self.graph.rows[clone].items():
+                base.add_row((self.graph.symbols[clone], action), row)
+        self.base = base
+
+
+def _is_clear(possible: Candidates, level: float | None) -> bool:
+    """Whether the first of the candidates is clearly the best; without a level, the only one."""
+    if level is None:
+        return len(possible) == 1
+    second = possible[1][0] if len(possible) > 1 else 0.0
+    return possible[0][0] >= level + max(0.0, second)

@@ -1,0 +1,94 @@
+"""A folding as arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tgm.errors import DataError
+from tgm.files.arrays import ANY, ArrayReader, Arrays, number, prefixed
+from tgm.structure.folding import EdgeKey, Folding
+from tgm.transition.automaton import BEGIN, END, ROOT, Automaton, Outcome
+from tgm.transition.clone_evidence import OutcomeBase
+
+
+def folding_to_arrays(folding: Folding) -> Arrays:
+    """Everything, in its order."""
+    rivals = [
+        (number, nats, clone)
+        for number, found in enumerate(folding.undecided.values())
+        for nats, clone in found
+    ]
+    counts = [
+        (*kind, *outcome, n)
+        for kind, known in folding.base.counts.items()
+        for outcome, n in known.items()
+    ]
+    return {
+        **prefixed("graph", folding.graph.to_arrays()),
+        "clones": np.array(folding.clones, dtype=np.intp),
+        "strength": number(folding.base.strength),
+        **prefixed("undecided", _keys(folding.undecided)),
+        "rival.edge": np.array([one[0] for one in rivals], dtype=np.intp),
+        "rival.nats": np.array([one[1] for one in rivals], dtype=np.float64),
+        "rival.clone": np.array([one[2] for one in rivals], dtype=np.intp),
+        **prefixed("base", _keys((one[0], one[1], Outcome(*one[2:5])) for one in counts)),
+        "base.count": np.array([one[5] for one in counts], dtype=np.intp),
+    }
+
+
+def folding_from_arrays(saved: ArrayReader, n_actions: int) -> Folding:
+    """Take over what `folding_to_arrays` gave, checked."""
+    graph = Automaton.from_arrays(saved.part("graph"), n_actions)
+    n = len(graph.symbols)
+    base = OutcomeBase(saved.number("strength", low=1e-6, high=1e6))
+    kinds = _read_keys(saved.part("base"), n_actions, low=ROOT)
+    for (symbol, action, outcome), count in zip(
+        kinds, saved.whole("base.count", len(kinds)).tolist(), strict=True
+    ):
+        base.add((symbol, action), outcome, count)
+    folding = Folding(graph, base)
+    clones = saved.whole("clones", ANY, high=n - 1).tolist()
+    if not clones or clones[0] != 0 or len(set(clones)) < len(clones):
+        raise DataError("array 'clones' does not begin with the root, or holds a node twice")
+    for clone in clones[1:]:
+        folding.accept(clone)
+    keys = _read_keys(saved.part("undecided"), n_actions, low=0)
+    edges = saved.whole("rival.edge", ANY, high=max(0, len(keys) - 1)).tolist()
+    nats = saved.floats("rival.nats", len(edges)).tolist()
+    rivals = saved.whole("rival.clone", len(edges), high=n - 1).tolist()
+    if not keys and edges:
+        raise DataError("array 'rival.edge' names an edge that is not there")
+    folding.undecided = {key: [] for key in keys}
+    for edge, gain, rival in zip(edges, nats, rivals, strict=True):
+        folding.undecided[keys[edge]].append((gain, rival))
+    if not folding.is_clone.issuperset(rivals):
+        raise DataError("array 'rival.clone' names a node that is no clone")
+    return folding
+
+
+def _keys(keyed: Iterable[EdgeKey]) -> Arrays:
+    keys = list(keyed)
+    return {
+        "node": np.array([key[0] for key in keys], dtype=np.intp),
+        "action": np.array([key[1] for key in keys], dtype=np.intp),
+        "symbol": np.array([key[2].symbol for key in keys], dtype=np.intp),
+        "reward": np.array([key[2].reward for key in keys], dtype=np.float64),
+        "ended": np.array([key[2].ended for key in keys], dtype=bool),
+    }
+
+
+def _read_keys(saved: ArrayReader, n_actions: int, *, low: int) -> list[EdgeKey]:
+    nodes = saved.whole("node", ANY, low=low).tolist()
+    n = len(nodes)
+    actions = saved.whole("action", n, low=BEGIN, high=n_actions - 1).tolist()
+    symbols, rewards = (
+        saved.whole("symbol", n, low=END).tolist(),
+        saved.floats("reward", n).tolist(),
+    )
+    outcomes = zip(symbols, rewards, saved.flags("ended", n).tolist(), strict=True)
+    return [
+        (node, action, Outcome(*outcome))
+        for node, action, outcome in zip(nodes, actions, outcomes, strict=True)
+    ]

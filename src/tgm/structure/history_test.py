@@ -1,0 +1,122 @@
+"""Does what happens depend on what came before, more than on chance or one change?
+
+For each row that had several outcomes four predictors compete. Two remember: the outcome of the
+visit whose history is most alike, and that of the newest visit. Two do not: shares that stay the
+same (chance), and shares that have changed once (change).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from tgm.transition.automaton import Episode, Outcome
+
+MOST_VISITS = 4  # earlier visits of each outcome that are compared
+LONGEST_HISTORY = 40  # steps
+PRIOR = 0.5  # tries that right and wrong are worth each
+
+Visit = tuple[Episode, int]
+"""An episode, and the place in it of the step."""
+
+
+def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
+    """Nats for memory, and the number of rows that had several outcomes.
+
+    In each of these rows memory is as likely as not, and each of its two predictors is half of it:
+    where it is of no use, a row costs ln 2 and no more.
+    """
+    visits: dict[tuple[int, int], list[Visit]] = defaultdict(list)
+    for episode in episodes:
+        for place in range(1, len(episode)):
+            visits[episode[place - 1].outcome.symbol, episode[place].action].append(
+                (episode, place)
+            )
+    gain, n_rows = 0.0, 0
+    for found in visits.values():
+        outcomes = [_outcome(visit) for visit in found]
+        if len(set(outcomes)) > 1:
+            n_rows += 1
+            alike, newest, chance = _evidence(found)
+            forgetful = chance + max(0.0, gain_of_one_change(outcomes))
+            most = max(alike, newest, forgetful)
+            mixed = 0.25 * math.exp(alike - most) + 0.25 * math.exp(newest - most)
+            mixed += 0.5 * math.exp(forgetful - most)
+            gain += most + math.log(mixed) - forgetful
+    return gain, n_rows
+
+
+def gain_of_one_change(outcomes: Sequence[Outcome]) -> float:
+    """Nats by which outcomes in the order of time have changed once, at a place nobody knows."""
+    n, kinds = len(outcomes), len(set(outcomes))
+    before = _prefix_evidence(outcomes, kinds)
+    after = _prefix_evidence(outcomes[::-1], kinds)[::-1]
+    best = max(before[place] + after[place] for place in range(1, n))
+    return best - before[n] - math.log(n)
+
+
+def _prefix_evidence(outcomes: Sequence[Outcome], kinds: int) -> list[float]:
+    """ln Dirichlet-multinomial of the first 0, 1, ... n outcomes."""
+    counts: dict[Outcome, int] = {}
+    found = [0.0]
+    for n, outcome in enumerate(outcomes):
+        seen = counts.get(outcome, 0)
+        found.append(found[-1] + math.log((seen + PRIOR) / (n + PRIOR * kinds)))
+        counts[outcome] = seen + 1
+    return found
+
+
+def common_history(one: Visit, other: Visit) -> int:
+    """Steps before two visits in which the same was done and seen; beginnings count as one."""
+    (first, i), (second, j) = one, other
+    length = 0
+    while length < LONGEST_HISTORY:
+        i, j = i - 1, j - 1
+        if i < 0 or j < 0 or first[i] != second[j]:
+            return length
+        length += 1
+    return length
+
+
+def _evidence(visits: Iterable[Visit]) -> tuple[float, float, float]:
+    """ln probability of the outcomes in turn: by histories alike, by the newest, by shares."""
+    counts: dict[Outcome, int] = {}
+    known: dict[Outcome, list[Visit]] = defaultdict(list)
+    right = {"history": [PRIOR, PRIOR], "change": [PRIOR, PRIOR]}
+    history = change = chance = 0.0
+    newest: Outcome | None = None
+    for visit in visits:
+        outcome, n = _outcome(visit), sum(counts.values())
+        if newest is not None and len(counts) > 1:
+            shares = {o: c / n for o, c in counts.items()}
+            alike = max(
+                (common_history(visit, other), o is newest, o)
+                for o, others in known.items()
+                for other in others
+            )[2]
+            plain = math.log((counts.get(outcome, 0) + PRIOR) / (n + PRIOR * (len(counts) + 1)))
+            chance += plain
+            history += _log_guess(right["history"], alike, outcome, shares, plain)
+            change += _log_guess(right["change"], newest, outcome, shares, plain)
+        counts[outcome] = counts.get(outcome, 0) + 1
+        known[outcome] = [*known[outcome][1 - MOST_VISITS :], visit]
+        newest = outcome
+    return history, change, chance
+
+
+def _log_guess(
+    right: list[float], guess: Outcome, outcome: Outcome, shares: dict[Outcome, float], plain: float
+) -> float:
+    """ln probability by one guess, which then learns whether it was right."""
+    rate = right[0] / sum(right)
+    is_right = guess == outcome
+    right[0 if is_right else 1] += 1.0
+    if is_right:
+        return math.log(rate)
+    return math.log(1.0 - rate) + plain - math.log(max(1e-9, 1.0 - shares[guess]))
+
+
+def _outcome(visit: Visit) -> Outcome:
+    episode, place = visit
+    return episode[place].outcome

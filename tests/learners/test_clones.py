@@ -1,0 +1,138 @@
+"""Places that look alike: told apart by what happens next, by evidence, and only where needed."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import tgm
+from tgm.learners.clones import CloneLearner
+
+
+class Corridor(gym.Env):
+    """A cue, some steps that look alike, and a choice that only the cue can tell."""
+
+    action_space = gym.spaces.Discrete(3)
+    observation_space = gym.spaces.Discrete(4)
+
+    def __init__(self, lag: int) -> None:
+        self.lag = lag
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cue, self.place, self.time = int(self.np_random.integers(2)), 0, 0
+        return self.seen(), {}
+
+    def seen(self) -> int:
+        if self.place == 0:
+            return self.cue
+        return 3 if self.place == self.lag + 1 else 2
+
+    def step(self, action):
+        self.time += 1
+        if self.place == self.lag + 1 and action:
+            return self.seen(), 1.0 if action - 1 == self.cue else -1.0, True, False, {}
+        if self.place <= self.lag and not action:
+            self.place += 1
+        return self.seen(), -0.05, False, self.time >= 4 * self.lag + 20, {}
+
+
+class SeenByWalls(gym.Wrapper):
+    """A maze of which only the walls around the mouse are seen, and whether the cheese is there."""
+
+    def __init__(self, maze: str) -> None:
+        super().__init__(gym.make("tgm/Maze-v0", maze=maze))
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (5,))
+        self.noise = np.random.default_rng(0)
+
+    def reset(self, *, seed=None, options=None):
+        _, info = self.env.reset(seed=seed)
+        self.noise = np.random.default_rng([seed or 0, 1])
+        return self.seen(info), info
+
+    def step(self, action):
+        _, *rest, info = self.env.step(action)
+        return self.seen(info), *rest, info
+
+    def seen(self, info):
+        maze, cell = self.env.unwrapped.maze, info["cell"]
+        walls = [float(maze.moves[cell][action] == cell) for action in range(4)]
+        return np.array([*walls, float(cell == maze.goal)]) + 0.1 * self.noise.standard_normal(5)
+
+
+def mean_return(agent: tgm.TGMAgent, env: gym.Env, n_episodes: int = 6) -> float:
+    total = 0.0
+    for episode in range(n_episodes):
+        observation, _ = env.reset(seed=1000 + episode)
+        state, start, is_over = None, True, False
+        while not is_over:
+            action, state = agent.predict(
+                observation, state, episode_start=np.array([start]), deterministic=True
+            )
+            observation, reward, terminated, truncated, _ = env.step(action)
+            total, start, is_over = total + reward, False, terminated or truncated
+    return total / n_episodes
+
+
+@pytest.fixture(scope="module")
+def remembering() -> tgm.TGMAgent:
+    return tgm.TGMAgent(Corridor(5), seed=0).learn(700)
+
+
+def test_a_cue_is_remembered(remembering):
+    assert isinstance(remembering.learner.inner, CloneLearner)
+    assert remembering.n_states == 14  # of four symbols: for each cue six places and the cue itself
+    assert mean_return(remembering, Corridor(5)) == pytest.approx(0.7)
+
+
+def test_a_maze_seen_by_its_walls_has_one_clone_for_each_cell():
+    agent = tgm.TGMAgent(SeenByWalls("8"), seed=1).learn(600)
+    assert agent.n_states == 8
+    assert agent.learner.world.states.n_alive == 7  # looks
+    assert mean_return(agent, SeenByWalls("8")) == -5.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: gym.make("tgm/Maze-v0", maze="8"),
+        lambda: gym.make("tgm/Maze-v0", maze="27", slip=0.1),
+        lambda: gym.make("FrozenLake-v1"),
+    ],
+    ids=["maze", "slip", "lake"],
+)
+def test_no_clone_where_none_is_needed_and_nothing_else_changes(make, monkeypatch):
+    agent = tgm.TGMAgent(make(), seed=1).learn(1200)
+    assert not isinstance(agent.learner.inner, CloneLearner)
+    monkeypatch.setattr("tgm.learners.kind_search.may_alias", lambda config: False)
+    plain = tgm.TGMAgent(make(), seed=1).learn(1200)
+    ours, theirs = agent.learner.to_arrays(), plain.learner.to_arrays()
+    for name, array in theirs.items():
+        np.testing.assert_array_equal(array, ours[name], err_msg=name)
+
+
+@pytest.mark.parametrize("n_steps", [100, 700], ids=["watched", "told apart"])
+def test_a_saved_agent_goes_on_to_the_bit(n_steps, tmp_path):
+    agent = tgm.TGMAgent(Corridor(5), seed=0).learn(n_steps)
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    agent.save(tmp_path / "model")
+    again = tgm.TGMAgent.load(tmp_path / "model", Corridor(5))
+    for one in (agent, again):
+        one.learn(300)
+    ours, theirs = agent.learner.to_arrays(), again.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+def test_what_clones_know_has_the_shapes_that_are_promised(remembering):
+    n = remembering.n_states
+    assert remembering.means.shape == (n, 1)
+    assert remembering.covariances.shape == (n, 1, 1)
+    assert remembering.transition_matrix.shape == (3, n, n)
+    np.testing.assert_allclose(remembering.transition_matrix.sum(axis=2), 1.0)
+    assert len(set(remembering.state_ids.tolist())) == n
+    belief = remembering.belief(2)
+    assert belief.sum() == pytest.approx(1.0)
+    assert (belief > 0.01).sum() == 10  # all that look like the corridor
+    print(remembering.explain(2))
