@@ -10,7 +10,7 @@ from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.estimators.sources import Points
 
-SAMPLE_SIZE = 20_000  # points in which components are searched for
+SAMPLE_SIZE = 10_000  # points in which components are searched for
 SEED = 0x7469
 LEAST_DEVIATION = 1e-13  # of the size of the numbers; a feature with less is constant
 LARGEST = 1e150  # its square is a number
