@@ -77,10 +77,12 @@ class CloneLearner(CloneKnowledge):
 
     def _follow_names(self, info: StepInfo) -> None:
         """Where the ordinary learner has merged or split states, all episodes are read again."""
-        if changes_names(info):
-            self.life.history.relabel(lambda points: symbols_of(points, self.inner))
-            if not self.life.recall():  # the names are others: without a folding, nothing is known
-                self.life.forget()
+        if not changes_names(info):
+            return
+        history = self.life.history
+        are_others = history.relabel(lambda points: symbols_of(points, self.inner))
+        if are_others and not self.life.recall():
+            self.life.forget()  # without a folding, nothing is known of the new names
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try."""
