@@ -7,6 +7,7 @@ import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SAID = {
+    "cognitive_map.py": "19 places were told apart, by 8 different looks",
     "own_environment.py": "4 states, at [",
     "watch_learning.py": "8 states for 8 cells",
 }

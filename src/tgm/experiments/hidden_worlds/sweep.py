@@ -11,11 +11,14 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
+from tgm.envs import Maze
+from tgm.errors import ConfigError
 from tgm.experiments.harness.study import Sweep
-from tgm.experiments.hidden_worlds.environments import CueMaze, SeenMaze, column, room, walls
+from tgm.experiments.hidden_worlds.environments import CueMaze, Look, SeenMaze, column, room, walls
 
 CHECKS = 40  # of the greedy policy, in a trial
 EPISODES = 10  # of each check
+PAPER_LIMIT = 50  # steps of an episode in the paper's mazes
 CLOSE = 1e-6  # of two returns
 
 
@@ -40,16 +43,13 @@ class HiddenWorld:
     n_states: int | None = None
 
 
-def _maze(name: str, look: Any, wanted: int, *, is_exact: bool = True) -> HiddenWorld:
-    made = room(*map(int, name.split()[-1].split("x"))) if "x" in name else name
-
+def _maze(maze: str | Maze, look: Look, wanted: int, *, is_exact: bool = True) -> HiddenWorld:
     def make() -> gym.Env[Any, Any]:
-        return SeenMaze(made, look)
+        return SeenMaze(maze, look)
 
-    env = SeenMaze(made, look)
-    limit = env.spec.max_episode_steps if env.spec is not None else None
-    n_cells = len(env.maze.moves)
-    best = env.maze.best_return(limit or 50)
+    env = SeenMaze(maze, look)
+    limit = None if env.spec is None else env.spec.max_episode_steps
+    best, n_cells = env.maze.best_return(limit or PAPER_LIMIT), len(env.maze.moves)
     return HiddenWorld(make, best, 2 * wanted, wanted, n_states=n_cells if is_exact else None)
 
 
@@ -57,21 +57,23 @@ def _cue(lag: int, steps: int, wanted: int) -> HiddenWorld:
     def make() -> gym.Env[Any, Any]:
         return CueMaze(lag)
 
-    best = CueMaze(lag).best_return
-    return HiddenWorld(make, best, steps, wanted, True, 2 * (lag + 2))
+    return HiddenWorld(make, CueMaze(lag).best_return, steps, wanted, True, 2 * (lag + 2))
 
 
 WORLDS: dict[str, HiddenWorld] = {
-    **{f"maze {name} by walls": _maze(name, walls, 1000) for name in ("8", "20", "25")},
-    "maze 26 by walls": _maze("26", walls, 2000),
-    "room of 5 x 4 by walls": _maze("room 5x4", walls, 3000),
-    "maze 26 by x": _maze("26", column, 3000, is_exact=False),
-    "maze 27 by x": _maze("27", column, 5000, is_exact=False),
-    "cue, lag 1": _cue(1, 600, 15),
-    "cue, lag 5": _cue(5, 1500, 40),
-    "cue, lag 20": _cue(20, 4000, 100),
+    "walls-8": _maze("8", walls, 1000),
+    "walls-20": _maze("20", walls, 1000),
+    "walls-25": _maze("25", walls, 1000),
+    "walls-26": _maze("26", walls, 2000),
+    "room-5x4": _maze(room(5, 4), walls, 5000),
+    "room-8x5": _maze(room(8, 5), walls, 5000),
+    "x-26": _maze("26", column, 3000, is_exact=False),
+    "x-27": _maze("27", column, 5000, is_exact=False),
+    "cue-1": _cue(1, 600, 15),
+    "cue-5": _cue(5, 1500, 40),
+    "cue-20": _cue(20, 4000, 100),
 }
-"""By name."""
+"""By name: mazes and rooms seen by their walls or by x alone, and cues by their lag."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ class HiddenSweep(Sweep[HiddenTrial]):
 
     def trials(self) -> list[HiddenTrial]:
         """Every world with every seed."""
+        unknown = [world for world in self.worlds if world not in WORLDS]
+        if unknown:
+            raise ConfigError(f"--worlds: {unknown[0]!r} is none of {', '.join(WORLDS)}")
         return [HiddenTrial(world, seed) for world in self.worlds for seed in range(self.seeds)]
 
 
