@@ -76,6 +76,13 @@ class Folding:
                     known[action] = copied(new)
                     continue
                 kind = (symbol, action)
+                if len(old) == len(new) == 1 and old.keys() == new.keys():
+                    # Most rows do the same again: then all but the base cancels.
+                    ((outcome, (count, target)),) = old.items()
+                    known[action] = {outcome: [count + new[outcome][0], target]}
+                    pairs.append((target, new[outcome][1]))
+                    gain -= base.log_probability(kind, outcome)
+                    continue
                 apart = log_evidence(old, kind, base, FOLDED_CHANCE)
                 apart += log_evidence(new, kind, base, FOLDED_CHANCE)
                 both = known[action] = copied(old)
