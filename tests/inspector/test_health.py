@@ -245,10 +245,3 @@ def test_a_goal_that_greedy_episodes_reach_is_not_called_never_reached():
 )
 def test_how_episodes_end_is_told_of_those_that_there_are(ended, words):
     assert titles(frame_with(APART), log_with(ended))["How episodes end"].text == words
-
-
-def test_states_that_look_exactly_alike_are_told_apart_by_what_follows():
-    """They are no overlap: a place that was found twice has two different means."""
-    found = titles(frame_with([*APART, (4.0, 0.0), (2.0, 0.0)]))
-    assert found["Places that look alike"].ids == (2, 4, 5, 6)
-    assert {finding.level for finding in found.values()} <= {"good", "note"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tgm.agent.diagnosis import finding_of, remedy_of
-from tgm.distributions import FloatArray, IntArray
+from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.gaussian import with_width
 from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
@@ -56,7 +56,7 @@ def findings(
     found += [*_advice(status), *_features(status)]
     if frame is not None and len(frame.ids):
         places = not flows(frame)
-        found += [*_overlapping(frame), *_clones(frame)] if places else []
+        found += _overlapping(frame) if places else []
         found += [*_wide(frame), *_without_data(frame)]
         # From support points laws lead on, whatever was tried there.
         found += [*_never_left(frame), *_untried(frame)] if places else []
@@ -162,16 +162,16 @@ def _overlapping(frame: Frame) -> list[Finding]:
         text = f"{n_states} states of {n_features} features are too many to compare all pairs."
         return [Finding("note", "Overlaps were not searched", text)]
     distance = separations(frame.mean, frame.covariance)
-    alike = clones(frame)
-    is_alike = (alike[:, None] == alike) & (alike[:, None] >= 0)
-    pairs = np.argwhere(np.triu((distance < OVERLAP) & ~is_alike, 1))
+    alike = distance == 0.0  # clones: one look, and rows of their own
+    pairs = np.argwhere(np.triu((distance < OVERLAP) & ~alike, 1))
     pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
     named = [
         (int(frame.ids[one]), int(frame.ids[other]), float(distance[one, other]))
         for one, other in pairs[:MOST_NAMED]
     ]
+    found = _looking_alike(frame, alike)
     if len(pairs) <= FEW_PAIRS:
-        return [
+        return found + [
             Finding(
                 "warning",
                 f"States {one} and {other} overlap",
@@ -188,27 +188,22 @@ def _overlapping(frame: Frame) -> list[Finding]:
         f"deviations: {listed}{more}."
     )
     ids = tuple(dict.fromkeys(id_ for one, other, _ in named for id_ in (one, other)))
-    found = [Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids)]
+    found.append(Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids))
     if len(pairs) >= CUT * n_states:
         found.append(Finding("warning", "The scale may not fit", SCALE_WORDS))
     return found
 
 
-def clones(frame: Frame) -> IntArray:
-    """(n_states,) a number for each look that several states have exactly; -1 for the others."""
-    looks = np.hstack([frame.mean, frame.covariance.reshape(len(frame.ids), -1)])
-    _, look, counts = np.unique(looks, axis=0, return_inverse=True, return_counts=True)
-    look = look.ravel()
-    return np.where(counts[look] > 1, look, -1)
-
-
-def _clones(frame: Frame) -> list[Finding]:
-    """States that look the same; two estimates from different data are never equal to the bit."""
-    ids = tuple(int(id_) for id_ in frame.ids[clones(frame) >= 0])
-    if not ids:
+def _looking_alike(frame: Frame, alike: BoolArray) -> list[Finding]:
+    """States that share one look, (n, n) `alike`: what follows tells them apart."""
+    shared = np.flatnonzero(alike.sum(axis=1) > 1)
+    if not len(shared):
         return []
-    text = f"{len(ids)} states look like another one: what happens next tells them apart."
-    return [Finding("note", "Places that look alike", text, ids)]
+    text = (
+        "They are seen in the same way, and told apart by what came before and what follows: "
+        f"{_named(tuple(int(frame.ids[i]) for i in shared))}."
+    )
+    return [Finding("note", f"{len(shared)} states are places that look alike", text)]
 
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:
