@@ -7,13 +7,18 @@ MountainCar it has the settings of RL Zoo. Needs the extra `baselines`.
 """
 
 import argparse
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import gymnasium as gym
-from examples.looks_alike import SeenByWalls
 from stable_baselines3 import DQN
 from stable_baselines3.common.evaluation import evaluate_policy
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from examples.looks_alike import SeenByWalls
 
 import tgm
 
