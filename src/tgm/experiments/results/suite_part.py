@@ -15,7 +15,8 @@ experiments. {left_out} download their data and are left out.
 WARNING = """\
 **Not a score of bsuite yet**: {n_whole} of its 20 experiments were run whole. The others had fewer
 settings or episodes, and the first settings of an experiment are often its easiest: a first look
-only, without a mean.
+only, without a mean. [comparing.md](comparing.md#bsuite) says which were chosen, what harder ones
+scored, and what did not finish.
 
 """
 N_EXPERIMENTS = 20
