@@ -26,8 +26,8 @@ published settings where it has some, the defaults of their library elsewhere; t
 fitted to the steps given here. R-max and PSRL are told the true state, the range of rewards, and
 R-max whether there is chance; its number of tries was chosen in slippery FrozenLake, with seeds
 that include those below, which favours it. Solved: the environment's own threshold, or within 5 %
-of the best return where it has none that can be reached; at that check and at every later one. Other
-work took part of the machine: wall-clock is rough.
+of the best return where it has none that can be reached; at that check and at every later one.
+Other work took part of the machine: wall-clock is rough.
 
 - Source of the settings: {zoo}.
 - Steps that they were published for: {budgets}.
