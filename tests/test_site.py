@@ -30,7 +30,15 @@ def test_modules_are_in_the_reference_with_all_that_they_offer(module):
 
 
 @pytest.mark.parametrize(
-    "name", [*tgm.agent.__all__, *tgm.envs.__all__, *tgm.runs.__all__, "TGMError"]
+    "name",
+    [
+        *tgm.agent.__all__,
+        *tgm.data.__all__,
+        *tgm.estimators.__all__,
+        *tgm.envs.__all__,
+        *tgm.runs.__all__,
+        "TGMError",
+    ],
 )
 def test_every_public_name_has_an_example(name):
     assert re.search(rf"\b{name}\b", EXAMPLES)

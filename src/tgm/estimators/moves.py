@@ -37,15 +37,17 @@ def join(model: Model, points: FloatArray, at_most: int | None = None) -> Model:
     """
     resp = model.assigner.responsibilities(points)
     while model.n_components > 1:
-        is_over = at_most is not None and model.n_components > at_most
-        falls, one, other = _falls(model, resp, 0.0 if is_over else OVERLAP)
+        surplus = 0 if at_most is None else model.n_components - at_most
+        falls, one, other = _falls(model, resp, is_forced=surplus > 0)
         if not len(falls):
             break
-        chosen = mutually_best(one, other, falls) & (falls > 0)
+        best = mutually_best(one, other, falls)
+        chosen = best & (falls > 0)
         if not chosen.any():
-            if not is_over:
+            if surplus <= 0:
                 break
-            chosen = np.arange(len(falls)) == np.argmax(falls)
+            order = np.flatnonzero(best)[np.argsort(-falls[best])]
+            chosen[order[:surplus]] = True
         new = np.arange(model.n_components)
         new[other[chosen]] = one[chosen]
         _, new = np.unique(new, return_inverse=True)
@@ -56,12 +58,21 @@ def join(model: Model, points: FloatArray, at_most: int | None = None) -> Model:
 
 
 def _falls(
-    model: Model, resp: FloatArray, least_overlap: float
+    model: Model, resp: FloatArray, *, is_forced: bool
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """By how much F falls if two overlapping components are joined, and the pairs."""
+    """By how much F falls if two components are joined, and the pairs.
+
+    The pairs overlap; if `is_forced`, they are each component with the one that overlaps most.
+    """
     weight = resp.sum(axis=0)
     overlap = resp.T @ resp / np.maximum(np.minimum(weight[:, None], weight), 1e-300)
-    one, other = np.nonzero(np.triu(overlap >= least_overlap, 1))
+    near = np.triu(overlap > OVERLAP, 1)
+    if is_forced:
+        np.fill_diagonal(overlap, -1.0)
+        first, second = np.arange(len(weight)), overlap.argmax(axis=1)
+        near = np.zeros_like(near)
+        near[np.minimum(first, second), np.maximum(first, second)] = True
+    one, other = np.nonzero(near)
     if not len(one):
         return np.zeros(0), one, other
     together = model.kind.log_evidence(model.prior, model.moments[one] + model.moments[other])
@@ -117,11 +128,12 @@ def double(model: Model, points: FloatArray, axis: Axis) -> Model:
     if not len(own.weight):
         return model
     resp = model.assigner.responsibilities(points)[:, enough]
-    lower = np.linalg.cholesky(_covariances(own))
+    covariance = _covariances(own)
+    lower = np.linalg.cholesky(covariance)
     direction = np.einsum("kij,kj->ki", lower, axis(model.take(enough), points, resp))
     offset = HALF_OFFSET * direction
     between = offset[:, :, None] * offset[:, None, :]
-    scatter = 0.5 * (own.scatter - own.weight[:, None, None] * between)
+    scatter = 0.5 * own.weight[:, None, None] * (covariance - between)
     halves = [Moments(0.5 * own.weight, own.mean + sign * offset, scatter) for sign in (1.0, -1.0)]
     return model.with_data(concatenated([moments[~enough], *halves]))
 

@@ -24,7 +24,9 @@ from tgm.estimators.sources import ArrayPoints, Points
 from tgm.estimators.sweep import Statistics
 from tgm.estimators.weight_prior import WeightPrior
 
-MOST_MOVES = 60
+MOST_MOVES = 30
+MOST_DOUBLED = 100  # components; with more of them doubling is left out
+MOST_COMPONENTS = 256  # unless the user asks for more
 SEARCH_TOLERANCE = 1e-4  # nats per point
 SEARCH_SWEEPS = 30  # between moves
 TRIAL_SWEEPS = 5  # after a split, before it is judged
@@ -124,6 +126,7 @@ def find(
     at_most: int | None,
 ) -> Course:
     """Components for points (N, O) in units of their deviation; NaN is missing."""
+    at_most = MOST_COMPONENTS if at_most is None else at_most
     complete = imputed(points)
     labels = first_fragments(complete)
     moments = moments_of_labels(complete, labels, blur)
@@ -172,6 +175,8 @@ def _move(
 
 def _doubled(complete: FloatArray, axis: Axis, source: Points, model: Model) -> Model:
     """Each component doubled, sweeps, and halves joined again that have not come apart."""
+    if model.n_components > MOST_DOUBLED:
+        return model
     course = Course(double(model, complete, axis))
     climb(course, source, tolerance=SEARCH_TOLERANCE, max_sweeps=DOUBLE_SWEEPS)
     found = join(course.model, complete)

@@ -10,10 +10,11 @@ from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.estimators.sources import Points
 
-SAMPLE_SIZE = 20_000  # points in which components are searched for
+SAMPLE_SIZE = 10_000  # points in which components are searched for
 SEED = 0x7469
 LEAST_DEVIATION = 1e-13  # of the size of the numbers; a feature with less is constant
 LARGEST = 1e150  # its square is a number
+LEAST_BLUR = 1e-12  # of the variance; keeps covariances of dependent features positive definite
 DIGITS = 1e-9  # of the deviation; smaller gaps between values are rounding
 
 
@@ -51,13 +52,15 @@ class Survey:
         nearer to it than to the next: without this, a component as narrow as one value could have
         any density.
         """
-        result = np.zeros(len(self.mean))
+        result = np.full(len(self.mean), LEAST_BLUR)
         for feature, column in enumerate(self.sample.T / self.scale[:, None]):
             values = np.unique(column[~np.isnan(column)])
             if 1 < len(values) <= 0.5 * np.count_nonzero(~np.isnan(column)):
                 gaps = np.diff(values)
-                result[feature] = float(gaps[gaps > DIGITS].min(initial=np.inf)) ** 2 / 12.0
-        return np.where(np.isfinite(result), result, 0.0)
+                step = float(gaps[gaps > DIGITS].min(initial=np.inf))
+                if np.isfinite(step):
+                    result[feature] = max(LEAST_BLUR, step**2 / 12.0)
+        return result
 
 
 def survey(points: Points) -> Survey:

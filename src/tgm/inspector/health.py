@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tgm.agent.diagnosis import finding_of, remedy_of
-from tgm.distributions import FloatArray
+from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.gaussian import with_width
 from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
@@ -191,14 +191,16 @@ def _overlapping(frame: Frame) -> list[Finding]:
         text = f"{n_states} states of {n_features} features are too many to compare all pairs."
         return [Finding("note", "Overlaps were not searched", text)]
     distance = separations(frame.mean, frame.covariance)
-    pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
+    alike = distance == 0.0  # clones: one look, and rows of their own
+    pairs = np.argwhere(np.triu((distance < OVERLAP) & ~alike, 1))
     pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
     named = [
         (int(frame.ids[one]), int(frame.ids[other]), float(distance[one, other]))
         for one, other in pairs[:MOST_NAMED]
     ]
+    found = _looking_alike(frame, alike)
     if len(pairs) <= FEW_PAIRS:
-        return [
+        return found + [
             Finding(
                 "warning",
                 f"States {one} and {other} overlap",
@@ -215,7 +217,19 @@ def _overlapping(frame: Frame) -> list[Finding]:
         f"deviations: {listed}{more}."
     )
     ids = tuple(dict.fromkeys(id_ for one, other, _ in named for id_ in (one, other)))
-    return [Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids)]
+    return [*found, Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids)]
+
+
+def _looking_alike(frame: Frame, alike: BoolArray) -> list[Finding]:
+    """States that share one look, (n, n) `alike`: what follows tells them apart."""
+    shared = np.flatnonzero(alike.sum(axis=1) > 1)
+    if not len(shared):
+        return []
+    text = (
+        "They are seen in the same way, and told apart by what came before and what follows: "
+        f"{_named(tuple(int(frame.ids[i]) for i in shared))}."
+    )
+    return [Finding("note", f"{len(shared)} states are places that look alike", text)]
 
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:

@@ -62,6 +62,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._n_steps = 0
         self._strained = np.zeros(n_features - self._n_keys, dtype=bool)  # see `Rival.strained`
         self.is_over = False
+        self.watched = WATCHED  # more where places look alike: there a feature may matter late
         self.learner = self._make(None)
         super().__init__(self.learner.world, self.learner.planner, self.learner.filter, config)
 
@@ -148,7 +149,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         assert self.coordinates is not None
         all_count = self.coordinates.chosen is None and not self._is_wide
         is_sure = all_count and not self._strained.any()
-        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= WATCHED:
+        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= self.watched:
             self.is_over = True
             self._events, self._names = [], []
 

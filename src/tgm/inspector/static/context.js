@@ -56,9 +56,13 @@ export class Context {
       this.isWaiting = false;
       const { reasons } = this;
       this.reasons = new Set();
-      for (const listener of this.listeners) listener(reasons);
-      this.drawn += 1;
+      this.drawNow(reasons);
     });
+  }
+
+  drawNow(reasons) {
+    for (const listener of this.listeners) listener(reasons);
+    this.drawn += 1;
   }
 
   // `at` is { step, state, axes } of an address; what is null there is as usual.
