@@ -47,6 +47,9 @@ def test_states_and_transitions_are_printed_and_kept(log, tmp_path, capsys):
     assert max(map(len, printed.replace(str(out), "RUN").splitlines())) <= 80
     run = Run.open(out)
     assert run.status().state == "finished"
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    episodes = [episode for line in lines for episode in line["episodes"]]
+    assert [episode["total_reward"] for episode in episodes] == [1.0] * 25
     agent = run.agent()
     assert agent.n_states == 4
     assert agent.interface.feature_names == ("x", "y")

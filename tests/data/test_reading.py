@@ -107,6 +107,18 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         from_frame({"x": [1.0]}, [])
 
 
+def test_odd_shapes_and_masks():
+    masked = np.ma.masked_array([[1.0], [2.0]], [[False], [True]])
+    assert np.isnan(from_arrays(masked).observations[1, 0])
+    assert from_arrays([[1.0], [2.0]], actions=[[0], [1]]).actions.tolist() == [0, 1]
+    with pytest.raises(DataError, match=r"actions has shape \(2, 2\); wanted one value"):
+        from_arrays([[1.0], [2.0]], actions=[[0, 1], [1, 0]])
+    with pytest.raises(DataError, match="'y' has 1 rows, and 'x' has 2"):
+        read({"x": [1, 2], "y": [1]}, ["x", "y"])
+    with pytest.raises(ConfigError, match="the source is None; wanted a file"):
+        read(None, ["x"])
+
+
 def test_lists_of_episodes_are_checked():
     with pytest.raises(DataError, match=r"episode 1, row 0 \(counted from 0\), column 'x1': inf"):
         from_arrays([np.zeros((2, 2)), np.array([[0.0, np.inf]])])

@@ -129,6 +129,16 @@ def test_a_batch_with_a_new_state_adds_it(fitted):
     np.testing.assert_allclose(model.means_[:3], before, atol=0.4)
 
 
+def test_a_batch_may_have_further_actions():
+    rng = np.random.default_rng(0)
+    model = tgm.TemporalMixture().partial_fit(rng.normal(size=(20, 1)), [0, 2] * 10)
+    model.partial_fit(rng.normal(size=(20, 1)), [1, 2] * 10)
+    assert model.actions_.tolist() == [0, 1, 2]
+    assert model.tries_.sum(axis=1) == pytest.approx([10.0, 10.0, 20.0])
+    with pytest.raises(DataError, match="are of another kind"):
+        model.partial_fit([[0.0], [1.0]], ["a", "b"])
+
+
 def test_states_that_look_alike_are_told_apart_by_what_follows():
     """Two of three states have the same density; only the order of time tells."""
     rng = np.random.default_rng(5)
@@ -225,6 +235,8 @@ def test_awkward_input_is_named():
         np.repeat([[0.0], [1.0]], 20, axis=0),
         np.array([[1.0], [np.nan], [3.0]]),
         np.linspace(0.0, 1.0, 60),
+        np.repeat(np.random.default_rng(0).normal(size=(30, 1)), 3, axis=1),
+        np.random.default_rng(0).normal(size=(5, 12)),
     ],
 )
 def test_few_or_odd_rows_are_learned_from(points):

@@ -62,10 +62,16 @@ def labels(values: Any, name: str, place: Place) -> tuple[IntArray, tuple[Any, .
 
 def _plain(values: Any) -> np.ndarray[Any, Any]:
     """(n_rows,) an array; masked values become None."""
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
-    given = np.asarray(values)
-    return given if given.ndim == 1 else given.reshape(-1)
+    return np.asarray(unmasked(values)).reshape(-1)
+
+
+def unmasked(values: Any) -> Any:
+    """The same; of a masked array an array with None where it is masked."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    given = np.asarray(values.data, dtype=object).copy()
+    given[np.ma.getmaskarray(values)] = None
+    return given
 
 
 def _number(value: Any) -> float:

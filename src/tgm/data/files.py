@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,11 @@ def read(
     if hasattr(source, "iterate_episodes"):
         return _minari(source, obs, "the data set")
     if not isinstance(source, str | Path):
+        if not isinstance(source, dict) and not hasattr(source, "columns"):
+            raise ConfigError(
+                f"the source is {source!r:.60}; wanted a file, a frame, a dict of columns or a "
+                "data set of Minari: for arrays there is tgm.data.from_arrays"
+            )
         return from_frame(source, obs, *named)
     if str(source).startswith(MINARI):
         return _minari(_local_data_set(str(source)), obs, str(source))
@@ -174,7 +180,7 @@ def _minari(data_set: Any, obs: Sequence[str], source: str) -> Log:
         raise DataError(f"{source}: no episodes")
     log = from_arrays(tables, actions, None, rewards, ends)
     chosen_names = tuple(name for name in names if not obs or name in obs)
-    return Log(**{**vars(log), "feature_names": chosen_names, "source": source})
+    return replace(log, feature_names=chosen_names, source=source)
 
 
 def _flat(values: Any, name: str) -> list[tuple[str, Any]]:

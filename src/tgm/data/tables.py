@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tgm.data.columns import Place, labels, numbers, same_length
+from tgm.data.columns import Place, labels, numbers, same_length, unmasked
 from tgm.data.log import Log, made_log
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError
@@ -43,7 +43,7 @@ def from_arrays(
     columns = [("observations", table)]
     given = {"actions": actions, "episode_ids": episode_ids, "rewards": rewards}
     given["terminated"] = terminated
-    columns += [(name, _column(one)) for name, one in given.items() if one is not None]
+    columns += [(name, _column(one, name)) for name, one in given.items() if one is not None]
     same_length(columns, "the log")
     found = dict(columns)
     return _checked(
@@ -93,7 +93,9 @@ def from_frame(
     where = place or _place_in(source)
 
     def column(name: str | None) -> Any:
-        return None if name is None else _column(frame[name])
+        return None if name is None else _column(frame[name], f"{source}: column {name!r}")
+
+    same_length([(name, column(name)) for name in wanted], source)
 
     return _checked(
         [numbers(column(name), name, where) for name in obs],
@@ -190,7 +192,7 @@ def _joined(values: Any, name: str, lengths: list[int]) -> list[Any] | None:
         raise DataError(f"{name} has {len(values)} episodes, and observations has {len(lengths)}")
     rows: list[Any] = []
     for index, (one, length) in enumerate(zip(values, lengths, strict=True)):
-        column = list(_column(one))
+        column = list(_column(one, f"{name} of episode {index}"))
         if len(column) not in (length, length - 1):
             raise DataError(
                 f"{name} of episode {index} has {len(column)} rows, and its observations have "
@@ -235,23 +237,24 @@ def _matrix(values: Any, source: str) -> tuple[np.ndarray[Any, Any], tuple[str, 
             raise DataError(f"{source} has no columns")
         return np.stack(columns, axis=1), names
     try:
-        given = np.asarray(values)
+        given = np.asarray(unmasked(values))
     except ValueError:
         raise DataError(f"{source}: the rows differ in length") from None
     if given.ndim == 1:
         given = given[:, None]
     if given.ndim != 2 or not given.shape[1]:
         raise DataError(f"{source} has shape {given.shape}; wanted (n_rows, n_features)")
-    if isinstance(values, np.ma.MaskedArray):
-        given = np.ma.filled(values.astype(object), None).reshape(given.shape)
     return given, tuple(f"x{index}" for index in range(given.shape[1]))
 
 
-def _column(values: Any) -> Any:
-    """One value for each row, as NumPy or Python has it."""
-    if hasattr(values, "to_numpy"):
-        return values.to_numpy()
-    return values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+def _column(values: Any, name: str = "the column") -> Any:
+    """(n_rows,) one value for each row."""
+    given = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(unmasked(values))
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise DataError(f"{name} has shape {given.shape}; wanted one value for each row")
+    return given
 
 
 def _place_in(source: str) -> Place:

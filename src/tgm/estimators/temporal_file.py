@@ -67,23 +67,13 @@ def _world(saved: ArrayReader, facts: dict[str, Any]) -> World:
     n_states = len(weight)
     if not n_states:
         raise RunError("there are no states")
-    mean_precision, dof, row, start = (float(one) for one in facts["prior"])
-    if not (dof > n_features - 1 and min(mean_precision, row, start) > 0):
-        raise RunError(f"the prior is {facts['prior']!r:.100}")
-    if not np.isfinite([mean_precision, dof, row, start, facts["bound"]]).all():
-        raise RunError("a number of the prior is not finite")
-    prior = ChainPrior(
-        saved.floats("prior.mean", n_features),
-        mean_precision,
-        saved.positive_definite("prior.covariance", n_features, n_features),
-        dof,
-        row,
-        start,
-    )
+    prior = _prior(saved, facts, n_features)
     moments = Moments(
         weight,
         saved.floats("mean", n_states, n_features),
-        saved.scatter("scatter", n_states, n_features, n_features, beside=prior.covariance * dof),
+        saved.scatter(
+            "scatter", n_states, n_features, n_features, beside=prior.covariance * prior.dof
+        ),
     )
     tallies = saved.floats("tallies", N_TALLIES, n_actions, n_states, size=LARGEST_SQUARE)
     sums = ChainSums(
@@ -98,3 +88,19 @@ def _world(saved: ArrayReader, facts: dict[str, Any]) -> World:
     units = Units(saved.floats("origin", n_features), scale)
     bound, n_rows = float(facts["bound"]), int(facts["n_rows"])
     return World(units, features, actions, prior, sums, bound, n_rows)
+
+
+def _prior(saved: ArrayReader, facts: dict[str, Any], n_features: int) -> ChainPrior:
+    mean_precision, dof, row, start = (float(one) for one in facts["prior"])
+    if not (dof > n_features - 1 and min(mean_precision, row, start) > 0):
+        raise RunError(f"the prior is {facts['prior']!r:.100}")
+    if not np.isfinite([mean_precision, dof, row, start, facts["bound"]]).all():
+        raise RunError("a number of the prior is not finite")
+    return ChainPrior(
+        saved.floats("prior.mean", n_features),
+        mean_precision,
+        saved.positive_definite("prior.covariance", n_features, n_features),
+        dof,
+        row,
+        start,
+    )

@@ -154,7 +154,13 @@ class TemporalMixture:
         world = self._world
         if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer) or n_steps < 1:
             raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
-        rng = np.random.default_rng(self.random_state if random_state is None else random_state)
+        seed = self.random_state if random_state is None else random_state
+        try:
+            rng = np.random.default_rng(seed)
+        except (TypeError, ValueError):
+            raise ConfigError(
+                f"random_state is {seed!r:.60}; it must be a whole number, a generator or None"
+            ) from None
         if actions is None:
             taken = rng.integers(world.n_actions, size=n_steps)
         else:

@@ -23,7 +23,7 @@ class LoggedRows:
     Attributes:
         points: (n_rows, n_features) observations without missing values.
         actions: (n_rows,) index of the action from each row; of the last of an episode not used.
-        rewards: (n_rows,) of the step from each row, 0 where it is not known.
+        rewards: (n_rows,) of the step from each row, 0 where it is not known or none was taken.
         lengths: (n_episodes,) rows of each.
         terminated: (n_episodes,) whether each ended by itself.
         states: (n_rows,) index of the state of each row in the agent.
@@ -62,6 +62,7 @@ def record_log(agent: TGMAgent, rows: LoggedRows, path: Path, free_energy: float
         for episode, length in enumerate(rows.lengths.tolist()):
             _record_episode(agent, recorder, rows, episode, first, first + length)
             first += length
+        agent.lesson = agent.lesson._replace()  # a new one, so that the last episodes are recorded
     except BaseException as error:
         recorder.close("failed", str(error))
         raise
@@ -86,8 +87,10 @@ def _record_episode(
         info = StepInfo(state, float(rows.log_densities[row]), belief=((state, 1.0),))
         recorder.observed(np.ascontiguousarray(rows.points[row]), action, reward, end, info)
         if row == stop - 1 and stop - first > 1:
+            total += float(rows.rewards[row])  # of a step of which is not known where it led
             ended = EpisodeInfo(agent.n_episodes, agent.n_steps, total, stop - first - 1, has_ended)
             recorder.episodes.append(ended)
         if row > first and agent.n_steps >= recorder.due_at:
             assert agent.lesson is not None
+            agent.lesson = agent.lesson._replace()
             recorder.learned(agent.lesson, agent)

@@ -16,6 +16,7 @@ SWEEPS = 25  # of the mixture of two that proposes a split
 SETTLED = 0.01  # change of a share below which the mixture of two is found
 LEAST_SHARE = 1e-3  # of a state in a row that is looked at for its split
 ENOUGH_WHOLE = 0.2  # of the rows of a state: without missing values, to judge by them alone
+FLAT = 1e-10  # of the largest variance of a state: a direction with less has none
 MOST_JUDGED = 4000  # rows of a state by which its split is judged: of more, every n-th
 LEAST_POINTS = 4.0  # of a state that may be two
 
@@ -146,7 +147,8 @@ class _Pair:
         moments = Moments.of_points(self.features.points, self.weight)
         values, vectors = np.linalg.eigh(moments.scatter)
         along = (self.features.points - moments.mean) @ vectors
-        along /= np.sqrt(np.maximum(values / moments.weight, 1e-300))
+        varies = values > FLAT * values.max()
+        along = np.where(varies, along / np.sqrt(np.where(varies, values / moments.weight, 1.0)), 0)
         shares = self.weight / self.weight.sum()
         kurtosis = shares @ along**4
         axes = {len(values) - 1, int(kurtosis.argmin()), int(kurtosis.argmax())}

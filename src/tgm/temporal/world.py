@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -130,7 +130,7 @@ class World:
         rank = np.full(self.n_states, len(path))
         rank[seen] = first
         order = np.argsort(rank, kind="stable")
-        return World(**{**vars(self), "sums": self.sums.take(order)})
+        return replace(self, sums=self.sums.take(order))
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class World:
         tallies = np.zeros((N_TALLIES, len(wider), sums.n_states))
         transitions[place], tallies[:, place] = sums.transitions, sums.tallies
         sums = ChainSums(sums.moments, transitions, sums.starts, tallies)
-        return World(**{**vars(self), "sums": sums, "action_values": wider})
+        return replace(self, sums=sums, action_values=wider)
 
     def read(self, log: Log) -> tuple[Episodes, FloatArray]:
         """A log as episodes, and (n_rows, n_states) ln densities in units of the log."""
