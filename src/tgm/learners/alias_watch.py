@@ -24,7 +24,7 @@ from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
 QUIET = 500  # steps in which every row did the same again: then nothing looks alike
-LONGEST = 4000  # steps after which one state for each symbol has won
+LONGEST = 20_000  # steps after which one state for each symbol has won
 FIRST_LOOK = 24  # steps
 GROWTH = 1.2  # times the steps of the last look, until the next one,
 LATE_GROWTH = 1.4  # and after QUIET
