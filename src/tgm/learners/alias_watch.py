@@ -40,7 +40,7 @@ CLEAR = 0.99  # probability of the likeliest state of a point, below which it ma
 MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
 NEEDED = 3.0  # nats by which clones must win
-LOST = -100.0  # nats by which one state per symbol has won
+LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
 FOLD_LATER = 1.3  # times the steps at which clones have lost, until episodes are folded again
 
 
@@ -125,7 +125,7 @@ class AliasWatch:
     def _is_for(self, life: CloneLife) -> bool:
         """Whether the evidence is for clones, or one state per symbol leads nowhere."""
         gain = gain_of_clones(life.folding, self.history.episodes)
-        self.is_over = gain < LOST and not self._is_stuck
+        self.is_over = gain < LOST and self._n_steps >= QUIET and not self._is_stuck
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
