@@ -1,10 +1,11 @@
 """A map of a room that looks the same almost everywhere: the agent sees only the walls it touches.
 
-Run it as it is: `.venv/bin/python examples/cognitive_map.py`.
+Run it as it is: `python examples/cognitive_map.py`. The picture needs the extra `figures`.
 """
 
 import gymnasium as gym
 import numpy as np
+from matplotlib.figure import Figure
 
 import tgm
 
@@ -51,22 +52,30 @@ def cognitive_map(agent: tgm.TGMAgent, start: int) -> dict[tuple[int, int], int]
     return {place: state for state, place in places.items()}
 
 
-def main() -> None:
+def main(n_steps: int = 1600) -> Figure:
+    """Train, print the map, and draw it."""
     env = gym.wrappers.TimeLimit(DarkRoom(), max_episode_steps=60)
-    agent = tgm.TGMAgent(env, seed=0).learn(1600)
+    agent = tgm.TGMAgent(env, seed=0).learn(n_steps)
     looks = agent.means[:, 0].astype(int)
     print(f"{agent.n_states} places were told apart, by {len(set(looks))} different looks")
     observation, _ = env.reset(seed=0)
-    start = int(agent.belief(observation).argmax())
-    places = cognitive_map(agent, start)
-    for row, numbers in (("places", agent.state_ids), ("looks", looks)):
-        print(f"\n{row}, as they lie in the agent's map:")
-        for y in sorted({y for _, y in places}, reverse=True):
-            line = [places.get((x, y)) for x in sorted({x for x, _ in places})]
-            print(" ".join("   ." if s is None else f"{numbers[s]:4d}" for s in line))
+    places = cognitive_map(agent, int(agent.belief(observation).argmax()))
+    print("\nlooks, as they lie in the agent's map:")
+    for y in sorted({y for _, y in places}, reverse=True):
+        line = [places.get((x, y)) for x in sorted({x for x, _ in places})]
+        print(" ".join("   ." if state is None else f"{looks[state]:4d}" for state in line))
     best = agent.predict(observation, episode_start=np.array([True]), deterministic=True)[0]
     print(f"\nat the start the best action is '{DarkRoom.action_names[int(best)]}'")
+    figure = Figure(figsize=(4.6, 3.8), layout="constrained")
+    axes = figure.subplots()
+    for (x, y), state in places.items():
+        colour = f"C{sorted(set(looks)).index(looks[state]) % 10}"
+        axes.scatter(x, y, s=900, marker="s", color=colour, alpha=0.5)
+        axes.annotate(str(agent.state_ids[state]), (x, y), ha="center", va="center")
+    axes.set(xticks=[], yticks=[], aspect="equal", title="the agent's map; same colour: same look")
+    axes.margins(0.15)
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    main().savefig("cognitive_map.png")

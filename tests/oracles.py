@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import mpmath as mp
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 mp.mp.dps = 50
 
@@ -323,6 +324,51 @@ def free_energy_terms(
 def free_energy(terms: dict[str, mp.mpf]) -> mp.mpf:
     """F = the ln Q terms less the ln P terms."""
     return mp.fsum(x if name.startswith("log_q_") else -x for name, x in terms.items())
+
+
+def marginalised(belief: Belief, k: int, x: Array) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
+    """One feature of x is NaN: ln of the integral of rho_k over it, its mean and second moment.
+
+    By numerical integration over the missing value, 30 deviations to both sides.
+    """
+    missing = int(np.flatnonzero(np.isnan(x))[0])
+    deviation = mp.sqrt(square(belief.inverse_w[k])[missing, missing] / float(belief.v[k]))
+    middle = mp.mpf(float(belief.m[k, missing]))
+    places = [middle + i * deviation for i in (-30, -8, -4, -2, 0, 2, 4, 8, 30)]
+
+    v, beta = mp.mpf(float(belief.v[k])), mp.mpf(float(belief.beta[k]))
+    constant = expected_log_det(belief, k) - len(x) * (mp.log(2 * mp.pi) + 1 / beta)
+    precision = v * square(belief.inverse_w[k]) ** -1
+    gap = mp.matrix([0 if np.isnan(value) else mp.mpf(float(value)) for value in x])
+    gap -= column(belief.m[k])
+
+    def rho(value: mp.mpf) -> mp.mpf:
+        gap[missing] = value - middle
+        return mp.exp((constant - quadratic(gap, precision)) / 2)
+
+    with mp.workdps(20):
+        total = mp.quad(rho, places)
+        mean = mp.quad(lambda value: value * rho(value), places) / total
+        second = mp.quad(lambda value: value**2 * rho(value), places) / total
+        return mp.log(total), mean, second
+
+
+def stick_breaking(counts: Array, concentration: float) -> tuple[mp.mpf, Numbers, Numbers]:
+    """ln evidence of the counts, E[ln D_k] and E[D_k] (not scaled), most populous first.
+
+    Stick k is broken at a Beta(1, a) share of what is left; later components have what remains.
+    """
+    a = mp.mpf(concentration)
+    evidence, expected, means = mp.mpf(0), [], []
+    before, left = mp.mpf(0), mp.mpf(1)
+    for k, count in enumerate(counts):
+        own, after = 1 + mp.mpf(float(count)), a + mp.fsum(float(n) for n in counts[k + 1 :])
+        evidence += mp.log(mp.beta(own, after) / mp.beta(1, a))
+        expected.append(before + mp.psi(0, own) - mp.psi(0, own + after))
+        before += mp.psi(0, after) - mp.psi(0, own + after)
+        means.append(left * own / (own + after))
+        left *= after / (own + after)
+    return evidence, expected, means
 
 
 # --- transitions and planning ------------------------------------------------------------------
@@ -677,6 +723,13 @@ def regression_predictive_covariance(
         matrix, moment = matrix + point * point.T, moment + point * target.T
     spread = (1 + quadratic(column(at), matrix**-1)) / (nu - n_targets - 1)
     return np.array((residual * spread).tolist(), dtype=float)
+
+
+def share_of_narrower_half(freedom, n_features):
+    """Mean variance below its median, of states of variance 1: by integrating its quantiles."""
+    levels = (np.arange(10_000) + 0.5) / 20_000  # from 0 to 1/2
+    means = [stats.chi2(n_features * f).ppf(levels).mean() / (n_features * f) for f in freedom]
+    return np.average(means, weights=freedom)
 
 
 # --- places that look alike ---------------------------------------------------------------------

@@ -1,19 +1,37 @@
-"""The examples run as they are and say what they promise."""
-
-import runpy
-from pathlib import Path
+"""The examples run, say what they promise and draw a picture; most of them with fewer steps."""
 
 import pytest
+from examples.run_all import HERE, examples, load
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
-SAID = {
-    "cognitive_map.py": "19 places were told apart, by 8 different looks",
-    "own_environment.py": "4 states, at [",
-    "watch_learning.py": "8 states for 8 cells",
+# Example -> (arguments that make it short, what it prints).
+SHORT = {
+    "against_dqn": ({"n_steps": 40, "every": 40, "n_episodes": 1}, "tgm: greedy return"),
+    "cognitive_map": ({}, " places were told apart, by 8 different looks"),
+    "frozen_lake": ({"n_steps": 300, "n_episodes": 5}, "of the episodes reach the goal"),
+    "mountain_car": ({"n_steps": 60, "n_episodes": 1, "n_grid": 4}, "mean return"),
+    "logs_frame": ({"n_rows": 300}, "4 states, near ["),
+    "looks_alike": ({"n_steps": 120}, "16 places that look like 9"),
+    "moving_wall": ({"n_steps": 250, "changes_at": 200}, "the wall moved at step 200"),
+    "own_environment": ({}, "4 states, at ["),
+    "own_strategy": ({"n_steps": 60}, "curious: "),
+    "parquet_stream": ({"n_groups": 2, "n_rows": 500}, "5 components in 1,000 points"),
+    "read_a_run": ({"n_steps": 100}, "maze 27: finished"),
+    "watch_learning": ({}, "8 states for 8 cells"),
 }
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", examples(), ids=lambda path: path.stem)
 def test_an_example_runs(path, capsys):
-    runpy.run_path(str(path), run_name="__main__")
-    assert SAID[path.name] in capsys.readouterr().out
+    arguments, said = SHORT[path.stem]
+    figure = load(path).main(**arguments)
+    assert said in capsys.readouterr().out
+    assert any(axes.has_data() for axes in figure.axes)
+
+
+def test_every_example_is_in_the_gallery_with_its_picture():
+    page = (HERE.parent / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for path in examples():
+        picture = f"images/gallery/{path.stem}.png"
+        assert f"({picture})" in page
+        assert (HERE.parent / "docs" / picture).is_file()
+        assert f"../examples/{path.name}" in page

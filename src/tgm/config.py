@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from tgm.errors import ConfigError
 from tgm.planning.exploration import STRATEGIES
 
@@ -18,9 +20,13 @@ else:
     Exploration = Literal[tuple(STRATEGIES)]  # the names that the command line offers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TGMConfig:
-    """Settings of a TGMAgent. Every field is also a flag of `tgm train`."""
+    """Settings of a TGMAgent. Every field is also a flag of `tgm train`, and a keyword of TGMAgent.
+
+    >>> TGMConfig(gamma=0.95, exploration="greedy")
+    TGMConfig(gamma=0.95, exploration='greedy')
+    """
 
     structure: Structure = "evidence"
     """How states are found: moves weighed by evidence at every step, or mean shift now and then."""
@@ -83,7 +89,19 @@ class TGMConfig:
     temperature: float = 1.0
     """Temperature of softmax exploration, in units of reward."""
 
+    def __repr__(self) -> str:
+        """The settings that differ from the defaults."""
+        own = ", ".join(
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        )
+        return f"TGMConfig({own})"
+
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
+                object.__setattr__(self, name, value.item())  # of NumPy: as Python's own
         for name in ("learn_every", "fix_after", "kept_per_state"):
             _check(self, name, _is_count(getattr(self, name)), "a whole number above 0")
         if self.bandwidth != "auto":

@@ -11,6 +11,10 @@ class ConfigError(TGMError, ValueError):
     """A setting or an argument that cannot be used."""
 
 
+class NotFittedError(TGMError, ValueError, AttributeError):
+    """An estimator that was asked before it was fitted."""
+
+
 class DataError(TGMError, ValueError):
     """An observation, reward, action or logged row that cannot be used."""
 

@@ -257,7 +257,7 @@ def test_without_an_environment_it_acts_but_does_not_learn(trained, tmp_path):
     assert loaded.predict([1.0, 1.0], deterministic=True) == trained.predict(
         [1.0, 1.0], deterministic=True
     )
-    with pytest.raises(ConfigError, match="without an environment"):
+    with pytest.raises(ConfigError, match="has no environment"):
         loaded.learn(10)
 
 
@@ -420,7 +420,7 @@ def test_an_episode_that_ended_is_over_even_if_the_recorder_raises():
     assert agent.is_between_episodes
 
 
-@pytest.mark.parametrize("env", [None, "tgm/Maze-v0", 5])
+@pytest.mark.parametrize("env", [None, 5, object()])
 def test_what_is_no_environment_is_refused(env):
     with pytest.raises(SpaceError, match=r"gymnasium\.make"):
         tgm.TGMAgent(env)

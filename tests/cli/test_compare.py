@@ -44,12 +44,14 @@ def test_the_table_and_the_json_have_the_same_numbers(capsys, tmp_path, monkeypa
     rows = {(row["maze"], row["agent"]): row for row in facts["table"]}
     assert list(rows) == [("25", "tgm"), ("25", "oracle"), ("8", "tgm"), ("8", "oracle")]
     lines = [re.split(r"\s{2,}", line.strip()) for line in captured.out.splitlines()]
-    shown = {(cells[0], cells[1]): cells for cells in lines if tuple(cells[:2]) in rows}
+    shown = {key: [] for key in rows}
+    for cells in lines:  # of two tables
+        shown.get(tuple(cells[:2]), []).extend(cells[2:])
     assert shown.keys() == rows.keys()
     for key, row in rows.items():
         steps = f"{row['solve_steps']:.0f} [{row['solve_low']:.0f}, {row['solve_high']:.0f}]"
-        assert shown[key][2:4] == [f"{row['solved']}/2", steps]
-        assert shown[key][4].startswith(f"{row['return_mean']:.2f} [")
+        assert shown[key][:2] == [f"{row['solved']}/2", steps]
+        assert shown[key][2].startswith(f"{row['return_mean']:.2f} [")
         assert shown[key][-1] == f"{row['seconds_mean']:.2f}"
     assert "8 of 8 trials" in captured.err
     table = read_csv(tmp_path / "comparison" / "results.csv")
@@ -133,6 +135,14 @@ def test_recorded_trials_are_runs(capsys, tmp_path):
         (["--jobs", "0"], "--jobs is 0"),
         (["--check-every", "0"], "--check-every is 0"),
         (["--jobs", "2", "--dask", "tcp://127.0.0.1:1"], "give one"),
+        (["--envs"], "--envs is empty"),
+        (["--envs", "cartpole"], "did you mean 'CartPole-v1'"),
+        (["--envs", "FrozenLake-v1", "--env-args", "size=8"], "takes 'size': FrozenLake-v1 takes"),
+        (["--env-args", "size=8"], "--env-args is for the environments of --envs"),
+        (["--envs", "CartPole-v1", "--agents", "rmax"], "rmax cannot live in CartPole-v1"),
+        (["--envs", "Pendulum-v1", "--agents", "dqn"], "Discrete actions, not Box"),
+        (["--envs", "FrozenLake-v1", "--env-args", "map_name=9x9"], "cannot be made"),
+        (["--envs", "CartPole-v1", "--solved-return", "nan"], "--solved-return is nan"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(arguments, message, capsys, tmp_path, monkeypatch):
@@ -156,3 +166,40 @@ def test_a_maze_without_a_way_to_the_goal_has_no_score(capsys, tmp_path):
     assert code == 0
     assert facts["table"][0]["regret_mean"] is None
     assert facts["overall"][0]["score_mean"] is None
+
+
+def test_any_environment_beside_a_maze(capsys, tmp_path):
+    arguments = ["--envs", "FrozenLake-v1", "CartPole-v1", "--env-args", "is_slippery=false"]
+    arguments += ["--mazes", "8", "--agents", "random", "rmax", "--seeds", "1", "--steps", "60"]
+    arguments += ["--check-every", "60", "--jobs", "1", "--out", str(tmp_path)]
+    assert main(["compare", *arguments]) == 0
+    captured = capsys.readouterr()
+    assert "CartPole-v1 without rmax: rmax is told the true state" in captured.err
+    assert "FrozenLake-v1 is_slippery=false" in captured.out
+    code, facts = compare_json(capsys, "compare", *arguments)
+    assert (code, facts["finished_before"]) == (0, 5)
+    known = {row["maze"]: (row["optimal_return"], row["true_states"]) for row in facts["trials"]}
+    assert known == {
+        "8": (-5.0, 8),
+        "FrozenLake-v1 is_slippery=false": (1.0, 11),
+        "CartPole-v1": (None, None),
+    }
+    assert len(read_csv(tmp_path / "results.csv")) == 5
+
+
+def test_columns_in_which_nothing_is_known_are_left_out(capsys, tmp_path):
+    arguments = ["--envs", "CartPole-v1", "--agents", "random", "--seeds", "1", "--steps", "20"]
+    assert main(["compare", *arguments, "--jobs", "1", "--out", str(tmp_path)]) == 0
+    head = capsys.readouterr().out.splitlines()[0]
+    assert "final return" in head
+    assert not any(word in head for word in ("best", "exact", "states", "regret"))
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(runner, "run_trials", lambda *_, **__: pytest.fail("it ran"))
+    (tmp_path / "file").write_text("")
+    arguments = ["compare", "--mazes", "8", "--agents", "random", "--out"]
+    assert main([*arguments, str(tmp_path / "file" / "out")]) == 2
+    assert "cannot be written" in capsys.readouterr().err

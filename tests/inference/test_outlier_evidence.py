@@ -85,6 +85,7 @@ def test_what_was_never_seen_was_real_if_known_states_do_not_explain_what_follow
 ):
     world = World()
     doubted = step_filter.StepPosterior([], [], 0.4, [], 0.0, 0.6)  # no known state may be meant
-    after = step_filter.StepPosterior([], [], newness, [], 0.0, outlier)
+    known = [(0, 1.0 - newness - outlier)]
+    after = step_filter.StepPosterior([], known, newness, [], 0.0, outlier)
     step = arrival(np.array([2.0, 1.5]), 0, 0)
     assert evidence_of(world).was_real(doubted, step, after) == was_real

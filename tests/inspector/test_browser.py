@@ -1,9 +1,12 @@
 """In a real browser: every view draws the values of the run's files, and all views are linked."""
 
+import csv
 import json
 import shutil
 import urllib.error
 import urllib.request
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ from tgm.inspector.report import report_page
 from tgm.runs import Run
 from tgm.runs.history import FORMAT
 from tgm.runs.lock import Lock
+from tgm.runs.notes import write_notes
 from tgm.transition.rows import LEAST_OUTCOME_COUNT
 
 TRIED = 0.3
@@ -41,8 +45,13 @@ def as_found(request):
 
 
 def ids_in(visit, panel):
-    nodes = visit.page.query_selector_all(f"#{panel} .state")
-    return sorted(int(node.get_attribute("data-id")) for node in nodes)
+    """The states that a drawing shows, as nodes or, of very many, as pixels."""
+    return visit.page.evaluate(
+        """(panel) => { const found = [...document.querySelectorAll(`#${panel} .state`)];
+            const many = document.querySelector(`#${panel} svg.space`)?.drawnIds;
+            return (many ?? found.map((n) => Number(n.dataset.id))).toSorted((a, b) => a - b); }""",
+        panel,
+    )
 
 
 def frame_in_page(visit):
@@ -510,7 +519,7 @@ def test_health_tells_what_python_found(visit, served):
 def test_compare_groups_runs_and_shows_those_without_history(visit, runs_folder):
     visit.show("compare")
     visit.page.wait_for_selector("#compare-returns .js-plotly-plot .scatterlayer")
-    visit.page.select_option("#compare-returns select", "maze 8")
+    visit.page.select_option("#compare-returns select >> nth=0", "maze 8")
     visit.page.wait_for_function(
         "() => document.querySelectorAll('#compare-runs tbody tr').length === 3"
     )
@@ -523,7 +532,9 @@ def test_compare_groups_runs_and_shows_those_without_history(visit, runs_folder)
     assert {"dqn (1)", "tgm (1)", "tgm-paper (1)", "best possible"} <= set(names)
     solved = visit.page.evaluate(
         """() => [...document.querySelectorAll('#compare-runs tbody tr')].map((row) => [
-            row.cells[0].textContent, row.lastChild.textContent])"""
+            row.cells[0].textContent,
+            row.cells[[...document.querySelectorAll('#compare-runs th')]
+                .findIndex((head) => head.textContent.startsWith("solved"))].textContent])"""
     )
     assert dict(solved) == {"a-dqn": "no", "c-paper": "\u2013", "d-maze": "\u2013"}
 
@@ -591,20 +602,22 @@ def test_every_view_of_every_run_draws_in_both_themes(browser, served, runs_fold
         visit.close()
 
 
-def test_four_features_are_shown_by_pairs_and_principal_components(browser, served, runs_folder):
+def test_four_features_are_shown_on_any_axes(browser, served, runs_folder):
+    """Features by name, principal components, and places by the transitions."""
     visit = Visit(browser, served)
     visit.open_run("b-cart-pole")
     run = Run.open(runs_folder / "b-cart-pole")
-    options = visit.page.query_selector_all("#observations select option")
-    assert len(options) == 7
+    choosers = "#observations .axes-control select"
+    words = visit.page.locator(choosers).nth(1).locator("option").all_inner_texts()
+    assert words == ["principal 1", "principal 2", "x1", "x2", "x3", "x4"]
     ids = run.frame_at(250).ids.tolist()
-    for pair in ("", "0,2"):
-        if pair:
-            visit.page.select_option("#observations select", pair)
-            visit.settle()
+    for chooser, axis in ((0, "p1"), (0, "f0"), (1, "f2"), (0, "layout")):
+        visit.page.select_option(f"{choosers} >> nth={chooser}", axis)
+        visit.settle()
         shown = ids_in(visit, "observations")  # of many states the first 2,000 by their weight
         assert len(shown) == min(2000, len(ids))
         assert set(shown) <= set(ids)
+    assert visit.page.evaluate("() => window.tgmInspector.axes") == "layout"
     assert visit.troubles == []
     visit.close()
 
@@ -749,9 +762,181 @@ def test_the_token_leaves_the_address_and_survives_a_reload(browser, served):
     visit.close()
 
 
+def view_of(visit):
+    """What a link to a view must bring back."""
+    return visit.page.evaluate(
+        """() => { const c = window.tgmInspector; return [
+            c.summary.name, c.step, c.selected, c.axes,
+            document.querySelector(".tabs [aria-current=page]").textContent,
+            document.documentElement.dataset.theme ?? null]; }"""
+    )
+
+
+def test_the_address_brings_back_the_view_and_the_newest_run_is_first(browser, served, run):
+    visit = Visit(browser, served)
+    assert view_of(visit)[0] == "d-maze"  # started last
+    chosen = int(run.frame_at(420).ids[1])
+    visit.show("transitions")
+    visit.go_to(420)
+    visit.page.click(f"#graph .state[data-id='{chosen}'] ellipse", force=True)
+    visit.page.select_option("#graph .axes-control select >> nth=0", "layout")
+    visit.page.keyboard.press("t")
+    visit.settle()
+    expected = ["d-maze", 420, chosen, "layout", "Transitions", "dark"]
+    assert view_of(visit) == expected
+    visit.page.wait_for_function("() => location.hash.includes('theme=dark')")
+    assert "token" not in visit.page.url
+    visit.page.reload()
+    visit.page.wait_for_selector("html[data-ready]")
+    visit.settle()
+    assert view_of(visit) == expected
+    # Without the right to use the clipboard the link is shown; it holds the token for a new tab.
+    visit.page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }"
+    )
+    visit.page.keyboard.press("c")
+    visit.page.wait_for_selector("dialog[open] input")
+    link = visit.page.input_value("dialog[open] input")
+    other = Visit(browser, link)
+    assert view_of(other) == expected
+    other.page.evaluate(
+        "() => { location.hash = 'run=nonsense&step=-1&state=x&axes=f9,f9&tab=?'; }"
+    )
+    other.settle()
+    assert view_of(other)[:3] == expected[:3]
+    visit.close()
+    wrong = Visit(browser, served + "&run=nonsense&tab=none&step=9e9&axes=f0,f77")
+    assert view_of(wrong) == ["d-maze", 1100, None, None, "Overview", None]
+    assert "not here" in wrong.page.inner_text(".message")
+    assert [*visit.troubles, *other.troubles, *wrong.troubles] == []
+    other.close()
+    wrong.close()
+
+
+def test_zoom_and_pan_are_shared_and_reach_the_keyboard(visit):
+    visit.go_to(1100)
+    whole = len(ids_in(visit, "observations"))
+    page = visit.page
+    for _ in range(5):
+        page.click("#observations .zoom button >> nth=0")
+    visit.settle()
+    near = page.evaluate("() => window.tgmInspector.zoom")
+    assert near["high"][0] - near["low"][0] < 2
+    assert len(ids_in(visit, "observations")) == len(ids_in(visit, "policy")) < whole
+    page.keyboard.press("ArrowRight")  # the focus is on the buttons: the view moves, not the time
+    visit.settle()
+    assert page.evaluate("() => window.tgmInspector.zoom.low[0]") > near["low"][0]
+    assert page.input_value("#slider") == "1100"
+    page.click("#observations .zoom button >> nth=2")
+    visit.settle()
+    assert len(ids_in(visit, "observations")) == whole
+
+
 def test_a_forged_host_gets_403_from_the_running_server(served):
     address = served.split("#")[0]
     request = urllib.request.Request(address, headers={"Host": "evil.example"})
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request)
     assert refused.value.code == 403
+
+
+def test_runs_are_filtered_sorted_and_grouped_by_a_setting(browser, run, tmp_path):
+    """Three runs that differ in gamma and length; what is dotted is where one has ended."""
+    from tests.inspector.browsing import serve
+
+    for name, gamma, until in (("one", 0.9, 600), ("other", 0.9, 1100), ("third", 0.5, 1100)):
+        folder = tmp_path / name
+        shutil.copytree(run.folder, folder, ignore=shutil.ignore_patterns("history"))
+        facts = json.loads((folder / "run.json").read_text())
+        facts["config"]["gamma"] = gamma
+        (folder / "run.json").write_text(json.dumps(facts | {"seed": len(name)}))
+        lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
+        kept = [line for line in lines if json.loads(line)["step"] <= until]
+        (folder / "metrics.jsonl").write_text("".join(kept))
+    write_notes(tmp_path / "third", add=["odd"])
+    with serve(tmp_path) as url:
+        visit = Visit(browser, url + "&tab=compare")
+        page = visit.page
+        page.wait_for_selector("#compare-returns .js-plotly-plot .scatterlayer")
+
+        def names():
+            visit.settle()
+            return page.locator("#compare-runs tbody tr td:first-child").all_inner_texts()
+
+        assert "gamma" in page.inner_text("#compare-runs thead")
+        page.click("#compare-runs th button:has-text('gamma')")
+        assert names()[0] == "third"
+        page.click("#compare-runs th button:has-text('gamma')")
+        assert names()[-1] == "third"
+        for words, left in (
+            ("gamma=0.9", 2),
+            ("odd", 1),
+            ("seed>3 gamma<0.6", 1),
+            ("nothing", 0),
+            ("", 3),
+        ):
+            page.fill("#compare-runs input[type=search]", words)
+            assert len(names()) == left, words
+        page.select_option("#compare-returns select >> nth=0", "gamma")
+        visit.settle()
+        page.wait_for_function(
+            """() => document.querySelector('#compare-states .plot').data
+                .some((t) => t.name === 'gamma 0.9 (2)')"""
+        )
+        group = page.evaluate(
+            """() => document.querySelector('#compare-states .plot').data.filter((t) =>
+                t.name === 'gamma 0.9 (2)' && t.text)
+                .map((t) => [t.line.dash, t.text[1], Math.max(...t.x)])"""
+        )
+        assert [words for _, words, _ in group] == ["2 of 2 runs", "1 of 2 runs"]
+        assert group[1][0] == "dot"
+        assert group[0][2] < 650
+        assert visit.troubles == []
+        visit.close()
+
+
+def test_pictures_and_tables_are_saved(visit, run):
+    """As SVG and PNG, and as CSV; a text that would be a formula elsewhere is text there too."""
+    visit.go_to(1100)
+    visit.show("transitions")
+
+    def saved(panel, words):
+        visit.page.click(f"#{panel} .save")
+        with visit.page.expect_download() as wanted:
+            visit.page.click(f"dialog[open] button:has-text('{words}')")
+        return Path(wanted.value.path()).read_bytes(), wanted.value.suggested_filename
+
+    svg, name = saved("graph", "SVG")
+    assert name == "d-maze-graph-1100.svg"
+    root = ElementTree.fromstring(svg)
+    n_ellipses = len(list(root.iter("{http://www.w3.org/2000/svg}ellipse")))
+    assert n_ellipses == len(run.frame_at(1100).ids)
+    assert saved("graph", "PNG")[0].startswith(b"\x89PNG")
+    assert saved("matrices", "PNG")[0].startswith(b"\x89PNG")
+    rows = list(csv.reader(saved("states", "table as CSV")[0].decode().splitlines()))
+    assert rows[0][:3] == ["state", "x", "y"]
+    assert len(rows) == 1 + n_ellipses
+    cells = list(csv.reader(saved("matrices", "cells as CSV")[0].decode().splitlines()))
+    assert cells[0] == ["matrix", "row", "column", "value"]
+    visit.show("compare")
+    visit.page.wait_for_selector("#compare-returns .js-plotly-plot .scatterlayer")
+    assert saved("compare-returns", "SVG")[0].lstrip().startswith(b"<svg")
+    guarded = visit.page.evaluate(
+        """async () => { const { csvText } = await import("/static/export.js");
+            return csvText([["=1+1", "@x", "-3", 'a"b,c', null, 2.5]]); }"""
+    )
+    assert guarded == '\'=1+1,\'@x,-3,"a""b,c",,2.5\r\n'
+
+
+def test_matrices_of_many_states_have_labels(visit, run):
+    visit.go_to(1100)
+    visit.show("transitions")
+    visit.page.select_option("#matrices select >> nth=1", "3")
+    visit.page.check("#matrices input[type=checkbox]")
+    visit.settle()
+    shown = visit.page.locator("#matrices .labels-beside:visible span").all_inner_texts()
+    assert shown == [str(id_) for id_ in run.frame_at(1100).ids.tolist()]
+    box = visit.page.locator("#matrices canvas:visible").bounding_box()
+    assert box["height"] >= 14 * len(shown)
+    visit.page.uncheck("#matrices input[type=checkbox]")
+    visit.page.select_option("#matrices select >> nth=1", "all")

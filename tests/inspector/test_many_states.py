@@ -20,14 +20,16 @@ def test_every_view_is_drawn(tmp_path, browser, n_states):
             """() => ({
                 sides: [...document.querySelectorAll("#matrices canvas")].map((c) => c.width),
                 notes: document.querySelector("#matrices").innerText,
-                nodes: document.querySelectorAll("#graph .state").length })"""
+                nodes: document.querySelectorAll("#graph .state").length,
+                states: Number(document.querySelector("#graph svg.space").dataset.states) })"""
         )
         assert visit.troubles == []
         visit.close()
     is_many = n_states > 2000
     assert max(drawn["sides"]) == (800 if is_many else n_states)
     assert ("a cell is 25 states" in drawn["notes"]) == is_many
-    assert drawn["nodes"] == (2000 if is_many else n_states)
+    assert drawn["states"] == (2000 if is_many else n_states)
+    assert drawn["nodes"] == (0 if is_many else n_states)  # very many states are pixels
 
 
 def test_a_cell_of_several_states_shows_the_largest_value(tmp_path, browser):

@@ -12,6 +12,7 @@ from tgm.envs import EnvSpec, load_maze, random_maze
 from tgm.errors import RunError
 from tgm.files import write_arrays
 from tgm.inspector import payload
+from tgm.inspector.entries import world_name
 from tgm.inspector.plain import to_bytes
 from tgm.runs import Run, RunFolder
 from tgm.runs.history import FORMAT
@@ -169,7 +170,7 @@ def test_a_report_does_not_tell_where_the_run_is(run, tmp_path):
     ],
 )
 def test_the_name_of_a_world(world, name):
-    assert payload.world_name(world) == name
+    assert world_name(world) == name
 
 
 def test_page_and_command_line_agree_on_what_is_solved(tmp_path):

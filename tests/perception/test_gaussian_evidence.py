@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from tests.oracles import share_of_narrower_half
 
 from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_evidence import (
     chance_width,
+    pooled_covariance,
+    share_of_half,
     spread_ratio,
     two_sides,
     widest,
@@ -36,8 +39,23 @@ def test_the_wider_half_has_no_say():
     learned = learned_from([wide[0], *narrow, wide[1], alone])
     # 49 degrees of freedom in all: the three narrow ones, with 30, are the first half.
     scatter = sum(len(points) * np.cov(points.T, bias=True) for points in narrow)
-    expected = (10 * FIRST + scatter) / (10 + 30)
-    np.testing.assert_allclose(learned, expected, rtol=1e-9)
+    share = share_of_narrower_half([9.0, 10.0, 10.0, 10.0, 10.0], 2)
+    expected = (10 * FIRST + scatter / share) / (10 + 30)
+    np.testing.assert_allclose(learned, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_points", [2, 3, 5, 20])
+def test_the_narrower_half_of_equally_wide_states_does_not_make_them_narrow(n_points):
+    rng = np.random.default_rng(n_points)
+    scatter = np.array([np.cov(p.T, bias=True) for p in rng.normal(size=(4000, n_points, 2))])
+    prior = ComponentPrior(np.eye(2), 22.0, 0.0, 3.0)
+    weight = np.full(4000, float(n_points))
+    learned = pooled_covariance(prior, weight, n_points * scatter, np.eye(2))
+    np.testing.assert_allclose(learned, np.eye(2), atol=0.1)
+
+
+def test_states_without_points_to_spare_correct_nothing():
+    assert share_of_half(np.zeros(0), 2) == 1.0
 
 
 def test_the_first_guess_is_what_is_known_without_data():

@@ -25,6 +25,7 @@ from tgm.files import write_arrays
 from tgm.files.format import FORMAT as FORMAT_NUMBER
 from tgm.inspector import payload
 from tgm.inspector.catalogue import check_files
+from tgm.inspector.entries import entry
 from tgm.runs import Run
 from tgm.runs.chunk import COLUMNS
 from tgm.runs.history import FORMAT
@@ -211,7 +212,7 @@ def read_all(folder: Path) -> list[Callable[[], object]]:
         lambda run: run.agent(),
         lambda run: next(run.metrics(), None),
         lambda run: next(iter(run.frames(100)), None),
-        payload.entry,
+        entry,
         payload.summary,
         payload.outline,
         lambda run: payload.chunk_bytes(run, run.chunk_steps()[-1]),

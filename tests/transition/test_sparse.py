@@ -143,21 +143,20 @@ def test_what_is_taken_back_whole_is_as_if_it_was_never_tried():
 
 
 @pytest.mark.parametrize(
-    ("counts", "ends", "expected"),
+    ("counts", "expected"),
     [
-        ({1: 2.0}, 0, 2.0),
-        ({1: 0.6, 2: 0.4}, 0, 0.2),  # one try that may have led to either
-        ({1: 5.0, 2: 1.0}, 0, 4.0),
-        ({1: 2.0, 2: 2.0, 3: 2.0}, 0, 6.0),  # random: its tries
-        ({1: 3.5, 2: 0.5, 3: 0.5}, 0, 3.0),  # read with doubt: not random
-        ({1: 1.4, 2: 1.4}, 0, 0.0),  # less than three tries say nothing yet
-        ({1: 1.0, 2: 1.0}, 2, 2.0),  # it ends: where does not matter
+        ({1: 2.0}, 2.0),
+        ({1: 0.6, 2: 0.4}, 0.2),  # one try that may have led to either
+        ({1: 5.0, 2: 1.0}, 4.0),
+        ({1: 2.0, 2: 2.0, 3: 2.0}, 6.0),  # random: its tries
+        ({1: 3.5, 2: 0.5, 3: 0.5}, 3.0),  # read with doubt: not random
+        ({1: 1.4, 2: 1.4}, 0.0),  # less than three tries say nothing yet
     ],
 )
-def test_certainty_by_hand(counts, ends, expected):
+def test_certainty_by_hand(counts, expected):
     model = make()
     for after, count in counts.items():
-        model.add(0, 0, after, count, 0.0, float(ends > 0))
+        model.add(0, 0, after, count, 0.0, 0.0)
     assert model.certainty[0, 0] == pytest.approx(expected)
 
 

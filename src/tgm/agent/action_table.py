@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.distributions import IntArray
-from tgm.errors import SpaceError
+from tgm.errors import DataError, SpaceError
 
 MOST_ACTION = 2**62  # as a number of an action
 MOST_COMBINATIONS = 1000
@@ -87,6 +87,24 @@ class ActionTable:
             return np.asarray(indices + self.starts[0])
         choices = np.stack(np.unravel_index(indices, self.counts), axis=-1)
         return np.asarray(choices + np.array(self.starts))
+
+    def index(self, action: Any, where: str) -> int:
+        """The index of an action as the environment numbers it; the inverse of `action`."""
+        given = np.asarray(action)
+        shape = (len(self.counts),) if self.is_array else ()
+        if given.shape == (1,) and not shape:  # as vectorised environments give it
+            given = given[0]
+        is_whole = given.dtype.kind in "iu" or (
+            given.dtype.kind == "f" and bool((given == np.rint(given)).all())
+        )
+        if given.shape == shape and is_whole:
+            choices = np.atleast_1d(given) - np.array(self.starts)
+            if ((choices >= 0) & (choices < np.array(self.counts))).all():
+                return int(np.ravel_multi_index(tuple(choices.astype(np.intp)), self.counts))
+        ends = [start + count - 1 for start, count in zip(self.starts, self.counts, strict=True)]
+        wanted = ", ".join(f"{a} to {b}" for a, b in zip(self.starts, ends, strict=True))
+        kind = "an array of whole numbers" if self.is_array else "a whole number"
+        raise DataError(f"{where}: the action is {action!r:.100}; it must be {kind}: {wanted}")
 
     def names(self, given: Any) -> tuple[str, ...]:
         """(n_actions,) what a person calls the actions.

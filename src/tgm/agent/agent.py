@@ -11,12 +11,12 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.advice import Adviser
+from tgm.agent.arguments import environment, number_of_steps, seed_number, settings
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
-from tgm.agent.info import EpisodeInfo, LearningInfo
-from tgm.agent.metadata import AgentMetadata
-from tgm.agent.model_file import read_model, write_model
+from tgm.agent.filing import AgentFiles
+from tgm.agent.guided import Guided, GuidedLife
+from tgm.agent.info import EpisodeInfo
 from tgm.agent.progress import Advance, progress
-from tgm.agent.queries import AgentQueries
 from tgm.agent.recording import (
     GOES_ON,
     NO_ACTION,
@@ -27,8 +27,8 @@ from tgm.agent.recording import (
 )
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
-from tgm.errors import ConfigError, NumericsError, RunError, TGMError
-from tgm.files.arrays import ArrayReader
+from tgm.distributions import FloatArray
+from tgm.errors import ConfigError, NumericsError
 from tgm.learners.learner import LearnInfo
 from tgm.learners.make import make_learner
 from tgm.perception.component_map import Move
@@ -42,7 +42,7 @@ NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
-class TGMAgent(AgentQueries):
+class TGMAgent(GuidedLife, AgentFiles):
     """An agent that discovers the states of its world from its observations.
 
     Works in any Gymnasium environment of Box, Discrete, MultiDiscrete or MultiBinary observations,
@@ -50,17 +50,26 @@ class TGMAgent(AgentQueries):
     """
 
     def __init__(
-        self, env: gym.Env[Any, Any], config: TGMConfig | None = None, *, seed: int | None = None
+        self,
+        env: gym.Env[Any, Any] | str,
+        config: TGMConfig | None = None,
+        *,
+        seed: int | None = None,
+        env_kwargs: dict[str, Any] | None = None,
+        **changes: Any,
     ) -> None:
         """Know nothing yet about `env`.
 
         Args:
-            env: the environment to live in.
+            env: the environment to live in, or the id of a registered one.
             config: the settings; TGMConfig() if not given.
             seed: everything random follows from it; drawn from the system if not given.
+            env_kwargs: arguments of an environment that is given by its id.
+            changes: settings of TGMConfig to change, by their names: `gamma=0.95`.
         """
-        interface = Interface.of(env)
-        self._set_up(env, interface, TGMConfig() if config is None else config, seed)
+        config = settings(config, changes)
+        env = environment(env, env_kwargs)
+        self._set_up(env, Interface.of(env), config, seed_number(seed))
         self._adviser.warn_of_features(env.observation_space, stacklevel=3)
 
     def _set_up(
@@ -70,12 +79,9 @@ class TGMAgent(AgentQueries):
         config: TGMConfig,
         seed: int | None,
     ) -> None:
-        is_whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-        if seed is not None and (not is_whole or seed < 0):
-            raise ConfigError(f"seed is {seed!r}; it must be a whole number from 0")
         self.env = env
         self.config = config
-        self.seed = secrets.randbits(64) if seed is None else int(seed)
+        self.seed = secrets.randbits(64) if seed is None else seed
         self.interface = interface
         self.n_steps = 0
         self.n_episodes = 0
@@ -84,7 +90,7 @@ class TGMAgent(AgentQueries):
         self._active = self._learner  # who learns from the steps of this episode
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
-        self.is_between_episodes = True
+        self.is_between_episodes, self.is_guided = True, False
         self._episode_return = 0.0
         self._episode_length = 0
         self._finished: list[EpisodeInfo] = []
@@ -99,10 +105,12 @@ class TGMAgent(AgentQueries):
 
     def learn(
         self,
-        n_steps: int,
+        n_steps: int | None = None,
         callback: Callback | Iterable[Callback] | None = None,
         progress_bar: bool = False,
         run_dir: str | Path | Recorder | None = None,
+        *,
+        total_timesteps: int | None = None,
     ) -> Self:
         """Live for `n_steps` more steps; goes on where the last call stopped, mid-episode too.
 
@@ -113,27 +121,49 @@ class TGMAgent(AgentQueries):
             progress_bar: show how far it is.
             run_dir: a directory to record the run in. It must not exist yet, unless the agent
                 comes from its newest checkpoint (`tgm.runs.resume`). Or a recorder of your own.
+            total_timesteps: another name of `n_steps`, as in Stable-Baselines3.
         """
-        if isinstance(n_steps, bool) or not isinstance(n_steps, int | np.integer) or n_steps < 1:
-            raise ConfigError(f"n_steps is {n_steps!r}; it must be a whole number above 0")
+        n_steps = number_of_steps(n_steps, total_timesteps)
         if self.env is None:
-            raise ConfigError("the agent was loaded without an environment; load(..., env=env)")
+            raise ConfigError(
+                "the agent has no environment: set_env(env), load(..., env=env), or choose the "
+                "actions yourself (start_episode, observe)"
+            )
+        if self.is_guided and not self.is_between_episodes:
+            self._abandon_episode()  # the environment is elsewhere
         callbacks = as_callbacks(callback)
         if isinstance(run_dir, str | Path):
-            run_dir = open_recorder(self, Path(run_dir), self.n_steps + int(n_steps))
+            run_dir = open_recorder(self, Path(run_dir), self.n_steps + n_steps)
         self._recorder = run_dir
         try:
-            with progress(int(n_steps), progress_bar) as advance:
-                self._live(int(n_steps), callbacks, advance)
+            with progress(n_steps, progress_bar) as advance:
+                self._live(n_steps, callbacks, advance)
         except BaseException as error:
             self._close_recorder(error)
             raise
         self._close_recorder()
         return self
 
-    def _live(self, n_steps: int, callbacks: tuple[Callback, ...], advance: Advance | None) -> None:
+    def set_env(
+        self, env: gym.Env[Any, Any] | str, *, env_kwargs: dict[str, Any] | None = None
+    ) -> Self:
+        """Live in another environment of the same spaces from now on, in a new episode."""
+        env = environment(env, env_kwargs)
+        self.interface.check_fits(Interface.of(env))
+        if not self.is_between_episodes:
+            self._abandon_episode()
+        self.env = env
+        return self
+
+    def _live(
+        self,
+        n_steps: int,
+        callbacks: tuple[Callback, ...] = (),
+        advance: Advance | None = None,
+        guided: Guided | None = None,
+    ) -> None:
         for _ in range(n_steps):
-            self._step()
+            self._step(guided)
             if advance is not None:
                 advance(self)
             goes_on = True
@@ -187,11 +217,14 @@ class TGMAgent(AgentQueries):
         else:
             recorder.close("failed", str(error))
 
-    def _step(self) -> None:
-        """One step of the environment; bad data raises before anything is learned from it."""
+    def _step(self, guided: Guided | None) -> None:
+        """One step of the environment; bad data raises before anything is learned from it.
+
+        With `guided`, somebody else chose the action: the choice of the agent is not used. It is
+        made all the same, because the agent plans when it chooses.
+        """
         if self.is_between_episodes:
             self._begin_episode()
-        assert self.env is not None
         where = f"step {self.n_steps + 1}"
         try:
             action = _computed(where, self._active.choose, self.n_steps, self._rng)
@@ -200,8 +233,11 @@ class TGMAgent(AgentQueries):
                     f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
                     f"be from 0 to {self.interface.n_actions - 1}"
                 )
-            answer = self.env.step(self.interface.actions.action(action))
-            raw, raw_reward, terminated, truncated, _ = answer
+            if guided is None:
+                answer = self.env.step(self.interface.actions.action(action))  # type: ignore[union-attr]
+                raw, raw_reward, terminated, truncated, _ = answer
+            else:
+                action, raw, raw_reward, terminated, truncated = guided
             observation, reward = self.interface.outcome(raw, raw_reward, where)
             learn = self._active.observe
             info = _computed(where, learn, action, reward, observation, terminated=bool(terminated))
@@ -222,110 +258,30 @@ class TGMAgent(AgentQueries):
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
             self._recorder.observed(observation, action, reward, end, info)
 
-    def _begin_episode(self) -> None:
-        assert self.env is not None
-        seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
-        raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
+    def _begin_episode(self, guided: FloatArray | None = None) -> None:
+        """Begin an episode: with a reset, or from an observation that was checked."""
         where = f"reset of episode {self.n_episodes + 1}"
-        observation = self.interface.observation(raw, where)
+        if guided is None:
+            assert self.env is not None
+            seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
+            raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
+            observation = self.interface.observation(raw, where)
+        else:
+            observation = guided
         self._active = self._learner.active
         info = _computed(where, self._active.begin, observation)
         self._moves += info.moves
         self._n_evicted += info.n_evicted
-        self.is_between_episodes = False
+        self.is_between_episodes, self.is_guided = False, guided is not None
         self._episode_return, self._episode_length = 0.0, 0
         self.n_episodes += 1
         if self._recorder is not None:
             self._recorder.observed(observation, NO_ACTION, 0.0, GOES_ON, info)
 
-    def episode(self, *, terminated: bool = False) -> EpisodeInfo:
-        """The newest episode, as far as it is."""
-        return EpisodeInfo(
-            self.n_episodes, self.n_steps, self._episode_return, self._episode_length, terminated
-        )
-
     def _abandon_episode(self) -> None:
         """The next step begins a new episode."""
         self._active.end_episode()
         self.is_between_episodes = True
-
-    def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
-        """The record of a learning step that was just done."""
-        return LearningInfo(
-            step=self.n_steps,
-            episode=self.n_episodes,
-            n_states=self.n_states,
-            n_fixed=self._learner.n_fixed,
-            n_kept=self._learner.n_kept,
-            n_forgotten=lesson.n_forgotten,
-            free_energy=lesson.free_energy,
-            free_energy_terms=lesson.free_energy_terms,
-            free_energy_path=lesson.free_energy_path,
-            moves=lesson.moves,
-            episodes=episodes,
-            advice=tuple(str(one) for one in self.advice),
-        )
-
-    # --- files --------------------------------------------------------------------------------
-
-    def save(self, path: str | Path, notes: dict[str, Any] | None = None) -> None:
-        """Write what the agent knows to a model file; no code is in it, only arrays and JSON.
-
-        What was learned in an episode under way is part of it; its place in the environment cannot
-        be: a loaded agent begins a new one. Saved between two episodes and loaded, the agent goes
-        on as if it had never stopped, to the bit. The file is loaded before it gets its name: a
-        RunError says why it cannot be, and an older one stays.
-
-        Args:
-            path: the file; it is replaced, whole or not at all.
-            notes: anything that JSON can hold, to be kept in the file's facts.
-        """
-        facts = AgentMetadata(
-            self.config,
-            self.seed,
-            self.interface,
-            self.n_steps,
-            self.n_episodes,
-            self._rng.bit_generator.state,
-            self._predict_rng.bit_generator.state,
-            self._moves,
-            self._n_evicted,
-            self._finished,
-            notes or {},
-        )
-        write_model(Path(path), self._learner.to_arrays(), facts.to_dict(), type(self).load)
-
-    @classmethod
-    def load(cls, path: str | Path, env: gym.Env[Any, Any] | None = None) -> Self:
-        """An agent from a model file; without `env` it can act and explain, but not learn.
-
-        Everything is checked before it is used; a RunError names what does not fit.
-        """
-        return cls.load_with_notes(path, env)[0]
-
-    @classmethod
-    def load_with_notes(
-        cls, path: str | Path, env: gym.Env[Any, Any] | None = None
-    ) -> tuple[Self, dict[str, Any]]:
-        """The same, and the notes that `save` was given."""
-        arrays, saved = read_model(Path(path))
-        try:
-            facts = AgentMetadata.from_dict(saved)
-            if env is not None and not Interface.of(env).fits(facts.interface):
-                raise RunError(f"the model is of another environment: {facts.interface}")
-            agent = cls.__new__(cls)
-            agent._set_up(env, facts.interface, facts.config, facts.seed)
-            agent._learner.restore(ArrayReader(arrays))
-            agent._moves, agent._n_evicted = facts.pending_moves, facts.n_evicted
-            agent.n_steps, agent.n_episodes = facts.n_steps, facts.n_episodes
-            agent._rng.bit_generator.state = facts.exploration_rng
-            agent._predict_rng.bit_generator.state = facts.predict_rng
-            agent._finished = facts.pending_episodes
-        except KeyError as error:
-            raise RunError(f"{path}: {error} is missing") from None
-        except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
-            raise RunError(f"{path}: {error}") from None
-        return agent, facts.notes
 
     def _stream(self, purpose: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))

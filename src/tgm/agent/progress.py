@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import IO, Protocol, cast
 
@@ -18,7 +19,9 @@ class HasStates(Protocol):
 
 Advance = Callable[[HasStates], None]
 
-PLAIN_LINES = 10  # lines in all where there is no terminal
+PLAIN_LINES = 10  # lines in all where there is no terminal, or more if it takes long:
+PLAIN_SECONDS = 30.0  # at least one in this time
+BAR_SECONDS = 0.2  # between two moves of the bar
 
 
 class QuietStderr:
@@ -97,30 +100,32 @@ def _bar(n_steps: int) -> Iterator[Advance]:
         TextColumn("{task.fields[states]} states"),
         TimeRemainingColumn(),
     )
-    refresh_every = max(1, n_steps // 200)
     # A closed standard output stays closed: rich would leave one of its own in its place.
     console = Console(file=QuietStderr().as_file())
     with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
         task = bar.add_task("learn", total=n_steps, states=0)
-        done = 0
+        done, moved_at = 0, 0.0
 
         def advance(agent: HasStates) -> None:
-            nonlocal done
+            nonlocal done, moved_at
             done += 1
-            if done % refresh_every == 0 or done == n_steps:
+            now = time.monotonic()
+            if now - moved_at >= BAR_SECONDS or done == n_steps:
+                moved_at = now
                 bar.update(task, completed=done, states=agent.n_states)
 
         yield advance
 
 
 def _plain(n_steps: int) -> Advance:
-    done = 0
+    done, told_at = 0, time.monotonic()
     every = max(1, n_steps // PLAIN_LINES)
 
     def advance(agent: HasStates) -> None:
-        nonlocal done
+        nonlocal done, told_at
         done += 1
-        if done % every == 0:
+        if done % every == 0 or time.monotonic() - told_at >= PLAIN_SECONDS:
+            told_at = time.monotonic()
             tell(f"learning: step {done} of {n_steps}, {agent.n_states} states")
 
     return advance

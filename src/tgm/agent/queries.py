@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from tgm.agent.diagnosis import ONE_STATE, Advice, Signs, diagnose
 from tgm.agent.explanation import Explanation
+from tgm.agent.info import EpisodeInfo, LearningInfo
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.inference.step_filter import DROPPED
-from tgm.learners.learner import Context, FeatureUse, Learner
+from tgm.learners.learner import Context, FeatureUse, Learner, LearnInfo
 from tgm.perception.observation_model import StateId
 from tgm.planning import draw, greedy
 
@@ -31,8 +33,19 @@ class AgentQueries:
     config: TGMConfig
     n_steps: int
     n_episodes: int
+    env: gym.Env[Any, Any] | None
     _learner: Learner
     _predict_rng: np.random.Generator
+    _episode_return: float
+    _episode_length: int
+
+    def __repr__(self) -> str:
+        """Where it lives, what it found, and its settings."""
+        spec = None if self.env is None else self.env.spec
+        where = "no environment" if self.env is None else type(self.env.unwrapped).__name__
+        where = where if spec is None else spec.id
+        found = f"{self.n_states} states after {self.n_steps} steps, {self.n_episodes} episodes"
+        return f"<{type(self).__name__} in {where}: {found}; {self.config!r}>"
 
     def predict(
         self,
@@ -198,6 +211,31 @@ class AgentQueries:
             varies=use.varies and self.config.max_states != 1,
         )
         return diagnose(signs)
+
+    # --- records ----------------------------------------------------------------------------------
+
+    def episode(self, *, terminated: bool = False) -> EpisodeInfo:
+        """The newest episode, as far as it is."""
+        return EpisodeInfo(
+            self.n_episodes, self.n_steps, self._episode_return, self._episode_length, terminated
+        )
+
+    def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+        """The record of a learning step that was just done."""
+        return LearningInfo(
+            step=self.n_steps,
+            episode=self.n_episodes,
+            n_states=self.n_states,
+            n_fixed=self._learner.n_fixed,
+            n_kept=self._learner.n_kept,
+            n_forgotten=lesson.n_forgotten,
+            free_energy=lesson.free_energy,
+            free_energy_terms=lesson.free_energy_terms,
+            free_energy_path=lesson.free_energy_path,
+            moves=lesson.moves,
+            episodes=episodes,
+            advice=tuple(str(one) for one in self.advice),
+        )
 
     @property
     def learner(self) -> Learner:

@@ -53,11 +53,21 @@ class Interface:
     @classmethod
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
         """The interface of an environment, or a SpaceError that names the space."""
-        if not isinstance(env, gym.Env):
-            raise SpaceError(
-                f"the environment is {env!r:.100}; wanted one of Gymnasium: gymnasium.make(id)"
-            )
-        parts = parts_of(env.observation_space)
+        world = env.unwrapped
+        given_actions = getattr(world, "action_names", None)
+        given_features = getattr(world, "feature_names", None)
+        return cls.of_spaces(env.observation_space, env.action_space, given_actions, given_features)
+
+    @classmethod
+    def of_spaces(
+        cls,
+        observation_space: gym.Space[Any],
+        action_space: gym.Space[Any],
+        action_names: Any = None,
+        feature_names: Any = None,
+    ) -> Interface:
+        """The interface of two spaces; names that do not fit them are not used."""
+        parts = parts_of(observation_space)
         n_features = sum(part.size for part in parts)
         of_boxes = sum(part.size for part in parts if not part.is_categorical)
         if of_boxes > MOST_FEATURES:
@@ -65,9 +75,8 @@ class Interface:
                 f"an observation has {of_boxes} features in a Box; at most {MOST_FEATURES} can "
                 "be used: choose or compute fewer (gymnasium.wrappers.TransformObservation)"
             )
-        actions = ActionTable.of(env.action_space)
-        names = actions.names(getattr(env.unwrapped, "action_names", None))
-        given = getattr(env.unwrapped, "feature_names", None)
+        actions = ActionTable.of(action_space)
+        names, given = actions.names(action_names), feature_names
         fits = isinstance(given, Sequence) and len(given) == n_features <= MOST_NAMED
         fits = fits and len({str(name) for name in given or ()}) == n_features  # all different
         given = tuple(str(name) for name in given) if fits and given is not None else ()
@@ -107,6 +116,20 @@ class Interface:
     def fits(self, other: Interface) -> bool:
         """Whether an agent for one can live in the other; names do not matter."""
         return self.parts == other.parts and self.actions == other.actions
+
+    def check_fits(self, other: Interface) -> None:
+        """A SpaceError if an agent for this cannot live in the other."""
+        if not self.fits(other):
+            raise SpaceError(
+                f"the agent is of another environment: it has learned with {self.summary}, and "
+                f"this one has {other.summary}"
+            )
+
+    @property
+    def summary(self) -> str:
+        """Its sizes in words."""
+        shapes = ", ".join(f"{part.kind} {list(part.shape)}" for part in self.parts[:3])
+        return f"observations of {self.n_features} features ({shapes}) and {self.n_actions} actions"
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:

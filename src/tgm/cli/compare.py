@@ -2,50 +2,65 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
+import math
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tgm.agent.progress import QuietStderr
 from tgm.cli.flags import Switch, optional
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
-from tgm.cli.output import plain, print_json, print_lines, print_table, say
+from tgm.cli.output import print_json, print_lines, print_table, say
 from tgm.cli.streams import OutputError
-from tgm.envs import maze_names
+from tgm.cli.trial_progress import show_progress
+from tgm.envs import EnvSpec, maze_names
+from tgm.envs.registry import argument_names, parse_env_args, registered_env
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_extras
 from tgm.experiments.comparison import Comparison, compare, make_trials
 from tgm.experiments.comparison.analysis import per_agent, per_maze
-from tgm.experiments.comparison.compare import TrialOutcome
+from tgm.experiments.comparison.compare import TrialOutcome, run_any_trial
+from tgm.experiments.comparison.sweep import without_misfits
 from tgm.experiments.comparison.trial_store import RESULTS_FILE, TrialStore
 from tgm.experiments.harness.pool import usable_cores
-from tgm.experiments.harness.trial import run_trial
 
-PLAIN_LINES = 20  # of progress in all, where there is no terminal
+MAZE_AGENTS = ("tgm", "tgm-paper", "dqn", "a2c")  # by default
+ENV_AGENTS = ("tgm", "dqn", "ppo", "random")  # the same with --envs
 
 
 @dataclass(frozen=True)
 class Compare:
-    """Train several agents in several mazes, with several seeds, and compare them.
+    """Train several agents in several worlds, with several seeds, and compare them.
 
-    A trial is one agent in one maze with one seed. Each finished trial is a small file that is
+    A trial is one agent in one world with one seed. Each finished trial is a small file that is
     never overwritten: called again, the command continues with the trials that are missing.
     """
 
-    mazes: tuple[str, ...] = maze_names()
+    mazes: Annotated[
+        tuple[str, ...] | None,
+        optional("[MAZE ...]", "(default: all of `tgm mazes`, unless --envs is given)"),
+    ] = None
     """Mazes: names from `tgm mazes`, or maze files."""
 
-    agents: tuple[str, ...] = ("tgm", "tgm-paper", "dqn", "a2c")
-    """Agents: tgm, tgm-paper; dqn, a2c, ppo with the paper's settings; dqn-tuned, a2c-tuned,
-    ppo-tuned; random; oracle, which observes the true cell."""
+    envs: Annotated[tuple[str, ...] | None, optional("[ID ...]")] = None
+    """Other Gymnasium environments, by their ids; module:id imports the module first."""
+
+    env_args: Annotated[tuple[str, ...], optional("[NAME=VALUE ...]")] = ()
+    """Arguments of --envs, as in `tgm train`; each environment gets those that it takes."""
+
+    solved_return: Annotated[float | None, optional("RETURN")] = None
+    """Mean greedy return from which on one of --envs counts as solved. By default its own
+    threshold; where its rules are open and it has none, the best return less 5 %."""
+
+    agents: Annotated[
+        tuple[str, ...] | None,
+        optional("[AGENT ...]", "(default: tgm tgm-paper dqn a2c; with --envs tgm dqn ppo random)"),
+    ] = None
+    """Agents: tgm, tgm-paper; dqn, a2c, ppo, in mazes with the paper's settings, elsewhere with
+    those of RL Zoo or of their library; dqn-tuned, a2c-tuned, ppo-tuned for mazes; random; oracle,
+    which observes the true cell of a maze; rmax and psrl, which are told the true state."""
 
     maze_flags: Annotated[MazeFlags, tyro.conf.OmitArgPrefixes] = field(default_factory=MazeFlags)
     """Noise and time limit of the mazes."""
@@ -60,7 +75,8 @@ class Compare:
     """Training steps of each trial."""
 
     check_every: Annotated[
-        int | None, optional("STEPS", "(default: 10 up to step 1,000, then 100)")
+        int | None,
+        optional("STEPS", "(default: in mazes 10 up to step 1,000, then 100; else 20 checks)"),
     ] = None
     """Steps between greedy checks."""
 
@@ -83,22 +99,28 @@ class Compare:
     def run(self) -> int:
         """Compare, print the tables, and return the exit code."""
         self._check()
-        specs = [self.maze_flags.request(maze=name).spec() for name in self.mazes]
+        specs = [self.maze_flags.request(maze=name).spec() for name in self._mazes]
+        specs += self._environments()
         seeds = range(self.first_seed, self.first_seed + self.seeds)
-        trials = make_trials(specs, self.agents, seeds, self.steps, self.check_every)
+        wanted = make_trials(
+            specs, self._agents, seeds, self.steps, self.check_every, self.solved_return
+        )
+        trials, misfits = without_misfits(wanted)
         for spec in specs:
             warn_of_limit(spec)
+        for misfit in misfits:
+            say(f"tgm: {misfit.world} without {misfit.agent}: {misfit.why}")
         if self.dask is None:
-            check_extras(self.agents)
+            check_extras(self._agents)
         runs = self.out.resolve() / "runs" if self.record else None
-        with _progress(len(trials)) as advance:
+        with show_progress("comparing", len(trials)) as advance:
             comparison = compare(
                 trials,
                 TrialStore(self.out),
                 jobs=usable_cores() if self.jobs is None else self.jobs,
                 dask=self.dask,
                 on_outcome=advance,
-                work=partial(run_trial, record=runs),
+                work=partial(run_any_trial, record=runs),
             )
         for failure in comparison.failures:
             say(f"tgm: {failure.trial.name} failed: {failure.error}")
@@ -110,9 +132,15 @@ class Compare:
         return 1 if comparison.failures else 0
 
     def _check(self) -> None:
-        for name in ("mazes", "agents"):
-            if not getattr(self, name):
+        for name in ("mazes", "envs", "agents"):
+            if getattr(self, name) == ():
                 raise ConfigError(f"--{name} is empty; name at least one")
+        given = {"--env-args": self.env_args, "--solved-return": self.solved_return is not None}
+        for flag, is_given in given.items():
+            if is_given and self.envs is None:
+                raise ConfigError(f"{flag} is for the environments of --envs; give both")
+        if self.solved_return is not None and not math.isfinite(self.solved_return):
+            raise ConfigError(f"--solved-return is {self.solved_return}; it must be a number")
         for flag, value in (("seeds", self.seeds), ("steps", self.steps)):
             if value < 1:
                 raise ConfigError(f"--{flag} is {value}; it must be above 0")
@@ -123,6 +151,36 @@ class Compare:
             raise ConfigError(f"--first-seed is {self.first_seed}; it must be at least 0")
         if self.dask is not None and self.jobs is not None:
             raise ConfigError("--jobs and --dask are two different places to run; give one")
+
+    @property
+    def _mazes(self) -> tuple[str, ...]:
+        if self.mazes is None:
+            return maze_names() if self.envs is None else ()
+        return self.mazes
+
+    @property
+    def _agents(self) -> tuple[str, ...]:
+        if self.agents is None:
+            return MAZE_AGENTS if self.envs is None else ENV_AGENTS
+        return self.agents
+
+    def _environments(self) -> list[EnvSpec]:
+        """The environments of --envs, each with the arguments that it takes."""
+        options = parse_env_args(self.env_args)
+        found: list[EnvSpec] = []
+        taken: set[str] = set()
+        for env_id in self.envs or ():
+            spec = registered_env(env_id)
+            names = argument_names(spec.id)
+            own = {k: v for k, v in options.items() if names is None or k in names}
+            taken |= own.keys()
+            found.append(registered_env(env_id, own))
+        if unknown := [name for name in options if name not in taken]:
+            takes = "; ".join(
+                f"{spec.name} takes {', '.join(argument_names(spec.id) or ())}" for spec in found
+            )
+            raise ConfigError(f"--env-args: none of --envs takes '{unknown[0]}': {takes}")
+        return found
 
     def _print(self, comparison: Comparison) -> None:
         table, overall = per_maze(comparison.rows), per_agent(comparison.rows)
@@ -144,52 +202,62 @@ class Compare:
         if not table:
             print_lines("no trial was finished")
             return
-        print_table(_MAZE_HEADS, [_maze_cells(row) for row in table])
-        print_lines("")
+        _print_worlds(table)
         print_table(_AGENT_HEADS, [_agent_cells(row, overall[0]) for row in overall])
         print_lines("", *_NOTES)
         before = f", {comparison.n_before} of them from before" if comparison.n_before else ""
         print_lines(f"{len(comparison.rows)} trials{before}: {self.out / RESULTS_FILE}")
 
 
-_MAZE_HEADS = (
-    "maze",
-    "agent",
-    "solved",
-    "steps to solve",
-    "final return",
-    "last 100 episodes",
-    "regret",
-    "states",
-    "seconds",
-)
-_AGENT_HEADS = ("all mazes", "solved", "score", "slower than the first", "seconds")
+_FIRST_PART = ("solved", "steps to solve", "final return", "solved from", "best")
+_AGENT_HEADS = ("all worlds", "solved", "score", "slower than the first", "seconds")
 _NOTES = (
-    "steps to solve: median [95 % interval]; a run that never solves counts as longer than all",
-    "final return: interquartile mean of greedy episodes [95 % interval]; score: it, from 0 to 1",
-    "last 100 episodes: mean reward while training (standard deviation); regret: reward lost",
+    "steps to solve: median [95 % interval]; one that never solves counts as longest",
+    "final return: interquartile mean of greedy episodes [95 % interval]",
+    "score: the final return, from 0 to 1; regret: reward lost while training",
+    "last 100 episodes: mean reward while training (standard deviation)",
     "seconds: of training alone",
 )
 
 
-def _maze_cells(row: dict[str, Any]) -> tuple[str, ...]:
+def _print_worlds(table: list[dict[str, Any]]) -> None:
+    """Worlds and agents, in two tables that fit 80 columns; without what is not known anywhere."""
+    rows = [_world_cells(row) for row in table]
+    key, heads = ["world", "agent"], [h for h in rows[0] if any(row[h] != "-" for row in rows)]
+    first = [head for head in heads if head in _FIRST_PART]
+    second = [head for head in heads if head not in (*key, *_FIRST_PART)]
+    for part in (key + first, key + second):
+        print_table(part, [[row[head] for head in part] for row in rows])
+        print_lines("")
+
+
+def _world_cells(row: dict[str, Any]) -> dict[str, str]:
     steps, *ends = (
         _number(row[name], ".0f", "never") for name in ("solve_steps", "solve_low", "solve_high")
     )
     recent = "-"
     if row["recent_reward_mean"] is not None:
         recent = f"{row['recent_reward_mean']:.1f} ({row['recent_reward_deviation']:.1f})"
-    return (
-        row["maze"],
-        row["agent"],
-        f"{row['solved']}/{row['runs']}",
-        "never" if ends[0] == "never" else f"{steps} [{', '.join(ends)}]",
-        f"{row['return_mean']:.2f} [{row['return_low']:.2f}, {row['return_high']:.2f}]",
-        recent,
-        _number(row["regret_mean"], ".0f"),
-        _number(row["states_median"], "g"),
-        f"{row['seconds_mean']:.2f}",
-    )
+    can_be_solved = row["solved_return"] is not None or row["solved"]
+    has_truth = row["true_states"] is not None
+    return {
+        "world": row["maze"],
+        "agent": row["agent"],
+        "solved": f"{row['solved']}/{row['runs']}" if can_be_solved else "-",
+        "steps to solve": "-"
+        if not can_be_solved
+        else ("never" if ends[0] == "never" else f"{steps} [{', '.join(ends)}]"),
+        "final return": f"{row['return_mean']:.2f} [{row['return_low']:.2f}, "
+        f"{row['return_high']:.2f}]",
+        "solved from": _number(row["solved_return"], ".4g"),
+        "best": _number(row["optimal_return"], ".4g"),
+        "last 100 episodes": recent,
+        "regret": _number(row["regret_mean"], ".0f"),
+        "states": _number(row["states_median"], "g"),
+        "of": _number(row["true_states"], "g") if has_truth else "-",
+        "exact": f"{row['exact']}/{row['runs']}" if row["exact"] is not None else "-",
+        "seconds": f"{row['seconds_mean']:.2f}",
+    }
 
 
 def _agent_cells(row: dict[str, Any], first: dict[str, Any]) -> tuple[str, ...]:
@@ -213,41 +281,8 @@ def _number(value: float | None, form: str, without: str = "-") -> str:
 def _identity(outcome: TrialOutcome) -> dict[str, Any]:
     trial = outcome.trial
     return {
-        "maze": trial.maze.name,
+        "maze": trial.world,
         "agent": trial.agent,
         "seed": trial.seed,
         "steps": trial.steps,
     }
-
-
-@contextlib.contextmanager
-def _progress(n_trials: int) -> Iterator[Callable[[TrialOutcome], None]]:
-    """Yields a function to call with each outcome: a bar on a terminal, else lines now and then."""
-    stderr = QuietStderr()
-    if not stderr.isatty():
-        yield _plain_progress(n_trials)
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    console = Console(file=stderr.as_file())
-    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
-        task = bar.add_task("comparing", total=n_trials)
-        yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
-
-
-def _plain_progress(n_trials: int) -> Callable[[TrialOutcome], None]:
-    done = 0
-    every = max(1, n_trials // PLAIN_LINES)
-
-    def advance(outcome: TrialOutcome) -> None:
-        nonlocal done
-        done += 1
-        if done % every == 0:
-            what = "failed" if outcome.result is None else "done"
-            say(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
-
-    return advance

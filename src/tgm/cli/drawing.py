@@ -16,7 +16,7 @@ COLOURS = {"learned": "green", "duplicated": "yellow", "fused": "dark_orange", "
 MARKS = {"learned": " ", "duplicated": "+", "fused": "~", "missing": "?"}
 
 LEGEND = (
-    "arrows: greedy action in each cell, ● eat; "
+    "arrows: greedy action in each cell, ● eat;\n"
     "+ several states in one cell, ~ fused with a neighbour, ? not learned"
 )
 

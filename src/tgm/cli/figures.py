@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from tgm.cli.flags import Switch
+from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines, say
 from tgm.errors import ConfigError
 from tgm.experiments.figures.drawing import Settings
@@ -22,8 +23,8 @@ class Figures:
     out: Path = Path("figures")
     """Folder for the images and the page, index.html; figures already there are replaced."""
 
-    only: tuple[int, ...] = ()
-    """Numbers of the figures to draw; all of them by default."""
+    only: Annotated[tuple[int, ...], optional("[N ...]", "(default: all of them)")] = ()
+    """Numbers of the figures to draw."""
 
     seed: int = 0
     """Everything random follows from it: the same seed gives the same files."""
@@ -31,7 +32,7 @@ class Figures:
     quick: Switch = False
     """Fewer seeds and fewer steps; the numbers of the claims are then rough."""
 
-    results: Path | None = None
+    results: Annotated[Path | None, optional("PATH")] = None
     """Learning curves for figure 13: the folder of a `tgm compare`, or a CSV file. Without it the
     curves of both TGM presets are computed here."""
 

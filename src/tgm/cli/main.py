@@ -20,6 +20,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
+from tgm.cli.help_text import help_of, wide_enough
 from tgm.cli.output import one_line, say, speak_plainly
 from tgm.cli.streams import (
     OutputError,
@@ -36,12 +37,16 @@ COMMANDS = {
     "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
     "train": ("tgm.cli.train", "Train", "train an agent and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
+    "fit": ("tgm.cli.fit", "Fit", "states and transitions of logged trajectories"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
+    "note": ("tgm.cli.note", "Note", "tags and a note that stay in a run"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
+    "bsuite": ("tgm.cli.bsuite", "Bsuite", "the agent in the behaviour suite, with its scores"),
     "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
     "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
     "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
+    "completion": ("tgm.cli.completion", "Completion", "a script for the shell: bash or zsh"),
 }
 
 OUTPUT_LOST = 74  # EX_IOERR of sysexits.h
@@ -134,7 +139,11 @@ def _parse(name: str, arguments: list[str]) -> Command:
     start = {"default": command_class.defaults(arguments)} if name == "train" else {}
     complaint, help_text = io.StringIO(), OutText()
     try:
-        with contextlib.redirect_stderr(complaint), contextlib.redirect_stdout(help_text):
+        with (
+            wide_enough(),
+            contextlib.redirect_stderr(complaint),
+            contextlib.redirect_stdout(help_text),
+        ):
             command: Command = tyro.cli(
                 command_class,
                 args=arguments,
@@ -144,18 +153,9 @@ def _parse(name: str, arguments: list[str]) -> Command:
         return command
     except SystemExit as stop:
         if stop.code in (0, None):
-            write_out(_on_or_off(help_text.getvalue()))
+            write_out(help_of(name, help_text.getvalue()))
             raise
         raise ConfigError(_without_box(complaint.getvalue())) from None
-
-
-_TRUTH_VALUE = re.compile(r"(\(default:(?:\s|│|\x1b\[[\d;]*m)*)(True|False)\)")
-
-
-def _on_or_off(help_text: str) -> str:
-    """tyro's help with "on" and "off" for the defaults of flags; lines keep their length."""
-    words = {"True": "on)  ", "False": "off)  "}
-    return _TRUTH_VALUE.sub(lambda match: match[1] + words[match[2]], help_text)
 
 
 def _without_box(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 import tyro
 from rich.console import Console
 
-from tgm.cli.flags import Switch
+from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines, print_table, say
 from tgm.cli.streams import OutText
 from tgm.envs import (
@@ -36,18 +36,16 @@ class Mazes:
     `tgm mazes 27 > mine.txt` begins a maze of your own.
     """
 
-    name: Annotated[str | None, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = None
+    name: Annotated[str | None, tyro.conf.Positional, optional("[NAME]")] = None
     """The maze to draw: a name from the list, or the path of a maze file."""
 
-    generate: Annotated[tuple[str, int, int] | None, tyro.conf.arg(metavar="KIND ROWS COLUMNS")] = (
-        None
-    )
+    generate: Annotated[tuple[str, int, int] | None, optional("KIND ROWS COLUMNS")] = None
     """Print a new maze: its kind (perfect, open, rooms), rows and columns."""
 
     seed: int = 0
     """Seed of the generated maze; the same seed gives the same maze."""
 
-    check: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    check: Annotated[Path | None, optional("FILE")] = None
     """Check this maze file and say what is wrong with it, and where."""
 
     json: Switch = False

@@ -93,6 +93,25 @@ def columns(rows: Sequence[Sequence[str]], *, to_the_right: bool = False) -> lis
     ]
 
 
+def folded(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines that fit the terminal; where there is none, one line each, for programs.
+
+    If a row would be wider, its first cell gets a line of its own, and so does the last, which may
+    be long. The first row is the heads.
+    """
+    console = Console(file=OutText())
+    lines = columns(rows)
+    if not console.is_terminal or max(map(len, lines)) <= console.width:
+        return lines
+    middle = columns([row[1:-1] for row in rows])
+    return [
+        line
+        for row, part in zip(rows, middle, strict=True)
+        for line in (_cell(row[0]), f"  {part}", f"  {_cell(row[-1])}")
+        if line.strip()
+    ]
+
+
 def format_warning(
     message: Warning | str,
     category: type[Warning],

@@ -10,7 +10,7 @@ import tyro
 
 from tgm.agent.diagnosis import finding_of
 from tgm.cli.flags import Switch
-from tgm.cli.output import columns, print_json, print_lines
+from tgm.cli.output import folded, print_json, print_lines
 from tgm.errors import RunError
 from tgm.runs.summary import RunSummary, summaries
 
@@ -37,7 +37,7 @@ class Runs:
         elif not found:
             print_lines(f"no runs under {self.root}; `tgm train` makes one")
         else:
-            print_lines(*columns([HEADS, *(_cells(summary) for summary in found)]))
+            print_lines(*folded([HEADS, *(_cells(summary) for summary in found)]))
         return 0
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from tgm.cli.flags import Switch
-from tgm.cli.output import print_json, print_lines
+from tgm.cli.output import columns, print_json, print_lines
 from tgm.cli.words import learned_map, newest_agent, structure_lines
 from tgm.envs import facts_of
 from tgm.errors import RunError
@@ -67,4 +67,4 @@ def _history(over_time: list[tuple[int, StructureReport]]) -> list[str]:
         )
         for step, report in over_time
     ]
-    return ["  ".join(f"{part:>10}" for part in row) for row in (heads, *rows)]
+    return columns([heads, *(tuple(map(str, row)) for row in rows)], to_the_right=True)

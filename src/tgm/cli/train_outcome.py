@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import gymnasium as gym
+
 from tgm.agent import TGMAgent
 from tgm.agent.diagnosis import relevance_in_words
 from tgm.cli.output import print_json, print_lines
@@ -40,12 +42,18 @@ class Outcome:
     evaluation: Evaluation
     structure: StructureReport | None
 
+    @property
+    def env(self) -> gym.Env[Any, Any]:
+        """Where the agent lived."""
+        assert self.agent.env is not None
+        return self.agent.env
+
     @classmethod
     def of(cls, agent: TGMAgent, run: Run, n_new: int, seconds: float) -> Outcome:
         """Evaluate the agent and keep the result in the run."""
         assert agent.env is not None
         evaluation = evaluate(agent, agent.env, EVALUATION_EPISODES, run.facts["seed"])
-        facts = evaluation_facts(evaluation, run.world)
+        facts = evaluation_facts(evaluation, run.world, agent.env)
         kept = {name: facts[name] for name in _KEPT if name in facts}
         write_result(run.folder, run.status().result | kept)
         maze = facts_of(run.world).maze
@@ -71,7 +79,7 @@ class Outcome:
         of_them = "" if self.n_new == agent.n_steps else f", {self.n_new} of them now,"
         took = f"{agent.n_steps} steps{of_them} in {self.seconds:.1f} s"
         print_lines(
-            evaluation_line(self.evaluation, self.run.world),
+            evaluation_line(self.evaluation, self.run.world, self.env),
             f"{took}; the run is in {self.run.folder}",
         )
         if not all(agent.relevance.values()):
@@ -86,7 +94,7 @@ class Outcome:
             "steps": self.agent.n_steps,
             "seconds": round(self.seconds, 3),
             "states": self.agent.n_states,
-            **evaluation_facts(self.evaluation, self.run.world),
+            **evaluation_facts(self.evaluation, self.run.world, self.env),
             "advice": [str(advice) for advice in self.agent.advice],
         }
         structure = self.structure

@@ -2,7 +2,7 @@
 
 from tgm.envs.catalogue import load_maze, maze_names
 from tgm.envs.env_spec import EnvSpec
-from tgm.envs.facts import EnvFacts, facts_of
+from tgm.envs.facts import EnvFacts, facts_of, facts_of_env
 from tgm.envs.generate import MazeKind, random_maze
 from tgm.envs.maze import Cell, Maze
 from tgm.envs.maze_env import MazeEnv
@@ -21,6 +21,7 @@ __all__ = [
     "MazeWarning",
     "default_limit",
     "facts_of",
+    "facts_of_env",
     "load_maze",
     "make_env",
     "maze_names",

@@ -19,6 +19,7 @@ from tgm.errors import RunError
 MAZE_ID = "tgm/Maze-v0"
 LIMIT = "max_episode_steps"  # an argument of gym.make, so every environment has it
 NO_LIMIT = -1  # how gym.make spells "no time limit"
+LONGEST_LABEL = 80  # characters
 MOST_OPTION = 1e15  # largest number that is accepted as an option in a file
 _MAZE_OPTIONS: dict[str, tuple[type, ...]] = {
     "noise": (int, float),
@@ -43,6 +44,7 @@ class EnvSpec:
         module: the module that registers the environment, as the user named it; "" if none.
         settings: all arguments in effect, the time limit included; empty if not known.
         wrappers: names of the wrappers around what `gym.make` returns, the innermost first.
+        label: what lists call an environment that is not registered: the name of its class.
         is_recorded: whether it was read from a run; such values are checked before use.
     """
 
@@ -53,6 +55,7 @@ class EnvSpec:
     module: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     wrappers: tuple[str, ...] = ()
+    label: str = field(default="", compare=False)
     is_recorded: bool = field(default=False, compare=False)
 
     @classmethod
@@ -70,7 +73,8 @@ class EnvSpec:
         """
         spec = env.spec
         if spec is None:
-            return cls("", is_whole=False, module=module)
+            label = type(env.unwrapped).__name__[:LONGEST_LABEL]
+            return cls("", is_whole=False, module=module, label=label)
         registered = gym.registry.get(spec.id)
         usual = {} if registered is None else registered.kwargs
         settings = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
@@ -115,7 +119,8 @@ class EnvSpec:
         """Short name for lists of runs."""
         if self.maze is not None:
             return f"maze {self.maze.name}"
-        return f"{self.module}:{self.id}" if self.module else self.id or "-"
+        name = self.id or self.label
+        return f"{self.module}:{name}" if self.module else name or "-"
 
     @property
     def digest(self) -> str:
@@ -168,6 +173,8 @@ class EnvSpec:
         if self.maze is not None:
             facts["maze"] = {"name": self.maze.name, "grid": list(self.maze.grid)}
         facts |= {"options": self.options, "is_whole": self.is_whole}
+        if self.label:
+            facts["label"] = self.label
         if self.module:
             facts["module"] = self.module
         if self.wrappers:
@@ -197,7 +204,12 @@ class EnvSpec:
         if "maze" in values:
             env_id, maze, options = MAZE_ID, _maze_of(values["maze"]), _maze_options(options)
         names = tuple(str(name) for name in wrappers)
-        spec = cls(env_id, maze, options, is_whole, module, settings, names, is_recorded=True)
+        label = values.get("label", "")
+        if not isinstance(label, str) or len(label) > LONGEST_LABEL:
+            raise RunError(f"the label of the run's environment is {label!r:.100}")
+        spec = cls(
+            env_id, maze, options, is_whole, module, settings, names, label, is_recorded=True
+        )
         if values.get("digest", spec.digest) != spec.digest:
             raise RunError("the digest of the run's environment is not that of its settings")
         return spec

@@ -6,10 +6,11 @@ call `make_env`. `EnvRequest` turns the flags of a command into an `EnvSpec`.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
@@ -76,6 +77,8 @@ class EnvRequest:
 
         What is not named (the maze, its noise, its time limit) is taken from the run.
         """
+        if self.env is None and self.env_args and recorded.maze is None:
+            return replace(self, env=_named(recorded)).spec()
         options = self._maze_options()
         if self.env is not None:
             return self.spec()
@@ -109,6 +112,13 @@ class EnvRequest:
         return {name: value for name, value in given.items() if value is not None}
 
 
+def _named(spec: EnvSpec) -> str:
+    """The id of a run's environment. Its module is not imported: only the user may name one."""
+    if spec.id not in gym.registry:
+        raise ConfigError(f"'{spec.id}' is not registered; name it: {spec.flags}")
+    return spec.id
+
+
 def _flags(options: Mapping[str, Any]) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in options]
 
@@ -139,11 +149,24 @@ def registered_env(env_id: str, options: Mapping[str, Any] | None = None) -> Env
     try:
         gym.spec(name)
     except gym.error.Error as error:
-        raise ConfigError(f"environment '{env_id}': {error}") from None
+        raise ConfigError(f"environment '{env_id}': {_unknown(name, error)}") from None
     given = dict(options or {})
     if name == MAZE_ID and isinstance(given.get("maze"), int):
         given["maze"] = str(given["maze"])  # names of mazes are numbers: maze=27
     return EnvSpec(name, options=given, module=module)
+
+
+def _unknown(name: str, error: gym.error.Error) -> str:
+    """Why an id is not known, with the nearest ones: without its version, "cartpole" is near."""
+    of_key = {known.lower(): known for known in gym.registry}
+    of_key |= {key.partition("-v")[0]: known for key, known in of_key.items()}
+    close = difflib.get_close_matches(name.lower(), of_key, n=6, cutoff=0.7)
+    names = list(dict.fromkeys(of_key[key] for key in close))[:3]
+    if names:
+        listed = " or ".join(f"'{known}'" for known in names)
+        return f"no environment of that id is registered; did you mean {listed}?"
+    reason = str(error).rstrip(".")
+    return f"{reason}; if a module registers it, name both: module:{name or 'id'}"
 
 
 def _import(module: str, env_id: str) -> None:
@@ -180,6 +203,11 @@ def make_env(spec: EnvSpec) -> gym.Env[Any, Any]:
 
 def obstacle_of(spec: EnvSpec) -> str:
     """Why `make_env` cannot make the environment; "" if it can."""
+    if not spec.is_whole and not spec.id:
+        return (
+            "the run names no environment: it comes from a log (tgm fit), from an agent that only "
+            "observed, or from an environment without an id"
+        )
     if not spec.is_whole:
         return (
             f"the environment '{spec.id}' was made with options, wrappers or changes that a "

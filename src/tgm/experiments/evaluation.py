@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,11 +12,10 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.envs import Maze, default_limit
+from tgm.envs.decision_table import LONGEST
 from tgm.envs.facts import facts_of_maze
 from tgm.envs.maze import EAT, N_ACTIONS
 from tgm.envs.maze_env import DEFAULT_NOISE
-
-LONGEST = 1000  # steps of a greedy episode in an environment without a time limit of its own
 
 
 class Policy(Protocol):
@@ -62,23 +62,70 @@ def evaluate(policy: Policy, env: gym.Env[Any, Any], n_episodes: int, seed: int)
 
     Without a time limit of the environment one is cut off after LONGEST steps.
     """
+    seeds = np.random.SeedSequence(seed).spawn(n_episodes)
+    parts = [evaluate_one(policy, env, one) for one in seeds]
+    returns, lengths, ends, cut = zip(*parts, strict=True)
+    return Evaluation(returns, lengths, ends, sum(cut))
+
+
+def evaluate_one(
+    policy: Policy, env: gym.Env[Any, Any], seed: np.random.SeedSequence
+) -> tuple[float, int, bool, bool]:
+    """Return, length, whether it ended by itself, whether it was cut off here, of one episode."""
+    longest = _longest(env)
+    observation, _ = env.reset(seed=int(seed.generate_state(1)[0]))
+    total, length, over, state = 0.0, 0, False, None
+    while not over and length < longest:
+        action, state = policy.predict(observation, state, deterministic=True)
+        observation, reward, terminated, truncated, _ = env.step(action)
+        total += float(reward)
+        length += 1
+        over = terminated or truncated
+    return total, length, bool(terminated), not over
+
+
+def _longest(env: gym.Env[Any, Any]) -> float:
     has_limit = env.spec is not None and (env.spec.max_episode_steps or 0) > 0
-    longest = math.inf if has_limit else LONGEST
-    returns, lengths, ends, n_cut = [], [], [], 0
-    for sequence in np.random.SeedSequence(seed).spawn(n_episodes):
-        observation, _ = env.reset(seed=int(sequence.generate_state(1)[0]))
-        total, length, over, state = 0.0, 0, False, None
-        while not over and length < longest:
-            action, state = policy.predict(observation, state, deterministic=True)
-            observation, reward, terminated, truncated, _ = env.step(action)
-            total += float(reward)
-            length += 1
-            over = terminated or truncated
-        returns.append(total)
-        lengths.append(length)
-        ends.append(bool(terminated))
-        n_cut += not over
-    return Evaluation(tuple(returns), tuple(lengths), tuple(ends), n_cut)
+    return math.inf if has_limit else LONGEST
+
+
+def evaluate_copies(
+    policy: Policy, copies: Sequence[gym.Env[Any, Any]], seeds: Sequence[np.random.SeedSequence]
+) -> Evaluation:
+    """One greedy episode in each of several copies of an environment, all in step.
+
+    One batch of observations a time is much faster than one observation. An episode that is over
+    stays in the batch until the last one is.
+
+    Args:
+        policy: takes batches of observations.
+        copies: (n_episodes,) environments.
+        seeds: (n_episodes,) of the episodes.
+    """
+    space = copies[0].observation_space
+    if not isinstance(space, gym.spaces.Box | gym.spaces.Discrete):
+        parts = [evaluate_one(policy, env, seed) for env, seed in zip(copies, seeds, strict=True)]
+        returns, lengths, ends, cut = zip(*parts, strict=True)
+        return Evaluation(returns, lengths, ends, sum(cut))
+    seen = [
+        env.reset(seed=int(seed.generate_state(1)[0]))[0]
+        for env, seed in zip(copies, seeds, strict=True)
+    ]
+    n = len(copies)
+    totals, steps, terminated, state = [0.0] * n, [0] * n, [False] * n, None
+    playing = list(range(n))
+    longest = _longest(copies[0])
+    while playing and steps[playing[0]] < longest:
+        actions, state = policy.predict(np.stack(seen), state, deterministic=True)
+        still = []
+        for index in playing:
+            seen[index], reward, terminated[index], cut_off, _ = copies[index].step(actions[index])
+            totals[index] += float(reward)
+            steps[index] += 1
+            if not (terminated[index] or cut_off):
+                still.append(index)
+        playing = still
+    return Evaluation(tuple(totals), tuple(steps), tuple(map(bool, terminated)), len(playing))
 
 
 @dataclass(frozen=True)

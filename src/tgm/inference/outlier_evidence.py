@@ -19,8 +19,6 @@ from tgm.transition.planned_rows import Key
 from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
 
-UNEXPLAINED = 0.5  # probability of "no known state" from which known states do not explain it
-
 
 class OutlierEvidence:
     """Weighs "a state" against "outliers"."""
@@ -49,7 +47,7 @@ class OutlierEvidence:
         """
         total = sum(p for _, p in doubted.after)
         if total <= 0.0:  # it would be a place that was never seen
-            return posterior.newness + posterior.outlier > UNEXPLAINED
+            return posterior.newness + posterior.outlier > sum(p for _, p in posterior.after)
         seen = [(state, p / total) for state, p in doubted.after]
         other = self._filter.posterior(step.arrival, seen, step.action, step.departure)
         log_real = math.log(max(1.0 - doubted.outlier, NOTHING)) + other.log_density

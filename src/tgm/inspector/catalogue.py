@@ -12,10 +12,11 @@ from pathlib import Path
 from tgm.errors import ConfigError, RunError
 from tgm.runs import Run, find_runs
 from tgm.runs.folder import HISTORY_FOLDER, MOST_FILES, RESULT_FILE, RUN_FILE
+from tgm.runs.notes import LARGEST_NOTES, NOTES_FILE
 from tgm.runs.reader import LARGEST_JSON
 
 LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder writes about a hundredth of this
-LARGEST_FACTS = {RUN_FILE: LARGEST_JSON, RESULT_FILE: LARGEST_JSON}
+LARGEST_FACTS = {RUN_FILE: LARGEST_JSON, RESULT_FILE: LARGEST_JSON, NOTES_FILE: LARGEST_NOTES}
 
 
 class Catalogue:

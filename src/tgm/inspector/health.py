@@ -154,7 +154,7 @@ def _ends(log: Log, world: EnvSpec) -> list[Finding]:
     if not ended:
         return [Finding("note", "No episode has ended", "There is no return to show yet.")]
     if maze is None:
-        text = f"{sum(ended)} of {len(ended)} episodes terminated; the others ran into a limit."
+        text = _ends_in_words(sum(ended), len(ended))
         return [Finding("note", "How episodes end", text)]
     if not any(ended):
         text = f"None of {len(ended)} episodes terminated; all were cut off by the time limit."
@@ -169,6 +169,19 @@ def _ends(log: Log, world: EnvSpec) -> list[Finding]:
     level: Level = "good" if sum(recent) else "warning"
     title = "The goal was reached" if sum(recent) else "The goal is no longer reached"
     return [Finding(level, title, text, step=step)]
+
+
+def _ends_in_words(n_terminated: int, n: int) -> str:
+    """How many episodes ended by themselves, and how many were cut off."""
+    if n == 1:
+        return f"The one episode {'terminated' if n_terminated else 'ran into its limit'}."
+    if n_terminated == n:
+        return f"All {n} episodes terminated; none ran into a limit."
+    if n_terminated == 0:
+        return f"All {n} episodes ran into their limit; none terminated."
+    cut_off = n - n_terminated
+    others = "the other one" if cut_off == 1 else f"the other {cut_off}"
+    return f"{n_terminated} of {n} episodes terminated; {others} ran into a limit."
 
 
 def _overlapping(frame: Frame) -> list[Finding]:

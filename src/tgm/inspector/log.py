@@ -25,7 +25,7 @@ MOST_PATHS = 300  # fits whose free energy per sweep is shown
 LONGEST_PATH = 200  # sweeps of each
 MOST_PROBLEMS = 5
 SERIES = ("n_states", "n_fixed", "n_kept", "n_forgotten", "free_energy")
-MOVES = ("birth", "split", "merge", "removal", "fixed")
+MOVES = ("birth", "split", "merge", "removal", "fixed", "change")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -9,56 +10,30 @@ from typing import Any
 
 import numpy as np
 
+from tgm.agent.spaces import Interface
 from tgm.distributions import FloatArray
 from tgm.envs import EnvSpec, Maze, facts_of
-from tgm.errors import RunError, TGMError
+from tgm.errors import RunError
 from tgm.inspector.catalogue import LARGEST_CHUNK
+from tgm.inspector.entries import BROKEN, entry, without_path, world_of
 from tgm.inspector.field import field_of
 from tgm.inspector.health import Finding, findings, worst_first
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
-from tgm.inspector.plain import array_bytes, bounded_json, number, numbers, text, to_bytes
+from tgm.inspector.plain import array_bytes, bounded_json, numbers, text, to_bytes
 from tgm.planning.model_planner import TRIED
 from tgm.runs import Chunk, Frame, Run
 from tgm.runs.folder import HISTORY_FOLDER, METRICS_FILE, MODEL_FILE
 from tgm.runs.replay import with_all_frames
-from tgm.runs.summary import solved_of
+from tgm.runs.result import texts
 
 MOST_CHUNKS = 20_000
 MOST_NUMBERS = 3_500_000  # of a chunk that is sent: 5,000 steps with 24 features
-MOST_CELLS = 20_000  # of a maze that is drawn
-OUTLINE_EPISODES = 1_500
+OUTLINE_EPISODES = 500
 PLANE_OBSERVATIONS = 5_000  # the latest ones, which set the ranges of the axes
 MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
-
-# What reading a broken run may raise where no check found the fault.
-BROKEN = (
-    TGMError,
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    AttributeError,
-    MemoryError,
-    RecursionError,
-)
-
-
-def entry(run: Run) -> dict[str, Any]:
-    """One line of the list of runs."""
-    status = run.status()
-    return {
-        "name": text(run.name),
-        "agent": text(run.facts.get("agent")),
-        "world": world_name(run.facts.get("world")),
-        "seed": number(run.facts.get("seed")),
-        "state": status.state,
-        "planned": number(run.facts.get("steps")),
-        "result": bounded_json(status.result),
-        "solved": solved_of(status.result, _world(run)[0]),
-    }
+_NUMBERED = re.compile(r"\[[0-9,]+\]$")  # a name that is nothing but a place in an array
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -67,7 +42,7 @@ def summary(run: Run) -> dict[str, Any]:
     status = replace(status, reason=without_path(run, status.reason))
     log = read_log(run.folder / METRICS_FILE)
     chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
-    world, problem = _world(run)
+    world, problem = world_of(run)
     maze = world.maze
     frame, tail, history_problem = _end_of_history(run, chunk_steps)
     last_step = max([log.last_step, *(chunk.last_step for chunk in tail)])
@@ -80,10 +55,9 @@ def summary(run: Run) -> dict[str, Any]:
     return {
         **entry(run),
         "reason": status.reason,
-        "started": text(run.facts.get("started")),
         "config": bounded_json(run.facts.get("config")),
         "versions": bounded_json(run.facts.get("versions")),
-        "interface": _interface(run, tail),
+        "interface": _interface(run, tail, status.result),
         "maze": _drawn(world),
         "last_step": last_step,
         "chunks": chunk_steps,
@@ -105,7 +79,7 @@ def summary(run: Run) -> dict[str, Any]:
 def outline(run: Run) -> dict[str, Any]:
     """The part of a run that a comparison of runs needs."""
     log = read_log(run.folder / METRICS_FILE)
-    world, _ = _world(run)
+    world, _ = world_of(run)
     rows = thinned(list(zip(*log.episodes.values(), strict=True)), OUTLINE_EPISODES)
     kept = thinned(list(range(len(log.series["step"]))), OUTLINE_EPISODES)
     return {
@@ -170,37 +144,6 @@ def _changed(path: Path) -> str:
     except OSError:
         return ""
     return f"{facts.st_size}:{facts.st_mtime_ns}"
-
-
-def without_path(run: Run, words: object) -> str:
-    """The text of an error or a reason, with the run's name instead of its path."""
-    return text(str(words).replace(str(run.folder), run.name))
-
-
-def world_name(world: object) -> str:
-    """A short name of the environment, from the `world` entry of run.json."""
-    if not isinstance(world, dict):
-        return "unknown"
-    maze = world.get("maze")
-    if isinstance(maze, dict) and isinstance(maze.get("name"), str):
-        return f"maze {text(maze['name'])}"
-    module = text(world.get("module"))
-    return (f"{module}:" if module else "") + text(world.get("id")) or "unknown"
-
-
-def _world(run: Run) -> tuple[EnvSpec, tuple[str, str] | None]:
-    """The environment, with its maze if that can be drawn, and a problem if there is one."""
-    unknown = EnvSpec("", is_whole=False)
-    facts = run.facts.get("world")
-    if not isinstance(facts, dict) or "maze" not in facts:
-        return unknown, None
-    try:
-        world = run.world
-    except BROKEN as error:
-        return unknown, ("The maze cannot be used", without_path(run, error))
-    if world.maze is not None and world.maze.width * world.maze.height > MOST_CELLS:
-        return unknown, None
-    return world, None
 
 
 def _drawn(world: EnvSpec) -> dict[str, Any] | None:
@@ -270,14 +213,34 @@ def _n_added(stored: Chunk) -> int:
     return int((stored.arrays["obs.share"] > 0).sum()) * n_features * (n_features + 1)
 
 
-def _interface(run: Run, tail: list[Chunk]) -> dict[str, Any]:
+def _interface(run: Run, tail: list[Chunk], result: dict[str, Any]) -> dict[str, Any]:
     """Features and actions, counted in the history, which was checked."""
-    names = run.facts["interface"].get("action_names")
+    facts = run.facts["interface"]
+    names = facts.get("action_names")
     names = [text(name) for name in names[:MOST_ACTIONS]] if isinstance(names, list) else []
     n_features = int(tail[-1].arrays["obs.point"].shape[1]) if tail else 0
     n_actions = tail[-1].n_actions if tail else len(names)
     names += [f"action {index}" for index in range(len(names), n_actions)]
-    return {"n_features": n_features, "n_actions": n_actions, "action_names": names[:n_actions]}
+    features = Interface.from_dict(facts) if facts else None
+    is_whole = features is not None and features.n_features == n_features
+    known = features.feature_names if is_whole and features is not None else ()
+    left_out = texts(result.get("left_out"), most=MOST_FEATURES_OF_PLANE)
+    return {
+        "n_features": n_features,
+        "n_actions": n_actions,
+        "action_names": names[:n_actions],
+        "feature_names": _short_names(known, n_features),
+        "left_out": [k for k, name in enumerate(known) if name in left_out],
+        "is_categorical": features is not None and bool(features.is_categorical.all()),
+    }
+
+
+def _short_names(known: tuple[str, ...], n_features: int) -> list[str]:
+    """The names of the environment; x1, x2 and so on where it has given none."""
+    names = [text(name) for name in known] or [""] * n_features
+    return [
+        f"x{k + 1}" if not name or _NUMBERED.search(name) else name for k, name in enumerate(names)
+    ]
 
 
 def _latest(tail: list[Chunk]) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import Any
 from tgm.inspector import payload
 from tgm.inspector.assets import bundled, page_files, plotly_script
 from tgm.inspector.catalogue import check_files, run_id
+from tgm.inspector.entries import entry
 from tgm.inspector.log import thinned
 from tgm.inspector.plain import to_bytes
 from tgm.runs import Run
@@ -55,7 +56,7 @@ def report_data(runs: Sequence[Run]) -> dict[str, Any]:
     kept = _fitting(first, summary["chunks"])
     summary["chunks_left_out"] = len(summary["chunks"]) - len(kept)
     summary["chunks"] = kept
-    listed = [{"id": id_, **payload.entry(run)} for id_, run in zip(ids, runs, strict=True)]
+    listed = [{"id": id_, **entry(run)} for id_, run in zip(ids, runs, strict=True)]
     return {
         "runs": {"runs": listed, "left_out": 0},
         "summary": {ids[0]: summary},

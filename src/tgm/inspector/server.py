@@ -13,6 +13,7 @@ import secrets
 import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,10 @@ from tgm.errors import ConfigError, RunError, TGMError
 from tgm.inspector import payload
 from tgm.inspector.assets import MEDIA_TYPES, PLOTLY, page_files, plotly_script
 from tgm.inspector.catalogue import Catalogue, check_files
+from tgm.inspector.entries import BROKEN, entry
 from tgm.inspector.plain import text, to_bytes
 from tgm.runs import Run
-from tgm.runs.folder import HISTORY_FOLDER
+from tgm.runs.folder import HISTORY_FOLDER, RUN_FILE
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -205,7 +207,7 @@ def _of_run(
             run = catalogue.open(request.path_params["id"])
         except KeyError:
             return _error(404, "no run has this id")
-        except payload.BROKEN as error:
+        except BROKEN as error:
             return _broken(error)
         return _answer(lambda: make(run, request))
 
@@ -231,7 +233,7 @@ def _answer(make: Callable[[], Any]) -> Response:
     try:
         made = make()
         content = made if isinstance(made, bytes) else to_bytes(made)
-    except payload.BROKEN as error:
+    except BROKEN as error:
         return _broken(error)
     return Response(content, media_type="application/json")
 
@@ -250,14 +252,22 @@ def _error(status: int, message: str) -> Response:
 def _listed(catalogue: Catalogue) -> dict[str, Any]:
     folders = catalogue.folders()
     listed = []
-    for id_, folder in list(folders.items())[-MOST_LISTED:]:
+    for id_, folder in sorted(folders.items(), key=lambda item: _begun(item[1]))[-MOST_LISTED:]:
         try:
             check_files(folder)
-            listed.append({"id": id_, **payload.entry(Run.open(folder))})
-        except payload.BROKEN as error:
+            listed.append({"id": id_, **entry(Run.open(folder))})
+        except BROKEN as error:
             what = text(str(error))
             listed.append({"id": id_, "name": text(folder.name), "state": "broken", "error": what})
     return {"runs": listed, "left_out": max(0, len(folders) - MOST_LISTED)}
+
+
+def _begun(folder: Path) -> tuple[float, str]:
+    """When a run was begun, by the file that is written first and not again; then its name."""
+    try:
+        return (folder / RUN_FILE).stat().st_mtime, folder.name
+    except OSError:
+        return 0.0, folder.name
 
 
 class _Chunks:

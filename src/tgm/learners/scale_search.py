@@ -8,6 +8,7 @@ that it has found again.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
@@ -231,6 +232,13 @@ class ScaleSearchLearner(OnlineKnowledge):
             np.array([event.point[self._n_keys :] for event in events]),
             np.array([EPISODE_START if event.action is None else event.action for event in events]),
         )
+
+    def take_over(self, choice: ScaleChoice, fill: Callable[[OnlineLearner], None]) -> None:
+        """End the search with a scale and a learner that `fill` has taught."""
+        learner = self._make(choice)
+        fill(learner)
+        self.choice, self.is_over, self._n_steps = choice, True, learner.n_steps
+        self._follow(learner)
 
     def _follow(self, learner: OnlineLearner) -> None:
         self.learner, self.coordinates = learner, learner.coordinates

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import gammainc, gammaincinv
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.moments import Moments
 from tgm.distributions.small import well_conditioned
 from tgm.perception.component_prior import ComponentPrior
 
-TWO_MEANS_ROUNDS = 10
 FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
 WIDEST = 1.25  # deviations of the first guess: what is learned is at most so wide
 SURE_POINTS = 20.0  # points of a state; with more its rows tell it apart, and it may be wider
@@ -42,7 +42,7 @@ def two_sides(points: FloatArray) -> BoolArray | None:
     centred = points - points.mean(axis=0)
     axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     side = np.asarray(centred @ axis > 0)
-    for _ in range(TWO_MEANS_ROUNDS):
+    for _ in points:  # so many rounds are never needed, but rounding could go in a circle
         if side.all() or not side.any():
             return None
         here, there = points[side].mean(axis=0), points[~side].mean(axis=0)
@@ -59,7 +59,7 @@ def pooled_covariance(
     """(n_features, n_features) covariance within states, learned from them and a first guess.
 
     Only the narrower half of the data counts: a state that is really two would inflate the
-    covariance, and then hide in it.
+    covariance, and then hide in it. That half is narrower by chance too, which is corrected.
 
     Args:
         prior: of the states.
@@ -69,7 +69,8 @@ def pooled_covariance(
     freedom = weight - 1
     chosen = narrower_half(np.einsum("ij,kji->k", prior.precision, scatter), freedom)
     total = FIRST_WEIGHT + float(freedom[chosen].sum())
-    pooled = (FIRST_WEIGHT * first + scatter[chosen].sum(axis=0)) / total
+    found = scatter[chosen].sum(axis=0) / share_of_half(freedom, len(first))
+    pooled = (FIRST_WEIGHT * first + found) / total
     # States that hold several places widen what is learned, and more of them are merged then.
     limit = np.minimum(1.0, widest(weight) * np.sqrt(np.diag(first) / np.diag(pooled)))
     pooled = pooled * np.outer(limit, limit)
@@ -97,6 +98,22 @@ def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:
     order = np.argsort(squares / freedom)
     half = np.searchsorted(np.cumsum(freedom[order]), freedom.sum() / 2) + 1
     return np.asarray(order[:half])
+
+
+def share_of_half(freedom: FloatArray, n_features: int) -> float:
+    """Expected variance of the narrower half of states that are equally wide, over their own.
+
+    The sum of squares of a state is Gamma distributed with shape k = n_features freedom / 2; the
+    mean of X below its median m is E[X; X < m] / 0.5 = 2 P(k + 1, m).
+
+    Args:
+        freedom: (n,) points of each state, less one.
+        n_features: of a point.
+    """
+    shape = 0.5 * n_features * freedom
+    below = 2.0 * gammainc(shape + 1.0, gammaincinv(shape, 0.5))
+    total = float(freedom.sum())
+    return float(freedom @ below) / total if total > 0.0 else 1.0
 
 
 def _evidence(prior: ComponentPrior, moments: Moments) -> float:

@@ -24,6 +24,7 @@ from tgm.perception.gaussian_evidence import (
     FIRST_WEIGHT,
     log_density_anywhere,
     narrower_half,
+    share_of_half,
     two_sides,
     widest,
 )
@@ -214,7 +215,8 @@ class SharedGaussianStates(StateSlots):
         guess = np.diag(first)
         chosen = narrower_half((spread / self._common.variance).sum(axis=1), freedom)
         total = FIRST_WEIGHT + float(freedom[chosen].sum())
-        variance = (FIRST_WEIGHT * guess + spread[chosen].sum(axis=0)) / total
+        found = spread[chosen].sum(axis=0) / share_of_half(freedom, self.n_features)
+        variance = (FIRST_WEIGHT * guess + found) / total
         variance = np.minimum(variance, widest(self.weight[slots]) ** 2 * guess)
         covariance = low_rank(variance, self._together, float(freedom.sum()))
         self._common = CommonCovariance(covariance)

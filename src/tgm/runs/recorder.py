@@ -97,8 +97,9 @@ class RunRecorder:
             checkpoint_seconds: least time between two checkpoints.
         """
         check_is_new(agent, path)
-        assert agent.env is not None
-        world = EnvSpec.of(agent.env) if world is None else world
+        if world is None:
+            no_env = EnvSpec("", is_whole=False)  # somebody else acts, or the data is a log
+            world = no_env if agent.env is None else EnvSpec.of(agent.env)
         folder = RunFolder.create(
             path,
             agent="tgm-paper" if agent.config.structure == "mean_shift" else "tgm",
@@ -107,7 +108,7 @@ class RunRecorder:
             steps=n_steps,
             config=agent.config.to_dict(),
             interface=agent.interface.to_dict(),
-            packages=packages_of(agent.env, world.module),
+            packages={} if agent.env is None else packages_of(agent.env, world.module),
         )
         return cls(folder, agent, checkpoint_seconds)
 

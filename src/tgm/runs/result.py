@@ -28,8 +28,8 @@ def result_of(agent: TGMAgent, returns: Collection[float]) -> dict[str, Any]:
     return result
 
 
-def texts(values: object) -> tuple[str, ...]:
-    """A list of texts from a file, as far as it is one."""
+def texts(values: object, most: int = MOST_TEXTS) -> tuple[str, ...]:
+    """A list of texts from a file, as far as it is one; at most `most` of them."""
     if not isinstance(values, list):
         return ()
-    return tuple(one[:LONGEST_TEXT] for one in values[:MOST_TEXTS] if isinstance(one, str))
+    return tuple(one[:LONGEST_TEXT] for one in values[:most] if isinstance(one, str))

@@ -21,7 +21,6 @@ from tgm.transition.rows import NO_COUNT, Outcomes, Row, certainty, evened, goes
 
 START = -1  # the state before an episode's first one
 ENDED = -2  # the outcome "the episode ended", wherever
-CERTAIN_END = 0.5  # an action that ends the episode more often than not leads nowhere else
 
 
 class WeighedRows(PlannedRows):
@@ -134,8 +133,6 @@ class WeighedRows(PlannedRows):
         is_doubted = key in self.runs and not is_random and self.share_random < WORLD_OF_CHANCE
         if key in self.retries or is_doubted:
             sure = 0.0
-        elif end > CERTAIN_END:
-            sure = visits
         self.certainty[key] = sure
         self._plan_with(key, items, reward, end)
 

@@ -120,10 +120,12 @@ def test_a_table_keeps_its_values(tmp_path):
             "solved_at": None,
             "final_return": -12.25,
             "optimal_return": -1.0,
+            "solved_return": -1.5,
             "regret": 3.0,
             "recent_reward": None,
             "n_episodes": 0,
             "n_states": 4,
+            "true_states": 3,
             "is_exact": True,
             "seconds": 0.5,
         }

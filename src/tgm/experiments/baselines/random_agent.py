@@ -42,5 +42,7 @@ class RandomAgent:
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
         """An action at random for an observation, or one for each row of a batch."""
-        size = len(observation) if np.ndim(observation) == 2 else None
+        shape = self.env.observation_space.shape
+        is_batch = shape is not None and np.ndim(observation) == len(shape) + 1
+        size = len(observation) if is_batch else None
         return self._first + self._predict_rng.integers(self._n_actions, size=size), state

@@ -19,22 +19,38 @@ class EpisodeRecorder(gym.Wrapper[Any, Any, Any, Any]):
     Whoever lives here, episode number n of a seed has the same noise.
     """
 
-    def __init__(self, env: gym.Env[Any, Any], seed: int) -> None:
-        """Record `env`; all episodes follow from `seed`."""
+    def __init__(
+        self, env: gym.Env[Any, Any], seed: int, main: EpisodeRecorder | None = None
+    ) -> None:
+        """Record `env`; all episodes follow from `seed`.
+
+        Args:
+            env: the environment.
+            seed: of its episodes.
+            main: if this is a further copy for a learner that lives in several at once, the
+                recorder that keeps the steps and episodes of all of them.
+        """
         super().__init__(env)
         self.episodes: list[EpisodeInfo] = []
         self.n_steps = 0
         self.total_reward = 0.0
-        self._seed = seed
         self.n_begun = 0
+        self._main = self if main is None else main
+        self._n_copies = 0
+        self._stream: tuple[int, ...] = (EPISODE_STREAM,)
+        if main is not None:
+            main._n_copies += 1
+            self._stream = (EPISODE_STREAM, main._n_copies)
+        self._seed, self._n_own = seed, 0
         self._return, self._length = 0.0, 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin the next episode from its own seed; `seed` is not used."""
-        sequence = np.random.SeedSequence(self._seed, spawn_key=(EPISODE_STREAM, self.n_begun))
-        self.n_begun += 1
+        sequence = np.random.SeedSequence(self._seed, spawn_key=(*self._stream, self._n_own))
+        self._n_own += 1
+        self._main.n_begun += 1
         self._return, self._length = 0.0, 0
         return self.env.reset(seed=int(sequence.generate_state(1)[0]), options=options)
 
@@ -42,15 +58,15 @@ class EpisodeRecorder(gym.Wrapper[Any, Any, Any, Any]):
         """One step of the environment, written down."""
         outcome = self.env.step(action)
         _, reward, terminated, truncated, _ = outcome
-        self.n_steps += 1
-        self.total_reward += float(reward)
+        main = self._main
+        main.n_steps += 1
+        main.total_reward += float(reward)
         self._return += float(reward)
         self._length += 1
         if terminated or truncated:
-            self.episodes.append(
-                EpisodeInfo(
-                    len(self.episodes) + 1, self.n_steps, self._return, self._length, terminated
-                )
+            number = len(main.episodes) + 1
+            main.episodes.append(
+                EpisodeInfo(number, main.n_steps, self._return, self._length, terminated)
             )
         return outcome
 

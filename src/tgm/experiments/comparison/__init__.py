@@ -1,4 +1,4 @@
-"""Agents side by side: mazes x agents x seeds. `tgm compare` is its command."""
+"""Agents side by side: worlds x agents x seeds. `tgm compare` is its command."""
 
 from tgm.experiments.comparison.compare import Comparison, compare
 from tgm.experiments.comparison.sweep import make_trials

@@ -57,7 +57,10 @@ def _summary(rows: list[Row]) -> dict[str, Any]:
         "recent_reward_deviation": deviation,
         "regret_mean": _mean_or_none(rows, "regret"),
         "states_median": _median_or_none(rows, "n_states"),
+        "true_states": rows[0].get("true_states"),
         "exact": sum(exact) if exact else None,
+        "solved_return": rows[0].get("solved_return"),
+        "optimal_return": rows[0]["optimal_return"],
         "seconds_mean": float(column(rows, "seconds").mean()),
     }
 
@@ -129,9 +132,14 @@ def interval_of_steps(groups: Sequence[Sequence[Row]]) -> Interval:
 def normalised_returns(rows: Sequence[Row]) -> FloatArray:
     """(n_runs,) final greedy return: 0 if all episodes are cut off, 1 for the best.
 
-    Runs that the time limit keeps from the goal are left out: nothing is better than the worst.
+    Runs that the time limit keeps from the goal are left out: nothing is better than the worst;
+    and all outside mazes, where the worst is not known. Only mazes have noise.
     """
-    ends = [(row, -float(row["max_episode_steps"]), row["optimal_return"]) for row in rows]
+    ends = [
+        (row, -float(row["max_episode_steps"]), row["optimal_return"])
+        for row in rows
+        if row.get("noise", 0.0) is not None
+    ]
     return np.array(
         [
             (row["final_return"] - worst) / (best - worst)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tgm.experiments.baselines.deep import DEEP_CONFIGS
-from tgm.experiments.comparison.trial_store import Row, TrialStore, result_row
+from tgm.experiments.comparison.trial_store import AnyTrial, Row, TrialStore, result_row
+from tgm.experiments.harness.env_trial import EnvTrial, run_env_trial
 from tgm.experiments.harness.pool import Outcome
 from tgm.experiments.harness.runner import run_stored
-from tgm.experiments.harness.trial import Trial, TrialResult, run_trial
+from tgm.experiments.harness.trial import TrialResult, run_trial
 
-TrialOutcome = Outcome[Trial, TrialResult]
+TrialOutcome = Outcome[AnyTrial, TrialResult]
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,21 @@ class Comparison:
     n_before: int
 
 
+def run_any_trial(trial: AnyTrial, record: Path | None = None) -> TrialResult:
+    """Run a trial in a maze or in any other environment; see `run_trial`."""
+    if isinstance(trial, EnvTrial):
+        return run_env_trial(trial, record)
+    return run_trial(trial, record)
+
+
 def compare(
-    trials: Sequence[Trial],
+    trials: Sequence[AnyTrial],
     store: TrialStore,
     *,
     jobs: int = 1,
     dask: str | None = None,
     on_outcome: Callable[[TrialOutcome], object] = lambda outcome: None,
-    work: Callable[[Trial], TrialResult] = run_trial,
+    work: Callable[[AnyTrial], TrialResult] = run_any_trial,
 ) -> Comparison:
     """Run what is not finished yet, and keep each result at once; see `run_stored`."""
     try:

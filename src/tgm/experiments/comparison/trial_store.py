@@ -2,18 +2,22 @@
 
 `trials/MAZE/AGENT/seed-S-steps-N.json` holds a trial and its result; `results.csv` and
 `curves.csv` are assembled from all of them, in an order that does not depend on how they came.
+Their column `maze` holds the name of the maze, or another environment with its arguments.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tgm.envs.facts import SOLVED_WITHIN
 from tgm.errors import RunError
+from tgm.experiments.harness.env_trial import EnvResult, EnvTrial
 from tgm.experiments.harness.plain import as_folder, to_plain
 from tgm.experiments.harness.store import ResultStore
 from tgm.experiments.harness.trial import Trial, TrialResult
@@ -27,10 +31,12 @@ MEASURES = (
     "solved_at",
     "final_return",
     "optimal_return",
+    "solved_return",
     "regret",
     "recent_reward",
     "n_episodes",
     "n_states",
+    "true_states",
     "is_exact",
     "seconds",
 )
@@ -40,9 +46,10 @@ LARGEST_TABLE = 32_000_000  # bytes of a CSV file
 MOST_ROWS, MOST_FIELDS = 300_000, 2_000_000  # in it
 
 Row = dict[str, Any]
+AnyTrial = Trial | EnvTrial
 
 
-class TrialStore(ResultStore[Trial, TrialResult]):
+class TrialStore(ResultStore[AnyTrial, TrialResult]):
     """Owner of a comparison's folder."""
 
     files = f"{TRIALS}/*/*/*.json"
@@ -51,19 +58,23 @@ class TrialStore(ResultStore[Trial, TrialResult]):
         """Use `folder`, which is made when the first trial is written."""
         super().__init__(folder, Trial, TrialResult)
 
-    def path(self, trial: Trial) -> Path:
+    def path(self, trial: AnyTrial) -> Path:
         """The file of a trial."""
         name = f"seed-{trial.seed}-steps-{trial.steps}.json"
-        return self.folder / TRIALS / as_folder(trial.maze.name) / trial.agent / name
+        return self.folder / TRIALS / as_folder(trial.world) / trial.agent / name
 
-    def trials(self) -> Iterator[tuple[Trial, TrialResult]]:
+    def types_of(self, trial: dict[str, Any]) -> tuple[type[AnyTrial], type[TrialResult]]:
+        """A trial in a maze, or in any environment."""
+        return (EnvTrial, EnvResult) if "env" in trial else (Trial, TrialResult)
+
+    def trials(self) -> Iterator[tuple[AnyTrial, TrialResult]]:
         """All finished trials, in order of maze, agent, steps and seed."""
         return iter(sorted(super().trials(), key=lambda pair: _order(pair[0])))
 
-    def read(self, path: Path) -> tuple[Trial, TrialResult]:
+    def read(self, path: Path) -> tuple[AnyTrial, TrialResult]:
         """See ResultStore; older versions called a maze solved whose goal is beyond the limit."""
         trial, result = super().read(path)
-        if not trial.maze.can_be_solved(trial.max_episode_steps):
+        if isinstance(trial, Trial) and not trial.maze.can_be_solved(trial.max_episode_steps):
             result = replace(result, solved_at=None)
         return trial, result
 
@@ -79,14 +90,25 @@ class TrialStore(ResultStore[Trial, TrialResult]):
         write_csv(self.folder / CURVES_FILE, (*IDENTITY, *LOOKS), curves)
 
 
-def result_row(trial: Trial, result: TrialResult) -> Row:
+def result_row(trial: AnyTrial, result: TrialResult) -> Row:
     """The row of results.csv."""
-    values = {**to_plain(trial), **_identity(trial), **to_plain(result)}
-    values["optimal_return"] = trial.best_return
-    return {name: values[name] for name in (*IDENTITY, *WORLD, *MEASURES)}
+    values = {**to_plain(trial), **_facts(trial), **to_plain(result), **_identity(trial)}
+    return {name: values.get(name) for name in (*IDENTITY, *WORLD, *MEASURES)}
 
 
-def curve_rows(trial: Trial, result: TrialResult) -> list[Row]:
+def _facts(trial: AnyTrial) -> Row:
+    """What is known of a maze; of another environment the result says it."""
+    if isinstance(trial, EnvTrial):
+        return {}
+    best = trial.best_return
+    return {
+        "optimal_return": best,
+        "solved_return": best - SOLVED_WITHIN if math.isfinite(best) else None,
+        "true_states": len(trial.maze.moves),
+    }
+
+
+def curve_rows(trial: AnyTrial, result: TrialResult) -> list[Row]:
     """The rows of curves.csv: one for each check."""
     identity = _identity(trial)
     return [
@@ -136,17 +158,17 @@ def _value(name: str, text: str) -> Any:
     return float(text) if any(sign in text for sign in ".en") else int(text)
 
 
-def _identity(trial: Trial) -> Row:
+def _identity(trial: AnyTrial) -> Row:
     return {
-        "maze": trial.maze.name,
+        "maze": trial.world,
         "agent": trial.agent,
         "seed": trial.seed,
         "steps": trial.steps,
     }
 
 
-def _order(trial: Trial) -> tuple[Any, ...]:
-    return (*maze_order(trial.maze.name), trial.agent, trial.steps, trial.seed)
+def _order(trial: AnyTrial) -> tuple[Any, ...]:
+    return (*maze_order(trial.world), trial.agent, trial.steps, trial.seed)
 
 
 def maze_order(name: str) -> tuple[int, str]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.envs import Maze
+from tgm.envs.decision_table import DecisionTable, Outcome
 from tgm.envs.maze import EAT, GOAL_REWARD, LAVA_REWARD, N_ACTIONS, STEP_REWARD
-from tgm.experiments.finite_worlds.decision_table import DecisionTable, Outcome
 
 CARDS = {card: (4 if card == 10 else 1) / 13.0 for card in range(1, 11)}  # with replacement
 BLACKJACK_SHAPE = (32, 11, 2)  # sum of the player, card of the dealer, usable ace

@@ -13,8 +13,8 @@ import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.distributions import IntArray
+from tgm.envs.decision_table import DecisionTable, Judged
 from tgm.errors import ConfigError
-from tgm.experiments.finite_worlds.decision_table import DecisionTable, Judged
 from tgm.experiments.finite_worlds.views import View
 from tgm.experiments.finite_worlds.wanted import Check, WorldResult
 from tgm.experiments.finite_worlds.world import Scene, World

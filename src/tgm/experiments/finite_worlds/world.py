@@ -9,7 +9,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from tgm.experiments.finite_worlds.decision_table import DecisionTable
+from tgm.envs.decision_table import DecisionTable
 from tgm.experiments.finite_worlds.views import View
 from tgm.experiments.finite_worlds.wanted import Wanted
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from tgm import __version__
 from tgm.errors import ConfigError, RunError, TGMError
@@ -26,17 +27,31 @@ class ResultStore(Generic[Trial, Result]):
     files = "*.json"
 
     def __init__(self, folder: Path, trial_type: type[Trial], result_type: type[Result]) -> None:
-        """Use `folder`, which is made when the first result is written."""
+        """Use `folder`, which is made before the first trial is run."""
         self.folder = folder
         self.trial_type, self.result_type = trial_type, result_type
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder} is a file; --out names a folder")
+
+    def prepare(self) -> None:
+        """Make the folder; a ConfigError now, and not after an hour, if it cannot be written."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            reason = "" if os.access(self.folder, os.W_OK) else "no permission"
+        except OSError as error:
+            reason = error.strerror or str(error)
+        if reason:
+            raise ConfigError(f"{self.folder}: cannot be written ({reason}); choose another --out")
 
     def path(self, trial: Trial) -> Path:
         """The file of a trial: its name, and a digest of all that describes it."""
         described = json.dumps(to_plain(trial), sort_keys=True).encode()
         digest = hashlib.sha256(described).hexdigest()[:12]
         return self.folder / f"{as_folder(trial.name)[:LONGEST_NAME]}-{digest}.json"
+
+    def types_of(self, trial: dict[str, Any]) -> tuple[type[Trial], type[Result]]:
+        """The types of a trial that was read, and of its result."""
+        return self.trial_type, self.result_type
 
     def find(self, trial: Trial) -> Result | None:
         """The result of a trial that was finished before, or None.
@@ -50,8 +65,8 @@ class ResultStore(Generic[Trial, Result]):
         stored, result = self.read(path)
         if stored != trial:
             raise ConfigError(
-                f"{path} holds another trial (its maze, noise, episode limit or checks differ); "
-                "choose another --out"
+                f"{path} holds another trial (its maze, noise, episode limit, threshold or checks "
+                "differ); choose another --out"
             )
         return result
 
@@ -75,8 +90,9 @@ class ResultStore(Generic[Trial, Result]):
             content = parse_json(read_bytes(path, LARGEST_TRIAL), path, MOST_IN_TRIAL)
             if content["schema"] != SCHEMA:
                 raise RunError(f"schema {content['schema']!r}; this version reads {SCHEMA}")
-            trial = from_plain(self.trial_type, content["trial"])
-            return trial, from_plain(self.result_type, content["result"])
+            trial_type, result_type = self.types_of(content["trial"])
+            trial = from_plain(trial_type, content["trial"])
+            return trial, from_plain(result_type, content["result"])
         except (OSError, ValueError, KeyError, TypeError, TGMError) as error:
             raise RunError(
                 f"{path}: not the file of a trial ({error}); remove it to redo it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,10 @@ from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
 from tgm.experiments.harness.agent import Agent, OnStep
 
 EPISODES = 20  # greedy episodes of one check
+CHECK_STREAM = 99  # of the seed, for the checks
+
+Look = Callable[[Agent], tuple[float, bool]]
+"""From an agent to its mean greedy return, and whether that solves the world."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,25 @@ def train(
         n_episodes: greedy episodes of one check.
     """
     rng = check_rng(seed)
+
+    def look(agent: Agent) -> tuple[float, bool]:
+        evaluation = evaluate_side_by_side(agent, world, n_episodes, rng)
+        return evaluation.mean_return, evaluation.solves(world.maze)
+
+    return train_and_look(agent, look, checks, after_check)
+
+
+def train_and_look(
+    agent: Agent, look: Look, checks: Sequence[int], after_check: OnStep = lambda step: None
+) -> TrialRun:
+    """Train to the last check, with a look at the agent at each.
+
+    Args:
+        agent: learns in an environment of its own.
+        look: its greedy return, and whether it solves the world; takes nothing from the agent.
+        checks: rising numbers of steps.
+        after_check: called after each check with its step; its time does not count as learning.
+    """
     returns: list[tuple[int, float]] = []
     verdicts: list[tuple[int, bool]] = []
     evaluating = 0.0
@@ -58,9 +81,9 @@ def train(
     def check(step: int) -> None:
         nonlocal evaluating
         began = time.perf_counter()
-        evaluation = evaluate_side_by_side(agent, world, n_episodes, rng)
-        returns.append((step, evaluation.mean_return))
-        verdicts.append((step, evaluation.solves(world.maze)))
+        mean_return, is_solved = look(agent)
+        returns.append((step, mean_return))
+        verdicts.append((step, is_solved))
         after_check(step)
         evaluating += time.perf_counter() - began
 
@@ -78,7 +101,7 @@ def check_steps(n_steps: int) -> Iterator[int]:
 
 def check_rng(seed: int) -> np.random.Generator:
     """The generator of the checks' noise, separate from every generator of the agent."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(99,)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CHECK_STREAM,)))
 
 
 def solved_from(checks: Sequence[tuple[int, bool]]) -> int | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import gymnasium as gym
 import numpy as np
@@ -20,9 +20,9 @@ from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.experiments.baselines import make_agent
 from tgm.experiments.baselines.recording import EpisodeRecorder
 from tgm.experiments.evaluation import MazeWorld
-from tgm.experiments.harness.agent import Agent, InPieces
+from tgm.experiments.harness.agent import Agent, InPieces, OnStep
 from tgm.experiments.harness.plain import as_folder
-from tgm.experiments.harness.training import check_steps, train
+from tgm.experiments.harness.training import TrialRun, check_steps, train
 from tgm.experiments.harness.trial_record import NoRecord, TrialRecord, begin_record
 from tgm.experiments.structure import compare_structure
 
@@ -30,7 +30,7 @@ CURVE_EPISODES = 100  # the paper's curves: mean reward over the last so many ep
 
 # The deep learners draw from generators of the whole process: in a worker with several threads
 # two trials at a time would disturb each other.
-_ONE_AT_A_TIME = threading.Lock()
+ONE_AT_A_TIME = threading.Lock()
 
 
 class Check(NamedTuple):
@@ -73,6 +73,11 @@ class Trial:
     settings: tuple[tuple[str, Any], ...] = ()
     scale: float = 1.0
     shift: float = 0.0
+
+    @property
+    def world(self) -> str:
+        """The name of the maze."""
+        return self.maze.name
 
     @property
     def name(self) -> str:
@@ -151,7 +156,7 @@ def run_trial(trial: Trial, record: Path | None = None) -> TrialResult:
         trial: what to run.
         record: a folder in which to leave a run directory; its cost is part of the seconds.
     """
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         return _run(trial, record)
 
 
@@ -169,6 +174,59 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
     spec, env = trial.make_env()
     recorder = EpisodeRecorder(env, trial.seed)
     agent = make_agent(trial.agent, recorder, trial.seed, dict(trial.settings))
+    limit = trial.max_episode_steps
+    world = MazeWorld(trial.maze, trial.noise, limit, trial.scale, trial.shift)
+
+    def live(after_check: OnStep) -> TrialResult:
+        run = train(agent, world, trial.seed, trial.checks(), after_check)
+        return replace(
+            result_of(run, agent, recorder),
+            regret=regret(trial.maze, recorder.n_steps, recorder.total_reward, limit),
+            is_exact=_is_exact(agent, trial),
+        )
+
+    return in_record(folder, trial, agent, recorder, spec, live, trial.best_return)
+
+
+class Described(Protocol):
+    """What the run directory of a trial says of it."""
+
+    @property
+    def agent(self) -> str:
+        """Name of the agent."""
+
+    @property
+    def seed(self) -> int:
+        """Everything random follows from it."""
+
+    @property
+    def steps(self) -> int:
+        """Steps of training."""
+
+    @property
+    def folder_name(self) -> str:
+        """The name of its folder."""
+
+
+def in_record(
+    folder: Path | None,
+    trial: Described,
+    agent: Agent,
+    recorder: EpisodeRecorder,
+    world: EnvSpec,
+    live: Callable[[OnStep], TrialResult],
+    best: float | None,
+) -> TrialResult:
+    """The result of `live`, which is called with what comes after each check; recorded if wanted.
+
+    Args:
+        folder: where to leave a run directory; None: nowhere.
+        trial: what is run.
+        agent, recorder: who lives, and what writes down its episodes.
+        world: the environment, for the run directory.
+        live: trains the agent.
+        best: best return of an episode, for the run directory.
+    """
     record: TrialRecord = NoRecord()
     if folder is not None:
         record = begin_record(
@@ -177,57 +235,55 @@ def _run(trial: Trial, folder: Path | None) -> TrialResult:
             agent=trial.agent,
             learner=agent,
             episodes=recorder,
-            world=spec,
+            world=world,
             seed=trial.seed,
             steps=trial.steps,
         )
-    try:
-        result = _train(trial, agent, recorder, record)
-    except BaseException as error:
-        is_stopped = isinstance(error, KeyboardInterrupt)
-        record.close("interrupted" if is_stopped else "failed", {}, str(error))
-        raise
-    record.close("finished", _summary(trial, result))
-    return result
-
-
-def _train(
-    trial: Trial, agent: Agent, recorder: EpisodeRecorder, record: TrialRecord
-) -> TrialResult:
-    world = MazeWorld(trial.maze, trial.noise, trial.max_episode_steps, trial.scale, trial.shift)
     recent: list[float | None] = []
 
     def after_check(step: int) -> None:
         recent.append(recent_reward(recorder.episodes))
         record.look(step)
 
-    run = train(agent, world, trial.seed, trial.checks(), after_check)
+    try:
+        result = live(after_check)
+    except BaseException as error:
+        is_stopped = isinstance(error, KeyboardInterrupt)
+        record.close("interrupted" if is_stopped else "failed", {}, str(error))
+        raise
     checks = tuple(
-        Check(step, mean_return, reward)
-        for (step, mean_return), reward in zip(run.returns, recent, strict=True)
+        check._replace(recent_reward=reward)
+        for check, reward in zip(result.checks, recent, strict=True)
     )
-    limit = trial.max_episode_steps
+    result = replace(result, checks=checks, recent_reward=checks[-1].recent_reward)
+    record.close("finished", _summary(trial.steps, result, best))
+    return result
+
+
+def result_of(run: TrialRun, agent: Agent, recorder: EpisodeRecorder) -> TrialResult:
+    """The measures that every world has; `in_record` adds the rewards of training."""
+    checks = tuple(Check(step, mean_return, None) for step, mean_return in run.returns)
     return TrialResult(
         solved_at=run.solved_at,
         final_return=checks[-1].greedy_return,
-        regret=regret(trial.maze, recorder.n_steps, recorder.total_reward, limit),
-        recent_reward=checks[-1].recent_reward,
+        regret=None,
+        recent_reward=None,
         n_episodes=len(recorder.episodes),
         n_states=agent.n_states,
-        is_exact=_is_exact(agent, trial),
+        is_exact=None,
         seconds=round(run.seconds, 4),
         checks=checks,
     )
 
 
-def _summary(trial: Trial, result: TrialResult) -> dict[str, Any]:
+def _summary(steps: int, result: TrialResult, best: float | None) -> dict[str, Any]:
     """The fields of result.json in the run directory of a trial."""
     return {
-        "steps": trial.steps,
+        "steps": steps,
         "episodes": result.n_episodes,
         "states": result.n_states,
         "mean_return": result.final_return,
-        "optimal_return": trial.best_return,
+        "optimal_return": best,
         "solved": result.solved_at is not None,
         "solved_at": result.solved_at,
         "seconds": result.seconds,

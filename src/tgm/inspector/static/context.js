@@ -1,6 +1,8 @@
 // What all views share: the run, the step, the selected state. Views subscribe to its changes.
 
 import { History } from "./history.js";
+import { layoutOf } from "./layout.js";
+import { readAxes } from "./plane.js";
 import { plan, recorded } from "./planner.js";
 
 const FIELD_EVERY = 20000; // milliseconds: the field of a live run is asked for so often
@@ -17,7 +19,8 @@ export class Context {
     this.step = 0;
     this.selected = null;
     this.reference = 0; // the step that "change since" compares with
-    this.pair = null; // which features are drawn
+    this.axes = null; // which coordinates are drawn; null: the usual ones of the run
+    this.zoom = null; // { low, high }: the part of the plane that is shown; null: all of it
     this.listeners = [];
     this.isWaiting = false;
     this.cache = {};
@@ -27,6 +30,8 @@ export class Context {
   get lastStep() { return this.summary?.last_step ?? 0; }
 
   get actionNames() { return this.summary.interface.action_names; }
+
+  get featureNames() { return this.summary.interface.feature_names; }
 
   get nActions() { return this.summary.interface.n_actions; }
 
@@ -51,12 +56,17 @@ export class Context {
       this.isWaiting = false;
       const { reasons } = this;
       this.reasons = new Set();
-      for (const listener of this.listeners) listener(reasons);
-      this.drawn += 1;
+      this.drawNow(reasons);
     });
   }
 
-  async open(id, { keepStep = false } = {}) {
+  drawNow(reasons) {
+    for (const listener of this.listeners) listener(reasons);
+    this.drawn += 1;
+  }
+
+  // `at` is { step, state, axes } of an address; what is null there is as usual.
+  async open(id, { keepStep = false, at = null } = {}) {
     this.wanted = id;
     const summary = await this.source.summary(id);
     if (this.wanted !== id) return; // the user chose another run meanwhile
@@ -71,15 +81,23 @@ export class Context {
       this.selected = null;
       this.field = null;
       this.fieldAt = -FIELD_EVERY;
-      this.pair = null;
+      this.axes = null;
+      this.zoom = null;
       this.reference = 0;
     }
     this.cache = {};
     if (!keepStep || wasAtEnd) this.step = summary.last_step;
+    if (at) this.#place(at);
     this.redraw("run");
     this.#loadField(id);
     await this.#ensure();
     this.#preload(this.history);
+  }
+
+  #place({ step, state, axes }) {
+    if (step !== null) this.step = Math.min(step, this.lastStep);
+    this.selected = state;
+    this.axes = readAxes(this.summary, axes);
   }
 
   // Without it the page shows the rest: a run of places has none, and a broken one need not.
@@ -144,6 +162,29 @@ export class Context {
     const start = at < 0 && direction < 0 ? 0 : at;
     this.selected = ids[(start + direction + ids.length) % ids.length];
     this.redraw("selection");
+  }
+
+  setAxes(axes) {
+    this.axes = axes;
+    this.zoom = null;
+    this.redraw("option");
+  }
+
+  // The part of the plane that all drawings show; null for all of it.
+  setZoom(zoom) {
+    this.zoom = zoom;
+    this.redraw("zoom");
+  }
+
+  // Places of the states by their transitions: those of the last model, so that they stay in time.
+  get layout() {
+    const key = `${this.id}|${this.lastStep}|${this.history.isLoaded(this.lastStep)}`;
+    if (this.layoutKey !== key) {
+      this.layoutKey = key;
+      const last = this.history.isLoaded(this.lastStep) ? this.history.frameAt(this.lastStep) : null;
+      this.places = layoutOf(last ?? this.frame, this.places);
+    }
+    return this.places;
   }
 
   // --- values of this step, computed once -----------------------------------------------------------

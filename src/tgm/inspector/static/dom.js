@@ -32,6 +32,15 @@ export function set(element, attributes) {
   return element;
 }
 
+// Whether one reason is all there is to draw for.
+export function isOnly(reasons, name) { return reasons.size === 1 && reasons.has(name); }
+
+// A small picture for a button, drawn with lines.
+export function glyph(shape) {
+  return s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: "glyph line", "aria-hidden": "true" },
+    s("path", { d: shape }));
+}
+
 // One node per key below `parent`: made for a new key, removed with its key.
 export class Keyed {
   constructor(parent, make) {
@@ -103,9 +112,9 @@ export function checkbox(label, checked, onchange, tip) {
 }
 
 // One tooltip for all elements with `data-tip`; also shown for keyboard focus.
-export function installTooltip() {
+export function installTooltip(parent) {
   const tip = h("div", { id: "tooltip", role: "tooltip", hidden: true });
-  document.body.append(tip);
+  parent.append(tip);
   const place = (x, y) => {
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(x + 14, window.innerWidth - width - 8);
@@ -129,6 +138,14 @@ export function installTooltip() {
     const box = owner.getBoundingClientRect();
     show(owner.getAttribute("data-tip"), box.left, box.bottom - 10);
   });
+  // A finger has no hover: a tap shows the tooltip of a help button.
+  document.addEventListener("click", (event) => {
+    const owner = event.target.closest?.(".help[data-tip]");
+    if (!owner) return;
+    const box = owner.getBoundingClientRect();
+    show(owner.getAttribute("data-tip"), box.left, box.bottom - 10);
+  });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
   document.addEventListener("focusout", () => { tip.hidden = true; });
   document.addEventListener("mouseleave", () => { tip.hidden = true; });
 }

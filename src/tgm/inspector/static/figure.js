@@ -2,53 +2,44 @@
 
 import { Keyed, h, s, set } from "./dom.js";
 import { short, ticks } from "./format.js";
-import { planeOf, project, projectCovariance } from "./plane.js";
+import { MANY, ManyLayer } from "./many.js";
+import { LAYOUT, planeOf, project, projectCovariance, usualAxes } from "./plane.js";
+import { FAR, bounded, cutWords, drawnStates, isVisited } from "./states.js";
+import { Zoom } from "./zoom.js";
 
 let figures = 0;
 
 const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
-const MOST_STATES = 2000; // drawn at most
-const FAR = 1e5; // pixels: outside every screen
+const MOST_NAMES = 90; // of states in sight
+const SMALL = 4; // pixels: nothing is drawn on a smaller state
 const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // space for longer labels
-
-// A number of pixels that SVG can draw.
-function bounded(pixels) {
-  if (pixels >= -FAR && pixels <= FAR) return pixels;
-  return pixels > 0 ? FAR : -FAR;
-}
-
-// The states to draw: those with the most points, and the selected one, if there are very many.
-export function drawnStates({ frame, selected }) {
-  const all = frame ? [...frame.components.values()] : [];
-  if (all.length <= MOST_STATES) return all;
-  const heaviest = all.sort((a, b) => b.weight - a.weight).slice(0, MOST_STATES);
-  const chosen = frame.components.get(selected);
-  return chosen && !heaviest.includes(chosen) ? [...heaviest, chosen] : heaviest;
-}
-
-// In a world that flows: whether the agent was near a support point, or laws lead there.
-export function isVisited(component) { return component.weight > 0; }
 
 export class Figure {
   constructor(label) {
     this.svg = s("svg", { class: "space", role: "img", "aria-label": label });
     figures += 1;
     this.window = s("rect", { rx: 6 });
+    this.inside = s("rect", {});
     this.clip = `url(#window-${figures})`;
     this.ground = s("g", { class: "ground" });
     this.points = s("path", { class: "points" });
     this.ownPoints = s("path", { class: "points own" });
     this.path = s("path", { class: "trail" });
-    this.edges = s("g", { class: "edges" });
     this.states = s("g", { class: "states" });
+    this.edges = s("g", { class: "edges" });
+    this.labels = s("g", { class: "labels" });
     this.top = s("g", { class: "top" });
-    this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window), this.ground, this.points,
-      this.ownPoints, this.path, this.edges, this.states, this.top);
+    const drawn = s("g", { "clip-path": `url(#inside-${figures})` }, this.points, this.ownPoints, this.path,
+      this.states, this.edges, this.labels, this.top);
+    this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window),
+      s("clipPath", { id: `inside-${figures}` }, this.inside), this.ground, drawn);
     this.note = h("div", { class: "figure-note muted" });
-    this.element = h("div", { class: "figure" }, this.svg, this.note);
+    this.zoom = new Zoom(this);
+    this.many = new ManyLayer();
+    this.element = h("div", { class: "figure" }, this.many.canvas, this.svg, this.note, this.zoom.element);
     this.nodes = new Keyed(this.states, (component) => s("g",
-      { class: "state", "data-id": component.id },
-      s("ellipse", {}), s("text", { class: "id", dy: "0.35em" })));
+      { class: "state", "data-id": component.id }, s("ellipse", {})));
+    this.names = new Keyed(this.labels, () => s("text", { class: "id", dy: "0.35em" }));
   }
 
   // Set up the axes; false if the element has no size or there is nothing to draw.
@@ -56,20 +47,33 @@ export class Figure {
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
     this.svg.style.display = ctx.summary.plane ? "" : "none";
+    this.zoom.element.hidden = !ctx.summary.plane;
     if (!width || !height || !ctx.summary.plane) return false;
-    const key = [width, height, ctx.id, ctx.pair, ctx.lastStep, ctx.flows].join();
-    if (key === this.key) return true;
+    const isLayout = (ctx.axes ?? usualAxes(ctx.summary)) === LAYOUT;
+    const places = isLayout ? ctx.layout : null;
+    const { zoom } = ctx;
+    const key = [width, height, ctx.id, ctx.axes, ctx.lastStep, ctx.flows, places?.size, zoom?.low, zoom?.high].join();
+    if (key === this.key && places === this.plane?.places) return true;
     this.key = key;
     this.flows = ctx.flows;
     this.shapes = new WeakMap();
-    this.plane = planeOf(ctx.summary, ctx.pair);
-    const { low, high, isSquare } = this.plane;
-    const pad = isSquare ? 0 : 0.1;
-    const margin = isSquare ? MARGIN : LABELLED;
+    this.plane = planeOf(ctx.summary, ctx.axes, () => places);
+    this.shown = zoom ?? this.plane;
+    this.#fit(width, height);
+    this.#drawGround(ctx, width, height);
+    return true;
+  }
+
+  // Scale and place: the shown part of the plane fills the drawing.
+  #fit(width, height) {
+    const { low, high } = this.shown;
+    const { isSquare, isEqual, places } = this.plane;
+    const pad = isSquare || this.shown !== this.plane ? 0 : 0.1;
+    const margin = isSquare || places ? MARGIN : LABELLED;
     const inner = [width - margin.left - margin.right, height - margin.top - margin.bottom];
     const span = [0, 1].map((k) => ((high[k] - low[k]) || 1) * (1 + 2 * pad));
     let scale = [inner[0] / span[0], inner[1] / span[1]];
-    if (isSquare) scale = [Math.min(...scale), Math.min(...scale)];
+    if (isEqual) scale = [Math.min(...scale), Math.min(...scale)];
     this.scale = scale;
     this.corner = [
       margin.left + (inner[0] - span[0] * scale[0]) / 2 + pad * span[0] * scale[0],
@@ -79,29 +83,63 @@ export class Figure {
     const [left, bottom] = this.pixel(low);
     const [right, top] = this.pixel(high);
     set(this.window, { x: left, y: top, width: right - left, height: bottom - top });
-    this.#drawGround(ctx, width, height);
-    return true;
+    // Unless it is zoomed, what sticks out of the plane may be seen.
+    const isWhole = this.shown === this.plane;
+    set(this.inside, isWhole ? { x: 0, y: 0, width, height }
+      : { x: margin.left, y: margin.top, width: Math.max(inner[0], 0), height: Math.max(inner[1], 0) });
+    this.bounds = isWhole ? [0, 0, width, height]
+      : [margin.left, margin.top, width - margin.right, height - margin.bottom];
+    this.svg.style.touchAction = isWhole ? "pan-x pan-y" : "none";
+    this.svg.style.cursor = isWhole ? "" : "grab";
   }
 
   pixel([x, y]) {
-    const { low } = this.plane;
+    const { low } = this.shown;
     return [bounded(this.corner[0] + (x - low[0]) * this.scale[0]),
       bounded(this.corner[1] - (y - low[1]) * this.scale[1])];
   }
 
+  // The inverse of `pixel`.
+  planeAt([x, y]) {
+    const { low } = this.shown;
+    return [low[0] + (x - this.corner[0]) / this.scale[0], low[1] - (y - this.corner[1]) / this.scale[1]];
+  }
+
   at(point) { return this.pixel(project(this.plane, point)); }
+
+  // Where an observation { point, state } is drawn: by its state, if states have places; else null.
+  where({ point, state }) {
+    const { places } = this.plane;
+    if (!places) return this.at(point);
+    return places.has(state) ? this.pixel(places.get(state)) : null;
+  }
+
+  // Move a circle to an observation.
+  mark(circle, row) {
+    const at = row && this.where(row);
+    circle.style.display = at ? "" : "none";
+    if (at) set(circle, { cx: at[0], cy: at[1] });
+  }
 
   // Position and shape of a component: { x, y, rx, ry, angle }; computed once for each.
   shape(component) {
     let shape = this.shapes.get(component);
     if (!shape) {
-      const [x, y] = this.at(component.mean);
-      const size = this.flows && (isVisited(component) ? 2.2 : 1.4);
+      const [x, y] = this.plane.places ? this.#placeOf(component) : this.at(component.mean);
+      const size = this.plane.places ? this.#radius() : this.flows && (isVisited(component) ? 2.2 : 1.4);
       shape = { x, y, ...(size ? { rx: size, ry: size, angle: 0 } : this.ellipse(component.cov)) };
       this.shapes.set(component, shape);
     }
     return shape;
   }
+
+  // A state that the last model lacks has no place: it is not seen.
+  #placeOf({ id }) {
+    const place = this.plane.places.get(id);
+    return place ? this.pixel(place) : [-FAR, -FAR];
+  }
+
+  #radius() { return Math.min(Math.max(0.3 * this.scale[0] * this.plane.places.spacing, 2.5), 17); }
 
   // The ellipse of two standard deviations, in pixels and degrees.
   ellipse(cov) {
@@ -120,34 +158,91 @@ export class Figure {
     };
   }
 
-  // The states of the frame; `style(component)` gives attributes, a label and a tip.
+  // The states of the frame; `style(component)` gives attributes, a label and a tip. What is out of
+  // sight is not drawn, names only where there is space for them, and very many states as pixels.
   drawStates(ctx, style) {
-    const components = drawnStates(ctx);
+    const seen = this.#seen(ctx);
     const size = ctx.frame?.components.size ?? 0;
-    this.note.textContent = size > MOST_STATES
-      ? `${MOST_STATES} of ${size} states drawn` : "";
+    this.note.textContent = cutWords(size);
     set(this.note, { "data-tip": "the states with the most points are drawn" });
-    const isCrowded = components.length > 90;
+    const isMany = this.isMany(ctx);
+    if (isMany) this.#drawMany(seen, style);
+    else this.many.clear();
+    this.svg.drawnIds = isMany ? seen.map(({ id }) => id) : null;
+    set(this.svg, { "data-states": seen.length });
+    this.#drawNodes(ctx, isMany ? seen.filter(({ id }) => id === ctx.selected) : seen, style);
+  }
+
+  isMany(ctx) { return this.#seen(ctx).length > MANY; }
+
+  // Clear the pixels; what is drawn on them next is clipped as everything else.
+  beginMany() {
+    const [left, top, right, bottom] = this.bounds;
+    this.many.begin(this.element.clientWidth, this.element.clientHeight,
+      { x: left, y: top, width: right - left, height: bottom - top });
+  }
+
+  #drawMany(seen, style) {
+    this.beginMany();
+    this.many.states(seen.map((component) => {
+      const look = style(component);
+      const isPlain = look.class?.includes("plain");
+      const kind = this.flows ? (isVisited(component) ? "visited" : "imagined") : isPlain ? "plain" : "ellipse";
+      return { component, look: { ...look, isValue: isPlain }, shape: this.shape(component), kind };
+    }));
+  }
+
+  #drawNodes(ctx, components, style) {
+    const named = [];
+    const isCrowded = components.length > MOST_NAMES;
     this.nodes.update(components, (component) => component.id, (node, component) => {
       const { x, y, rx, ry, angle } = this.shape(component);
       const look = style(component);
-      const [ellipse, label] = node.children;
-      set(node, { class: `state${component.fixed ? " fixed" : " flexible"}`
-        + `${ctx.selected === component.id ? " selected" : ""}${look.class ?? ""}`
-        + `${!this.flows ? "" : isVisited(component) ? " visited" : " imagined"}`,
+      const isChosen = ctx.selected === component.id;
+      set(node, { class: `state${component.fixed ? " fixed" : " flexible"}${isChosen ? " selected" : ""}`
+        + `${look.class ?? ""}${!this.flows ? "" : isVisited(component) ? " visited" : " imagined"}`,
       "data-tip": look.tip });
-      set(ellipse, { rx: rx.toFixed(1), ry: ry.toFixed(1), fill: look.fill ?? "none",
+      set(node.firstChild, { rx: rx.toFixed(1), ry: ry.toFixed(1), fill: look.fill ?? "none",
         transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle.toFixed(1)})` });
-      set(label, { x: x.toFixed(1), y: (y + (look.labelDown ?? 0)).toFixed(1) });
-      const words = isCrowded && ctx.selected !== component.id ? "" : look.label ?? component.id;
-      if (label.textContent !== String(words)) label.textContent = words;
-      if (look.ink) label.style.fill = look.ink;
+      const words = String(look.label ?? component.id);
+      if (words && (isChosen || (!isCrowded && !this.flows))) named.push({ component, look, x, y, words, isChosen });
     });
+    this.names.update(named, ({ component }) => component.id, (label, { look, x, y, words, isChosen }) => {
+      set(label, { x: x.toFixed(1), y: y.toFixed(1),
+        class: `id${isChosen ? " selected" : ""}${look.class?.includes("filled") ? " filled" : ""}` });
+      if (label.textContent !== words) label.textContent = words;
+    });
+  }
+
+  // The states in sight; found once for each drawing.
+  #seen(ctx) {
+    if (this.seenOf !== ctx.frame || this.seenKey !== `${this.key}|${ctx.selected}`) {
+      this.seenOf = ctx.frame;
+      this.seenKey = `${this.key}|${ctx.selected}`;
+      this.inSight = drawnStates(ctx).filter((component) => this.#isSeen(this.shape(component)));
+    }
+    return this.inSight;
+  }
+
+  // The ids of the states in sight.
+  seenStates(ctx) { return new Set(this.#seen(ctx).map(({ id }) => id)); }
+
+  #isSeen({ x, y, rx }) {
+    if (this.shown === this.plane && !this.plane.places) return true;
+    const reach = Math.min(rx, 2000) + 5;
+    const [left, top, right, bottom] = this.bounds;
+    return x > left - reach && x < right + reach && y > top - reach && y < bottom + reach;
+  }
+
+  // Whether something can be drawn on a state: it is in sight and not too small.
+  hasSpace(component) {
+    const shape = this.shape(component);
+    return shape.rx > SMALL && this.#isSeen(shape);
   }
 
   drawPoints(points, isOwn) {
     const parts = ["", ""];
-    for (const { point, state } of points) {
+    for (const { point, state } of this.plane.places ? [] : points) {
       const [x, y] = this.at(point);
       parts[isOwn(state) ? 1 : 0] += `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
     }
@@ -156,26 +251,37 @@ export class Figure {
   }
 
   drawTrail(rows) {
-    const d = rows.map(({ point }, index) => {
-      const [x, y] = this.at(point);
-      return `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
-    });
+    const d = rows.map((row) => this.where(row)).filter(Boolean).map(([x, y], index) => (
+      `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`));
     set(this.path, { d: d.join("") });
   }
 
   onSelect(ctx) {
+    this.zoom.listen(ctx);
+    this.svg.addEventListener("mousemove", (event) => {
+      if (this.many.drawn) set(this.svg, { "data-tip": this.many.at(this.#pixelOf(event))?.look.tip ?? null });
+      else if (this.svg.hasAttribute("data-tip")) this.svg.removeAttribute("data-tip");
+    });
     this.svg.addEventListener("click", (event) => {
+      if (this.zoom.wasDragged) return;
       const node = event.target.closest("[data-id]");
+      const item = node ? null : this.many.at(this.#pixelOf(event));
       if (node) ctx.select(Number(node.getAttribute("data-id")));
+      else if (item) ctx.select(item.component.id);
       else if (ctx.selected !== null) ctx.select(ctx.selected);
     });
+  }
+
+  #pixelOf(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
   }
 
   #drawGround(ctx, width, height) {
     const { summary } = ctx;
     this.ground.replaceChildren();
     if (summary.maze && this.plane.isSquare) this.#drawMaze(summary.maze);
-    this.#drawAxes(width, height);
+    if (!this.plane.places) this.#drawAxes(width, height);
   }
 
   #drawMaze({ grid, start, goal }) {
@@ -205,14 +311,16 @@ export class Figure {
   }
 
   #isInside(x, y) {
-    const { low, high } = this.plane;
+    const { low, high } = this.shown;
     return x > low[0] - 0.5 && x < high[0] + 0.5 && y > low[1] - 0.5 && y < high[1] + 0.5;
   }
 
   #drawAxes(width, height) {
-    const { low, high, labels, isSquare } = this.plane;
+    const { labels, isSquare } = this.plane;
+    const { low, high } = this.shown;
     const bottom = height - (isSquare ? 8 : 24);
-    for (const value of ticks(low[0], high[0])) {
+    const most = Math.min(7, Math.max(2, Math.floor(width / 60)));
+    for (const value of ticks(low[0], high[0], most)) {
       const [x] = this.pixel([value, low[1]]);
       this.ground.append(s("text", { class: "tick", x, y: bottom, "text-anchor": "middle",
         "data-tip": `horizontal: ${labels[0]}` }, short(value)));

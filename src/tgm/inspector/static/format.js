@@ -24,6 +24,11 @@ export function count(value) {
   return value === null || value === undefined ? "?" : Math.round(value).toLocaleString("en");
 }
 
+// The number that `short` writes.
+export function told(value) {
+  return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+}
+
 export function short(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "?";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";

@@ -1,11 +1,14 @@
 // The page: header, timeline and tabs. All views show the same step and the same selected state.
 
+import { Address, readAddress } from "./address.js";
 import { Context } from "./context.js";
-import { h, installTooltip } from "./dom.js";
+import { glyph, h, installTooltip } from "./dom.js";
+import { installExports } from "./export.js";
 import { count, isDark, short } from "./format.js";
-import { openSource } from "./source.js";
+import { openSource, renewToken } from "./source.js";
 import { Compare } from "./views/compare.js";
 import { Energy } from "./views/energy.js";
+import { Features } from "./views/features.js";
 import { Field } from "./views/field.js";
 import { Graph } from "./views/graph.js";
 import { Health, Where } from "./views/health.js";
@@ -16,6 +19,7 @@ import { Observations } from "./views/observations.js";
 import { Policy } from "./views/policy.js";
 import { Replay } from "./views/replay.js";
 import { StateCard } from "./views/state-card.js";
+import { StateTable } from "./views/state-table.js";
 import { Story } from "./views/story.js";
 import { Surprise } from "./views/surprise.js";
 import { Timeline } from "./views/timeline.js";
@@ -23,11 +27,13 @@ import { WhatIf } from "./views/what-if.js";
 
 const POLL = 1000; // milliseconds between two requests about a live run
 
+const LINK = "M6 8l3-3M5 6.5L3.6 8a2.2 2.2 0 0 0 3 3.1L8 9.7M7 4.3l1.4-1.4a2.2 2.2 0 0 1 3.1 3.1L10 7.5";
+
 const KEYS = [
   ["← →", "one step back or forward; with shift, ten"], [", .", "previous or next structure move"],
   ["space", "play or pause"], ["home end", "first or last step"],
   ["[ ]", "previous or next state"], ["esc", "clear the selection"], ["1 to 7", "tabs"],
-  ["t", "light or dark"], ["?", "this help"],
+  ["c", "copy a link to this view"], ["t", "light or dark"], ["?", "this help"],
 ];
 
 const ctx = new Context(openSource());
@@ -35,9 +41,9 @@ const timeline = new Timeline(ctx);
 
 function tabs() {
   const overview = [new Observations(ctx), new Policy(ctx), new Field(ctx), new StateCard(ctx),
-    new Health(ctx, { most: 4 }), new Story(ctx)];
-  const [space, policy, field, card, brief, story] = overview.map((view) => view.element);
-  const transitions = [new Graph(ctx), new Matrices(ctx)];
+    new Health(ctx, { most: 4 }), new Story(ctx), new Features(ctx)];
+  const [space, policy, field, card, brief, story, features] = overview.map((view) => view.element);
+  const transitions = [new Graph(ctx), new Matrices(ctx), new StateTable(ctx)];
   const learning = [new Lineage(ctx), new Energy(ctx), new Surprise(ctx), new Ledger(ctx)];
   const replay = new Replay(ctx);
   const whatIf = new WhatIf(ctx);
@@ -46,7 +52,7 @@ function tabs() {
   return [
     { id: "overview", title: "Overview", views: overview,
       element: h("div", { class: "columns overview" }, space, policy, field,
-        h("div", { class: "stack" }, card, brief), story) },
+        h("div", { class: "stack" }, card, brief), h("div", { class: "stack below" }, story, features)) },
     { id: "transitions", title: "Transitions", views: transitions,
       element: h("div", { class: "columns halves" }, transitions.map((view) => view.element)) },
     { id: "learning", title: "Learning", views: learning,
@@ -63,12 +69,16 @@ function tabs() {
 const pages = tabs();
 let active = pages[0];
 
+// What a link to this view holds; at the end of a run no step, so that it leads to the end.
+const address = new Address(() => ({ run: ctx.id, tab: active.id,
+  step: ctx.summary && ctx.step < ctx.lastStep ? ctx.step : null, state: ctx.selected, axes: ctx.axes,
+  theme: document.documentElement.dataset.theme ?? null }));
+
 // Plain buttons instead of ARIA tabs: those use the arrow keys, which move the timeline here.
 const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
   page.button = h("button", { type: "button", id: `tab-${page.id}`, "data-tip": `key ${index + 1}`,
     onclick: () => show(page) }, page.title);
-  page.holder = h("section", { id: `page-${page.id}`, "aria-label": page.title, class: "page" },
-    page.element);
+  page.holder = h("div", { id: `page-${page.id}`, class: "page" }, page.element);
   return page.button;
 }), timeline.words);
 
@@ -84,17 +94,27 @@ const help = h("dialog", { class: "help-box", "aria-label": "Keys" },
     h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])),
   h("form", { method: "dialog" }, h("button", {}, "close")));
 
+const linkField = h("input", { type: "text", readonly: true, "aria-label": "link" });
+const linkBox = h("dialog", { class: "help-box", "aria-label": "Link to this view" },
+  h("h2", {}, "Link to this view"), linkField,
+  h("form", { method: "dialog" }, h("button", {}, "close")));
+const toast = h("div", { class: "toast", role: "status" });
+
 document.getElementById("app").append(
   h("div", { class: "top-bar" },
     h("header", { class: "head" },
-      h("h1", {}, "tgm ", h("span", {}, "inspector")), chooser, facts, h("span", { class: "spacer" }),
-      h("button", { type: "button", class: "icon", "aria-label": "light or dark",
-        "data-tip": "light or dark (t)", onclick: switchTheme }, "◐"),
-      h("button", { type: "button", class: "icon", "aria-label": "keys", "data-tip": "keys (?)",
-        onclick: () => help.showModal() }, "?")),
+      h("h1", {}, "tgm ", h("span", {}, "inspector")), chooser, facts,
+      h("span", { class: "tools" },
+        h("button", { type: "button", class: "icon", "aria-label": "copy a link to this view",
+          "data-tip": "copy a link to this view: run, tab, step, state (c)", onclick: copyLink }, glyph(LINK)),
+        h("button", { type: "button", class: "icon", "aria-label": "light or dark",
+          "data-tip": "light or dark (t)", onclick: switchTheme }, "◐"),
+        h("button", { type: "button", class: "icon", "aria-label": "keys", "data-tip": "keys (?)",
+          onclick: () => help.showModal() }, "?"))),
     timeline.element, nav),
-  message, h("main", {}, pages.map((page) => page.holder)), help);
-installTooltip();
+  h("main", {}, message, pages.map((page) => page.holder), toast), help, linkBox);
+installTooltip(document.querySelector("main"));
+installExports(ctx);
 
 function show(page) {
   active = page;
@@ -104,9 +124,11 @@ function show(page) {
     other.button.setAttribute("aria-current", isActive ? "page" : "false");
   }
   if (ctx.summary) ctx.redraw("run");
+  if (ctx.id) address.changed();
 }
 
 ctx.subscribe((reasons) => {
+  address.changed();
   if (reasons.has("run")) drawFacts();
   document.documentElement.toggleAttribute("data-flows", ctx.flows);
   timeline.update(reasons);
@@ -143,12 +165,12 @@ function showMessage(words) {
   message.hidden = !words;
 }
 
-async function openRun(id) {
+async function openRun(id, at = null) {
   try {
     showMessage("");
     const run = ctx.runs.find((one) => one.id === id);
     if (run?.error) throw new Error(run.error);
-    await ctx.open(id);
+    await ctx.open(id, { at });
     chooser.value = id;
     const hasNone = ctx.history.isEmpty && ctx.summary.state !== "live";
     if (hasNone && !active.needsNoHistory) show(pages.at(-1));
@@ -165,11 +187,18 @@ async function listRuns() {
   ctx.runs = runs;
   const chosen = ctx.id;
   const shown = runs.filter((run) => ctx.source.hasSummary(run.id));
-  chooser.replaceChildren(...shown.toReversed().map((run) => h("option", { value: run.id },
+  chooser.replaceChildren(...newestFirst(shown).map((run) => h("option", { value: run.id },
     run.error ? `${run.name} (broken)` : run.name)));
   if (chosen) chooser.value = chosen;
   if (leftOut) chooser.append(h("option", { disabled: true }, `${leftOut} older runs are not listed`));
   chooser.hidden = shown.length < 2 && !ctx.source.isLive;
+}
+
+// By the time they were started, then by name; times are UTC in one format.
+function newestFirst(runs) {
+  const key = (run) => [run.started ?? "", run.name];
+  const less = ([a, b], [c, d]) => (a === c ? (b > d) - (b < d) : (a > c) - (a < c));
+  return runs.toSorted((one, other) => less(key(other), key(one)));
 }
 
 // List the runs again when the user opens the list.
@@ -206,6 +235,40 @@ function switchTheme() {
   if (ctx.summary) ctx.redraw("run");
 }
 
+async function copyLink() {
+  address.write();
+  const link = address.link(ctx.source.token);
+  try {
+    await navigator.clipboard.writeText(link);
+    say("The link is copied.");
+  } catch {
+    linkField.value = link; // without the right to write to the clipboard, the user copies it
+    linkBox.showModal();
+    linkField.select();
+  }
+}
+
+// A line for a moment, which is read aloud too.
+function say(words) {
+  toast.textContent = words;
+  clearTimeout(toast.timer);
+  toast.timer = setTimeout(() => { toast.textContent = ""; }, 2500);
+}
+
+// Show what the address says: at the start, and when the user changes it.
+function takeTheme({ theme }) {
+  if (theme) document.documentElement.dataset.theme = theme;
+}
+
+window.addEventListener("hashchange", async () => {
+  renewToken(ctx.source);
+  const asked = readAddress();
+  takeTheme(asked);
+  const page = pages.find(({ id }) => id === asked.tab);
+  if (page) show(page);
+  if (ctx.runs.some((run) => run.id === asked.run)) await openRun(asked.run, asked);
+});
+
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest?.("input:not([type=range]), select, textarea, dialog");
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !ctx.summary) return;
@@ -216,7 +279,7 @@ document.addEventListener("keydown", (event) => {
     Home: () => ctx.goTo(0), End: () => ctx.goTo(ctx.lastStep),
     "[": () => ctx.selectNext(-1), "]": () => ctx.selectNext(1),
     Escape: () => { if (ctx.selected !== null) ctx.select(ctx.selected); },
-    t: switchTheme, "?": () => help.showModal(),
+    c: copyLink, t: switchTheme, "?": () => help.showModal(),
   };
   if (event.key === " " && !event.target.closest?.("button")) actions[" "] = () => timeline.toggle();
   const page = pages[Number(event.key) - 1];
@@ -228,13 +291,28 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
+// Paper is light, whatever the screen is.
+let screenTheme;
+window.addEventListener("beforeprint", () => {
+  screenTheme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  if (ctx.summary) ctx.drawNow(new Set(["run"]));
+});
+window.addEventListener("afterprint", () => {
+  if (screenTheme) document.documentElement.dataset.theme = screenTheme;
+  else delete document.documentElement.dataset.theme;
+  if (ctx.summary) ctx.redraw("run");
+});
+
 window.addEventListener("resize", () => { if (ctx.summary) ctx.redraw("size"); });
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (ctx.summary) ctx.redraw("run");
 });
 
 async function start() {
-  show(active);
+  const asked = readAddress();
+  takeTheme(asked);
+  show(pages.find(({ id }) => id === asked.tab) ?? active);
   try {
     await listRuns();
   } catch (error) {
@@ -245,9 +323,11 @@ async function start() {
     showMessage("There are no runs here yet. `tgm train` makes one.");
     return;
   }
-  const first = ctx.runs.findLast((run) => !run.error && ctx.source.hasSummary(run.id))
-    ?? ctx.runs.at(-1);
-  await openRun(first.id);
+  const shown = newestFirst(ctx.runs.filter((run) => ctx.source.hasSummary(run.id)));
+  const named = shown.find((run) => run.id === asked.run);
+  const first = named ?? shown.find((run) => !run.error) ?? shown[0];
+  await openRun(first.id, named ? asked : null);
+  if (asked.run && !named) showMessage("The run of this link is not here; the newest one is shown.");
   setTimeout(keepPolling, POLL);
 }
 

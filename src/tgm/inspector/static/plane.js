@@ -1,38 +1,69 @@
-// The two coordinates that are drawn: two features, or the two principal components.
+// The two coordinates that are drawn: features, principal components, or places by transitions.
 
-export function pairsOf(summary) {
-  const d = summary.interface.n_features;
-  if (d < 2) return [["0", "x1"]];
-  const name = (index) => (summary.maze && d === 2 ? "xy"[index] : `x${index + 1}`);
-  const pairs = [];
-  for (let i = 0; i < d; i += 1) {
-    for (let j = i + 1; j < d; j += 1) {
-      if (d <= 8 || j === i + 1) pairs.push([`${i},${j}`, `${name(i)} and ${name(j)}`]);
-    }
-  }
-  return d > 2 ? [["principal", "principal components"], ...pairs] : pairs;
+export const LAYOUT = "layout";
+
+// [value, words] of all coordinates that can be an axis.
+export function axisOptions(summary) {
+  const { n_features: d, feature_names: names, left_out: leftOut } = summary.interface;
+  const features = names.map((name, k) => [`f${k}`, leftOut.includes(k) ? `${name} (left out)` : name]);
+  return d > 2 ? [["p1", "principal 1"], ["p2", "principal 2"], ...features] : features;
 }
 
-// { u, v, low, high, labels, isSquare }: coordinates are u·x and v·x.
-export function planeOf(summary, pair) {
-  const { plane } = summary;
-  const d = summary.interface.n_features;
-  const chosen = pair ?? pairsOf(summary)[0][0];
-  const axis = (index) => Array.from({ length: d }, (_, k) => (k === index ? 1 : 0));
-  if (chosen === "principal") {
-    const [u, v] = plane.directions;
-    return { u, v, low: plane.principal_low, high: plane.principal_high,
-      labels: ["first principal component", "second principal component"], isSquare: false };
+// The axes of a run when nobody has chosen: "f0,f1", "p1,p2", "f0" or "layout".
+export function usualAxes(summary) {
+  const { n_features: d, is_categorical: isCategorical } = summary.interface;
+  if (isCategorical) return LAYOUT;
+  if (d < 2) return "f0";
+  return d === 2 ? "f0,f1" : "p1,p2";
+}
+
+// `text` if it names axes of this run, else null.
+export function readAxes(summary, text) {
+  if (!text || text === LAYOUT) return text || null;
+  const known = new Set(axisOptions(summary).map(([name]) => name));
+  const parts = text.split(",");
+  const fits = parts.length === Math.min(2, summary.interface.n_features);
+  return fits && parts.every((part) => known.has(part)) ? text : null;
+}
+
+// { u, v, low, high, labels, isSquare }: coordinates are u·x and v·x. With `places` (a Map of id and
+// [x, y]) the coordinates of a state are its place.
+export function planeOf(summary, axes, places) {
+  const chosen = axes ?? usualAxes(summary);
+  if (chosen === LAYOUT) return layoutPlane(places());
+  const [one, other] = chosen.split(",").map((name) => axisOf(summary, name));
+  const isSquare = Boolean(summary.maze) && summary.interface.n_features === 2 && chosen === "f0,f1";
+  if (!other) {
+    return { u: one.along, v: one.along.map(() => 0), low: [one.low, -1], high: [one.high, 1],
+      labels: [one.label, ""], isSquare: false, isLine: true };
   }
-  const [i, j] = chosen.split(",").map(Number);
-  if (j === undefined) {
-    return { u: axis(i), v: axis(-1), low: [plane.low[i], -1], high: [plane.high[i], 1],
-      labels: ["x1", ""], isSquare: false, isLine: true };
+  return { u: one.along, v: other.along, low: [one.low, other.low], high: [one.high, other.high],
+    labels: [one.label, other.label], isSquare, isEqual: isSquare };
+}
+
+function axisOf({ plane, interface: { n_features: d, feature_names: names } }, name) {
+  const k = Number(name.slice(1));
+  if (name.startsWith("p")) {
+    return { along: plane.directions[k - 1], low: plane.principal_low[k - 1],
+      high: plane.principal_high[k - 1], label: `principal component ${k}` };
   }
-  const names = summary.maze && d === 2 ? ["x", "y"] : [`x${i + 1}`, `x${j + 1}`];
-  return { u: axis(i), v: axis(j), low: [plane.low[i], plane.low[j]],
-    high: [plane.high[i], plane.high[j]], labels: names,
-    isSquare: Boolean(summary.maze) && d === 2 };
+  return { along: Array.from({ length: d }, (_, index) => (index === k ? 1 : 0)),
+    low: plane.low[k], high: plane.high[k], label: names[k] };
+}
+
+function layoutPlane(places) {
+  const low = [Infinity, Infinity];
+  const high = [-Infinity, -Infinity];
+  for (const place of places.values()) {
+    for (const k of [0, 1]) {
+      low[k] = Math.min(low[k], place[k]);
+      high[k] = Math.max(high[k], place[k]);
+    }
+  }
+  for (const k of [0, 1]) {
+    if (!(high[k] - low[k] >= 2)) [low[k], high[k]] = places.size ? [(low[k] + high[k]) / 2 - 1, (low[k] + high[k]) / 2 + 1] : [-1, 1];
+  }
+  return { places, low, high, labels: ["", ""], isSquare: false, isEqual: true };
 }
 
 function dot(a, b) {

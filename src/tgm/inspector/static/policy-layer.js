@@ -1,10 +1,9 @@
 // Draws values as shades and plans as arrows over the states; used by several views.
 
 import { Keyed, s, set } from "./dom.js";
-import { drawnStates } from "./figure.js";
+import { drawnStates } from "./states.js";
 import { DIRECTIONS, css, inkOn, sequential, short } from "./format.js";
 import { bestActions, bestOf, isKnown, samePlan, valueOf } from "./planner.js";
-import { project } from "./plane.js";
 
 export class PolicyLayer {
   constructor(figure) {
@@ -18,11 +17,33 @@ export class PolicyLayer {
     const { figure } = this;
     const range = valueRange(plan);
     figure.drawStates(ctx, (component) => this.#style(ctx, plan, other, component, range));
-    // Support points are too many for an arrow each: the field has them.
-    this.arrows.update(figure.flows ? [] : drawnStates(ctx), (component) => component.id, (node, component) => {
+    // Support points are too many for an arrow each: the field has them. So are very small states.
+    const drawn = figure.flows ? [] : drawnStates(ctx).filter((component) => figure.hasSpace(component));
+    const isMany = figure.isMany(ctx);
+    if (isMany) this.#drawMany(ctx, plan, drawn, range);
+    this.arrows.update(isMany ? [] : drawn, (component) => component.id, (node, component) => {
       this.#arrow(ctx, plan, node, component, range);
     });
     return range;
+  }
+
+  #drawMany(ctx, plan, drawn, range) {
+    const paths = new Map();
+    for (const component of drawn) {
+      const { x, y, rx } = this.figure.shape(component);
+      const ways = this.#ways(ctx, plan, component);
+      const ink = inkOn(sequential(shareOf(plan, component.id, range)));
+      const path = ways.map((way) => arrow(x, y, way, 0.62 * Math.min(rx, 34), ways.length > 1)).join("");
+      paths.set(ink, (paths.get(ink) ?? "") + path);
+    }
+    this.figure.many.arrows(paths);
+  }
+
+  // Directions of the best actions; [] if all are equally good, or none moves the agent.
+  #ways(ctx, plan, component) {
+    const good = bestActions(plan, component.id);
+    if (isAny(plan, component.id, good)) return [];
+    return good.map((action) => direction(ctx, this.figure, component, action)).filter(Boolean);
   }
 
   #style(ctx, plan, other, component, [low, high]) {
@@ -39,25 +60,29 @@ export class PolicyLayer {
       tip: `state ${component.id}\nvalue ${short(value)}\n${does}${before}` };
   }
 
-  #arrow(ctx, plan, node, component, [low, high]) {
-    const { figure } = this;
+  #arrow(ctx, plan, node, component, range) {
     const best = bestOf(plan, component.id);
-    const { x, y, rx } = figure.shape(component);
+    const { x, y, rx } = this.figure.shape(component);
     const [line, label] = node.children;
-    const share = high > low ? (valueOf(plan, component.id) - low) / (high - low) : 0.5;
-    node.style.color = inkOn(sequential(share));
-    const good = bestActions(plan, component.id);
-    const isAny = good.length > 2 && good.length === knownActions(plan, component.id);
-    const ways = isAny ? [] : good.map((action) => direction(ctx, figure, component, action))
-      .filter(Boolean);
+    node.style.color = inkOn(sequential(shareOf(plan, component.id, range)));
+    const ways = this.#ways(ctx, plan, component);
     const size = 0.62 * Math.min(rx, 34);
     set(node, { "data-action": best });
     set(line, { d: ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("") });
     set(label, { x, y });
-    const words = ways.length ? "" : best < 0 ? "?" : isAny ? "any" : ctx.actionNames[best];
+    const isEqual = isAny(plan, component.id, bestActions(plan, component.id));
+    const name = best < 0 ? "?" : isEqual ? "any" : ctx.actionNames[best];
+    // A name that is longer than its state would lie on other states: the tooltip has it.
+    const words = ways.length || 6 * name.length > 2 * rx + 4 ? "" : name;
     if (label.textContent !== words) label.textContent = words;
   }
 }
+
+function shareOf(plan, id, [low, high]) {
+  return high > low ? (valueOf(plan, id) - low) / (high - low) : 0.5;
+}
+
+function isAny(plan, id, good) { return good.length > 2 && good.length === knownActions(plan, id); }
 
 function knownActions(plan, id) {
   let n = 0;
@@ -89,19 +114,19 @@ function direction(ctx, figure, component, action) {
   if (named && figure.plane.isSquare) return [named[0], -named[1]];
   const row = ctx.frame.rows.get(component.id)?.[action];
   if (!row) return null;
-  const from = figure.pixel(project(figure.plane, component.mean));
+  const { x, y } = figure.shape(component);
   const to = [0, 0];
   let total = 0;
   for (const next of row.next) {
     const there = ctx.frame.components.get(next.id);
     if (!there) continue;
-    const pixel = figure.pixel(project(figure.plane, there.mean));
-    to[0] += next.p * pixel[0];
-    to[1] += next.p * pixel[1];
+    const place = figure.shape(there);
+    to[0] += next.p * place.x;
+    to[1] += next.p * place.y;
     total += next.p;
   }
   if (!(total > 0)) return null;
-  const way = [to[0] / total - from[0], to[1] / total - from[1]];
+  const way = [to[0] / total - x, to[1] / total - y];
   const length = Math.hypot(...way);
   return length > 4 ? [way[0] / length, way[1] / length] : null;
 }

@@ -4,6 +4,7 @@ class Embedded {
   constructor(data) {
     this.data = data;
     this.isLive = false;
+    this.token = "";
   }
 
   async runs() { return this.data.runs; }
@@ -54,12 +55,18 @@ class Served {
 
 // The token is in the fragment, which is not sent to a server; it is kept for reloads of this tab.
 function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given) {
-    sessionStorage.setItem("tgm-token", given);
-    history.replaceState(null, "", location.pathname);
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (given.get("token")) {
+    sessionStorage.setItem("tgm-token", given.get("token"));
+    given.delete("token");
+    history.replaceState(null, "", location.pathname + (given.size ? `#${given}` : ""));
   }
   return sessionStorage.getItem("tgm-token") ?? "";
+}
+
+// A link that was pasted into an open tab brings its token too.
+export function renewToken(source) {
+  if (source.isLive) source.token = takeToken();
 }
 
 export function openSource() {

@@ -30,7 +30,6 @@ FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells 
 CONFIDENCE = 0.3  # standard errors of the value of a random row that are added to it
 UNSEEN = 0.2  # tries that "leads somewhere unknown" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
-LEAST_CHANGE_BY_CHANCE = 1e-4  # LEAST_CHANGE in such a world
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
 OFTEN = 25.0  # visits of a state after which an unknown row in it was passed over by bonuses
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
@@ -120,8 +119,7 @@ class Optimism(ExplorationStrategy):
             by_chance = planner.best_known is not None
             # One step more or less changes a value by the share 1 - gamma.
             tolerance = SWEEP_TOLERANCE * (1.0 - planner.gamma)
-            least = LEAST_CHANGE_BY_CHANCE if by_chance else LEAST_CHANGE
-            least *= planner.reward_range
+            least = LEAST_CHANGE * planner.reward_range
             sweeper.sweep(alive, tolerance, planner.lowest, least, by_chance=by_chance)
 
     def _mark_touched(self, planner: ModelPlanner) -> bool:

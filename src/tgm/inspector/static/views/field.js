@@ -1,7 +1,7 @@
 // The field of a world that flows: value, greedy action and laws over two features, others held.
 
 import { checkbox, choice, h, legendItem, panel, s, set, swatch } from "../dom.js";
-import { isVisited } from "../figure.js";
+import { isVisited } from "../states.js";
 import { PALETTE, css, inkOn, percent, short, ticks, uniform } from "../format.js";
 
 const MARGIN = { left: 44, right: 12, top: 24, bottom: 42 };

@@ -1,11 +1,13 @@
-// Transition graph: an edge per action. Width: probability. Opacity: number of tries.
+// Transition graph: an edge per action. Width: probability. Opacity: belief in the outcome.
 
+import { AxesControl } from "../axes-control.js";
 import { Keyed, checkbox, h, legendItem, panel, s, set, swatch } from "../dom.js";
 import { Figure } from "../figure.js";
 import { actionColour, percent, short } from "../format.js";
 
 const LEAST = 0.03; // probability; less likely edges are not drawn
 const MOST_EDGES = 2000;
+const MOST_NODES = 1200; // edges with an element each; of more, all are pixels
 
 export class Graph {
   constructor(ctx) {
@@ -16,6 +18,7 @@ export class Graph {
       "data-edge": key, color: actionColour(ctx.actionNames, action) },
     s("path", { class: "shaft" }), s("path", { class: "tip" })));
     this.figure.edges.addEventListener("mouseover", (event) => this.#explain(event));
+    this.axes = new AxesControl(ctx);
     this.hidden = new Set();
     this.showSelf = false;
     this.toggles = h("span", { class: "toggles" });
@@ -23,17 +26,18 @@ export class Graph {
     this.element = panel({
       title: "Transition graph",
       id: "graph",
-      help: "Where each action leads. Width: probability. Opacity: how often the action was tried. "
+      help: "Where each action leads. Width: probability. Opacity: how sure the agent can be of it, by the "
+        + "probability and the number of tries. "
         + "Arrows bend to the right of their direction. A selected state shows "
         + "only its own edges, in and out.",
-      controls: [this.toggles, checkbox("stays", this.showSelf, (on) => {
+      controls: [this.axes.element, this.toggles, checkbox("stays", this.showSelf, (on) => {
         this.showSelf = on;
         ctx.redraw("option");
       }, "also the actions that lead back to the same state, as loops")],
       legend: [
         legendItem(swatch({ class: "wide-key" }), "likely", "a wide edge has a probability near one"),
         legendItem(swatch({ class: "narrow-key" }), "unlikely", "a narrow edge has a low probability"),
-        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried about once"),
+        legendItem(swatch({ class: "faint-key" }), "little evidence", "a faint edge was tried about once, or is one outcome of many"),
         this.note,
       ],
     }, this.figure.element);
@@ -42,11 +46,14 @@ export class Graph {
   update() {
     const { ctx, figure } = this;
     this.#drawToggles();
+    this.axes.update();
     if (!figure.layout(ctx)) return;
     const edges = this.#edges();
-    this.edges.update(edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
+    const isMany = figure.isMany(ctx) || edges.length > MOST_NODES;
+    this.edges.update(isMany ? [] : edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
     figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}, ${short(component.weight)} points`,
-      fill: "var(--panel)" }));
+      class: " in-graph", fill: "var(--accent)", fillOpacity: 0.06 }));
+    if (isMany) this.#drawMany(edges);
     set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
     this.note.textContent = this.isCut ? `the ${MOST_EDGES} edges with the highest counts are drawn` : "";
   }
@@ -69,10 +76,25 @@ export class Graph {
     }));
   }
 
+  // The edges in sight; with very many, those with the highest counts.
   #edges() {
     const { ctx } = this;
+    if (!ctx.frame) return [];
+    const key = [ctx.id, ctx.selected, this.showSelf, ...this.hidden].join();
+    if (this.allOf !== ctx.frame || this.allKey !== key) {
+      [this.allOf, this.allKey] = [ctx.frame, key];
+      this.all = this.#allEdges();
+    }
+    const seen = this.figure.seenStates(ctx);
+    const found = this.all.filter(({ id, next }) => seen.has(id) || seen.has(next.id));
+    this.isCut = found.length > MOST_EDGES;
+    return this.isCut ? found.slice(0, MOST_EDGES) : found;
+  }
+
+  // All edges of this step; if they are too many, the highest counts come first.
+  #allEdges() {
+    const { ctx } = this;
     const { frame, selected } = ctx;
-    if (!frame) return [];
     const found = [];
     for (const [id, rows] of frame.rows) {
       if (!frame.components.has(id)) continue;
@@ -86,9 +108,20 @@ export class Graph {
         }
       });
     }
-    this.isCut = found.length > MOST_EDGES;
-    if (!this.isCut) return found;
-    return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p).slice(0, MOST_EDGES);
+    if (found.length <= MOST_EDGES) return found;
+    return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p);
+  }
+
+  #drawMany(edges) {
+    const { ctx, figure } = this;
+    if (!figure.many.drawn) figure.beginMany();
+    figure.many.edges(edges.map(({ id, action, row, next }) => {
+      const width = Math.max(0.5, 0.4 + 1.4 * next.p);
+      const from = figure.shape(ctx.frame.components.get(id));
+      const [shaft, tip] = id === next.id ? loop(from, action)
+        : arc(from, figure.shape(ctx.frame.components.get(next.id)), width);
+      return { shaft, tip, width, opacity: opacityOf(row, next), colour: actionColour(ctx.actionNames, action) };
+    }));
   }
 
   #draw(node, { id, action, row, next }) {
@@ -103,7 +136,7 @@ export class Graph {
       : arc(figure.shape(from), figure.shape(to), width);
     set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
     set(node.children[1], { d: tip });
-    set(node, { opacity: (0.15 + (0.85 * row.visits) / (row.visits + 2)).toFixed(2) });
+    set(node, { opacity: opacityOf(row, next).toFixed(2) });
   }
 
   // The text of an edge is made when the mouse is over it.
@@ -117,6 +150,9 @@ export class Graph {
   }
 }
 
+// How sure the agent can be of an outcome: its probability, less with few tries.
+function opacityOf(row, next) { return 0.12 + (0.88 * next.p * row.visits) / (row.visits + 1); }
+
 // A bent arrow between the rims of two states, to the right of its direction: [shaft, head].
 function arc(from, to, width) {
   const { x: ax, y: ay } = from;
@@ -124,7 +160,7 @@ function arc(from, to, width) {
   const length = Math.hypot(bx - ax, by - ay) || 1;
   const ux = (bx - ax) / length;
   const uy = (by - ay) / length;
-  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.36 * length);
+  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.27 * length);
   const side = Math.min(6, 0.12 * length);
   const head = 4 + 1.6 * width;
   const [sx, sy] = [ax + ux * rim(from) - uy * side, ay + uy * rim(from) + ux * side];

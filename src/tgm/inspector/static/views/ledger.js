@@ -3,7 +3,7 @@
 import { choice, panel } from "../dom.js";
 import { Chart } from "../charts.js";
 import { curveColour, PALETTE } from "../format.js";
-import { drawnStates } from "../figure.js";
+import { drawnStates } from "../states.js";
 
 export class Ledger {
   constructor(ctx) {

@@ -15,6 +15,7 @@ const MARKS = {
   merge: { path: (x, y) => `M${x - 5} ${y - 5}L${x + 4} ${y}L${x - 5} ${y + 5}z`, words: "merge" },
   fixed: { path: (x, y) => `M${x - 4} ${y - 4}h8v8h-8z`, words: "fixed" },
   removal: { path: (x, y) => `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`, words: "removal" },
+  change: { path: (x, y) => `M${x} ${y - 5}L${x + 5} ${y + 4}h-10z`, words: "change" },
 };
 
 export class Lineage {
@@ -77,7 +78,9 @@ export class Lineage {
     const height = TOP + lanes.length * this.row + 8;
     set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}`, "data-lanes": lanes.length });
     const row = new Map(lanes.map((lane, index) => [lane.id, TOP + (index + 0.5) * this.row]));
-    const times = isEarly ? EARLY_TICKS.map((part) => Math.round(part * last)) : ticks(0, last);
+    const most = Math.min(7, Math.max(2, Math.floor(width / 90)));
+    const early = EARLY_TICKS.map((part) => Math.round(part * last));
+    const times = spaced(isEarly ? early : ticks(0, last, most), this.x);
     const axis = times.map((step) => s("g", { class: "tick" },
       s("line", { x1: this.x(step), x2: this.x(step), y1: TOP - 4, y2: height, class: "gridline" }),
       s("text", { x: this.x(step), y: 12, "text-anchor": "middle", "data-tip": "steps of the environment" },
@@ -141,4 +144,13 @@ export class Lineage {
 function happensEarly(moves, last) {
   const steps = moves.filter((move) => move.accepted).map((move) => move.step);
   return steps.length > 3 && steps[Math.floor(0.9 * (steps.length - 1))] < last / 4;
+}
+
+// The times whose words do not touch, the last one always.
+function spaced(times, x) {
+  const kept = [];
+  for (const time of times.toReversed()) {
+    if (!kept.length || x(kept.at(-1)) - x(time) > 44) kept.push(time);
+  }
+  return kept;
 }

@@ -1,9 +1,10 @@
 // Observation space: the points, the states' ellipses, the priors, the path of the episode.
 
-import { checkbox, choice, legendItem, onlyIf, panel, s, set, swatch } from "../dom.js";
-import { Figure, isVisited } from "../figure.js";
+import { AxesControl } from "../axes-control.js";
+import { checkbox, legendItem, onlyIf, panel, s, set, swatch } from "../dom.js";
+import { Figure } from "../figure.js";
 import { short } from "../format.js";
-import { pairsOf } from "../plane.js";
+import { isVisited } from "../states.js";
 
 export class Observations {
   constructor(ctx) {
@@ -11,7 +12,7 @@ export class Observations {
     this.figure = new Figure("Observation space");
     this.figure.onSelect(ctx);
     this.options = { points: true, trail: true, priors: false };
-    this.pairs = document.createElement("span");
+    this.axes = new AxesControl(ctx);
     const option = (name, words, tip) => checkbox(words, this.options[name], (on) => {
       this.options[name] = on;
       ctx.redraw("option");
@@ -20,13 +21,13 @@ export class Observations {
     this.here = s("circle", { class: "here", r: 5, "data-tip": "the newest observation" });
     this.figure.top.append(this.prior, this.here);
     this.morePriors = s("path", { class: "prior" });
-    this.figure.edges.append(this.morePriors);
+    this.figure.top.append(this.morePriors);
     this.element = panel({
       title: "Observation space",
       id: "observations",
       help: "The agent observes noisy points. Each ellipse is a state that it found: "
         + "two standard deviations around the mean. Click a state to select it in all views.",
-      controls: [this.pairs, option("points", "points", "the observations kept in memory"),
+      controls: [this.axes.element, option("points", "points", "the observations kept in memory"),
         option("trail", "path", "the observations of the current episode so far"),
         onlyIf("cells", option("priors", "priors", "the prior of every state, not only of the selected one"))],
       legend: [
@@ -48,41 +49,24 @@ export class Observations {
 
   update() {
     const { ctx, figure } = this;
-    this.#drawPairs();
+    this.axes.update();
     if (!figure.layout(ctx)) return;
     figure.drawStates(ctx, (component) => ({
       tip: `state ${component.id}, ${kindOf(component, ctx.flows)}\n`
-        + `${short(component.weight)} points, mean (${component.mean.map((v) => short(v)).join(", ")})`,
+        + `${short(component.weight)} points${meanWords(ctx.featureNames, component.mean)}`,
     }));
     const points = this.options.points ? ctx.points : [];
     figure.drawPoints(points, (state) => state === ctx.selected);
     set(figure.svg, { "data-step": ctx.step, "data-points": points.length });
     const until = ctx.episode.filter((row) => row.step <= ctx.step);
     figure.drawTrail(this.options.trail ? until : []);
-    this.#drawHere();
+    figure.mark(this.here, ctx.row);
     this.#drawPriors();
-  }
-
-  #drawPairs() {
-    const { ctx } = this;
-    if (this.pairsOf === ctx.id) return;
-    this.pairsOf = ctx.id;
-    const pairs = pairsOf(ctx.summary);
-    this.pairs.replaceChildren(...(pairs.length > 1 ? [choice("axes", pairs, ctx.pair ?? pairs[0][0],
-      (pair) => { ctx.pair = pair; ctx.redraw("option"); }, "which features are drawn")] : []));
-  }
-
-  #drawHere() {
-    const { row } = this.ctx;
-    this.here.style.display = row ? "" : "none";
-    if (!row) return;
-    const [cx, cy] = this.figure.at(row.point);
-    set(this.here, { cx, cy });
   }
 
   #drawPriors() {
     const { ctx, figure } = this;
-    const priors = ctx.flows ? null : ctx.frame?.full?.prior;
+    const priors = ctx.flows || figure.plane.places ? null : ctx.frame?.full?.prior;
     const chosen = priors?.get(ctx.selected);
     this.prior.style.display = chosen ? "" : "none";
     if (chosen) set(this.prior, ellipseAttributes(figure, chosen));
@@ -94,6 +78,12 @@ export class Observations {
 function kindOf(component, flows) {
   if (flows) return isVisited(component) ? "visited" : "imagined";
   return component.fixed ? "fixed" : "flexible";
+}
+
+// The mean by the names of the features, as far as a tooltip has space.
+export function meanWords(names, mean) {
+  const lines = mean.slice(0, 8).map((value, k) => `\n${names[k]}: ${short(value)}`);
+  return lines.join("") + (mean.length > 8 ? `\nand ${mean.length - 8} more features` : "");
 }
 
 function ellipseAttributes(figure, { mean, cov }) {

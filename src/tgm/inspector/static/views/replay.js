@@ -3,7 +3,7 @@
 import { beliefValues, outlook, unexplained, why } from "../belief.js";
 import { h, panel, s, set } from "../dom.js";
 import { Figure } from "../figure.js";
-import { actionColour, count, css, percent, sequential, short } from "../format.js";
+import { actionColour, count, css, percent, sequential, short, told } from "../format.js";
 
 const END_WORDS = ["", "end", "time limit", "broken off"];
 const END_LINES = ["", "The episode has terminated.", "The episode has reached its time limit.",
@@ -61,7 +61,8 @@ export class Replay {
     this.#drawSteps(rows, row);
     const length = rows.length - 1;
     const total = rows.reduce((sum, one) => sum + one.reward, 0);
-    this.title.textContent = `episode ${count(row.episode)}, ${length} steps, return ${short(total)}`;
+    this.title.textContent = `episode ${count(row.episode)}, ${length} ${length === 1 ? "step" : "steps"}, `
+      + `return ${short(total)}`;
   }
 
   #drawMap(belief, way, row) {
@@ -74,8 +75,7 @@ export class Replay {
         tip: `state ${component.id}\nbelief ${percent(p)}` };
     });
     figure.drawTrail(way);
-    const [cx, cy] = figure.at(row.point);
-    set(this.here, { cx, cy });
+    figure.mark(this.here, row);
   }
 
   #drawWhy(belief, row, next) {
@@ -100,9 +100,10 @@ export class Replay {
     const values = beliefValues(plan, belief);
     const known = ctx.actionNames.map((_, action) => Boolean(ctx.frame.rows.get(here)?.[action]));
     const shown = values.filter((_, action) => known[action]);
-    const low = Math.min(...shown);
-    const high = Math.max(...shown);
-    const width = (value) => (high > low ? 0.08 + (0.92 * (value - low)) / (high - low) : 1);
+    // Bars are as long as the numbers say that stand beside them.
+    const low = told(Math.min(...shown));
+    const high = told(Math.max(...shown));
+    const width = (value) => (high > low ? 0.08 + (0.92 * (told(value) - low)) / (high - low) : 1);
     this.bars.replaceChildren(...ctx.actionNames.map((name, action) => {
       const line = bar(name, known[action] ? width(values[action]) : 0,
         known[action] ? short(values[action]) : "unknown", actionColour(ctx.actionNames, action));
@@ -117,6 +118,7 @@ export class Replay {
     const key = `${ctx.id}|${row.episode}|${rows.length}`;
     if (key !== this.key) {
       this.key = key;
+      this.steps.style.setProperty("--number", `${count(rows.at(-1).step).length + 0.5}ch`);
       this.steps.replaceChildren(...rows.map((one) => h("li", {},
         h("button", { type: "button", class: "step", onclick: () => ctx.goTo(one.step) },
           h("span", { class: "num" }, count(one.step)),

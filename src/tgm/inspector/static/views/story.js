@@ -1,7 +1,7 @@
 // A summary of the current step in sentences.
 
 import { h, panel } from "../dom.js";
-import { isVisited } from "../figure.js";
+import { isVisited } from "../states.js";
 import { count, fixed, percent, short } from "../format.js";
 import { isKnown } from "../planner.js";
 
@@ -60,9 +60,21 @@ export class Story {
     const { ctx } = this;
     const past = ctx.summary.log.moves.filter((move) => move.accepted && move.step <= ctx.step);
     const of = (kind) => past.filter((move) => move.kind === kind).length;
-    const parts = [[of("birth"), "born"], [of("split"), "split off"], [of("merge"), "merged"],
-      [of("removal"), "removed"]].filter(([n]) => n > 0).map(([n, words]) => `${n} ${words}`);
+    // A merge and a split list the state that stays first, then those that go or come.
+    const others = (kind) => past.filter((move) => move.kind === kind)
+      .reduce((sum, move) => sum + Math.max(1, move.ids.length - 1), 0);
+    const [born, split, merged, removed] = [of("birth"), others("split"), others("merge"), of("removal")];
+    const parts = [[born, "born"], [split, "split off"], [merged, "merged into others"], [removed, "removed"]]
+      .filter(([n]) => n > 0).map(([n, words]) => `${n} ${words}`);
+    const changed = of("change");
+    if (changed) parts.push(`${changed} found to do something else than before`);
     if (!parts.length) return "";
+    // When the agent learns again with another kind or scale of states, no moves are told.
+    const gap = born + split - merged - removed - ctx.frame.components.size;
+    const isFlow = [...ctx.frame.components.values()].some(({ weight }) => weight === 0);
+    if (isFlow) return "";
+    if (gap > 0) parts.push(`${gap} given up when the agent began anew with other states`);
+    if (gap < 0) parts.push(`${-gap} found again from kept steps`);
     const since = ctx.step - past.at(-1).step;
     const calm = since > 0 ? `; the last change was ${count(since)} steps ago` : "";
     return `States so far: ${parts.join(", ")}${calm}.`;

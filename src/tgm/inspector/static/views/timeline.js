@@ -9,8 +9,11 @@ const SPEEDS = [["1", "1 step"], ["5", "5 steps"], ["25", "25 steps"], ["100", "
 const PLAY = "M3 1.5l9 5.5-9 5.5z";
 const PAUSE = "M3 2h3v10H3zM8 2h3v10H8z";
 const MARKS_TIP = "Line: number of states. Ticks: births and splits (blue), merges and removals "
-  + "(orange), states that became fixed (green). Dots: episodes that terminated.";
-const KINDS = { birth: "born", split: "split", merge: "merged", removal: "removed", fixed: "fixed" };
+  + "(orange), states that became fixed (green), actions that no longer do what they did (purple). Dots: "
+  + "episodes that terminated.";
+const KINDS = { birth: "born", split: "split", merge: "merged", removal: "removed", fixed: "fixed",
+  change: "changed" };
+const TICKS = { birth: "birth", split: "birth", merge: "end", removal: "end", fixed: "fixed", change: "change" };
 
 export class Timeline {
   constructor(ctx) {
@@ -99,11 +102,10 @@ export class Timeline {
     const y = (states) => height - 2 - (22 * (states ?? 0)) / most;
     const line = series.step.map((step, index) => (
       `${index ? "L" : "M"}${x(step).toFixed(1)} ${y(series.n_states[index]).toFixed(1)}`));
-    const paths = { birth: "", end: "", fixed: "" };
+    const paths = { birth: "", end: "", fixed: "", change: "" };
     for (const move of moves) {
-      if (!move.accepted) continue;
-      const kind = move.kind === "merge" || move.kind === "removal" ? "end"
-        : move.kind === "fixed" ? "fixed" : "birth";
+      const kind = TICKS[move.kind];
+      if (!move.accepted || !kind) continue;
       paths[kind] += `M${x(move.step).toFixed(1)} ${height - 8}v8`;
     }
     let goals = "";
@@ -115,6 +117,7 @@ export class Timeline {
       s("path", { class: "mark-birth", d: paths.birth }),
       s("path", { class: "mark-end", d: paths.end }),
       s("path", { class: "mark-fixed", d: paths.fixed }),
+      s("path", { class: "mark-change", d: paths.change }),
       s("path", { class: "mark-goal", d: goals }),
     );
   }
@@ -159,5 +162,5 @@ export function moveWords(move) {
   const [first, ...others] = move.ids;
   if (move.kind === "merge" && others.length) return `state ${others.join(", ")} merged into ${first}`;
   if (move.kind === "split" && others.length) return `state ${others.join(", ")} split from ${first}`;
-  return `state ${first ?? "?"} ${KINDS[move.kind] ?? "changed"}`;
+  return `state ${first ?? "?"} ${KINDS[move.kind] ?? "has an unknown move"}`;
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -19,6 +21,8 @@ Choose = Callable[[IntArray], IntArray]
 ChooseAgain = Callable[[IntArray, IntArray], IntArray]
 """The same for a policy with a memory: the second argument holds the numbers of the episodes."""
 
+LONGEST = 1000  # steps of a greedy episode in an environment without a time limit of its own
+MOST_RULES = 5_000_000  # values of the table of an environment that carries its rules
 ENDED = 1e-9  # probability of an episode that goes on, below which it is taken for ended
 
 
@@ -151,3 +155,27 @@ class DecisionTable:
             if not len(playing):
                 break
         return Judged(self.best_return - lost / n_episodes, not len(playing))
+
+
+def open_model(env: gym.Env[Any, Any]) -> DecisionTable | None:
+    """The rules of an environment that carries them, as Gymnasium's toy texts do; None if not.
+
+    They are `P[state][action]`, a list of outcomes, and `initial_state_distrib`; observations must
+    be the numbers of the states, so that a policy can be judged by them.
+    """
+    inner: Any = env.unwrapped
+    rules, starts = getattr(inner, "P", None), getattr(inner, "initial_state_distrib", None)
+    space, actions = env.observation_space, env.action_space
+    if not isinstance(rules, Mapping) or starts is None or not rules:
+        return None
+    if not isinstance(space, gym.spaces.Discrete) or not isinstance(actions, gym.spaces.Discrete):
+        return None
+    limit = (env.spec.max_episode_steps if env.spec is not None else None) or LONGEST
+    n_states, n_actions = int(space.n), int(actions.n)
+    if limit < 1 or n_states * max(n_actions, limit) > MOST_RULES or space.start != 0:
+        return None
+    if sorted(rules) != list(range(n_states)) or np.shape(starts) != (n_states,):
+        return None
+    if any(sorted(row) != list(range(n_actions)) for row in rules.values()):
+        return None
+    return DecisionTable.of(rules, np.asarray(starts), limit)

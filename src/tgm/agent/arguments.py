@@ -1,0 +1,134 @@
+"""What a user may give to an agent: an environment by its id, settings as keywords, and so on.
+
+Each function gives what the agent works with, or raises an error that says what to write.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import fields, replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from tgm.config import TGMConfig
+from tgm.errors import ConfigError, SpaceError
+from tgm.planning.exploration import STRATEGIES, ExplorationStrategy
+
+ALSO_CALLED = {"discount": "gamma"}
+"""Other names of settings, as keywords of an agent."""
+
+MAY_CHANGE = (
+    "exploration",
+    "epsilon_decay",
+    "temperature",
+    "moves",
+    "reassign_steps",
+    "learn_every",
+    "learning_rate",
+    "kl_threshold",
+    "fix_after",
+    "forget",
+)
+"""Settings of what is done from now on; what was learned with the others has their form."""
+
+# Arguments that agents of Stable-Baselines3 take and this one has no use for.
+_OF_OTHERS = ("policy", "policy_kwargs", "verbose", "tensorboard_log", "device", "buffer_size")
+
+
+def environment(env: object, env_kwargs: dict[str, Any] | None = None) -> gym.Env[Any, Any]:
+    """The environment that is meant: one of Gymnasium, or the id of a registered one.
+
+    >>> environment("FrozenLake-v1", {"map_name": "8x8"}).observation_space
+    Discrete(64)
+    """
+    if isinstance(env, str):
+        try:
+            return gym.make(env, **(env_kwargs or {}))
+        except Exception as error:  # code of the environment, with the user's arguments
+            reason = " ".join(f"{error}".split())
+            raise ConfigError(f"environment '{env}' cannot be made: {reason}") from error
+    if env_kwargs:
+        raise ConfigError("env_kwargs belong to an environment that is given by its id")
+    if isinstance(env, gym.Env):
+        return env
+    if (n_envs := getattr(env, "num_envs", None)) is not None:
+        raise SpaceError(
+            f"the environment is a vector of {n_envs}; an agent lives in one of them: give "
+            "gymnasium.make(id), without vectorizing it"
+        )
+    raise SpaceError(
+        f"the environment is {env!r:.100}; wanted one of Gymnasium: gymnasium.make(id), or its id"
+    )
+
+
+def settings(config: object, changes: dict[str, Any]) -> TGMConfig:
+    """The settings `config` (those of TGMConfig() if None) with the keywords of an agent.
+
+    >>> settings(None, {"discount": 0.95})
+    TGMConfig(gamma=0.95)
+    """
+    if config is None:
+        config = TGMConfig()
+    if not isinstance(config, TGMConfig):
+        raise ConfigError(
+            f"config is {config!r:.100}; the order is TGMAgent(env, TGMConfig(...), seed=0)"
+        )
+    known = [field.name for field in fields(TGMConfig)]
+    named = {ALSO_CALLED.get(name, name): value for name, value in changes.items()}
+    if len(named) < len(changes):
+        raise ConfigError("gamma and discount are one setting; give one of them")
+    for name in named:
+        if name in _OF_OTHERS:
+            raise ConfigError(f"{name} is no setting: leave it out, an agent of tgm needs none")
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise ConfigError(f"{name} is no setting; {hint}")
+    return replace(config, **named) if named else config
+
+
+def changed_settings(saved: TGMConfig, config: object, changes: dict[str, Any]) -> TGMConfig:
+    """The settings of a saved agent with what may change; the others are refused by name."""
+    wanted = settings(saved if config is None else config, changes)
+    before, now = saved.to_dict(), wanted.to_dict()
+    fixed = [name for name in now if now[name] != before[name] and name not in MAY_CHANGE]
+    if fixed:
+        names = ", ".join(f"{name} ({before[name]!r})" for name in fixed)
+        raise ConfigError(
+            f"the agent has learned with other settings, which stay: {names}; only "
+            f"{', '.join(MAY_CHANGE)} may change"
+        )
+    begun = wanted.exploration
+    keeps_books = STRATEGIES[begun].to_arrays is not ExplorationStrategy.to_arrays
+    if begun != saved.exploration and keeps_books:
+        raise ConfigError(
+            f"exploration '{begun}' counts from the first step on, and the agent began with "
+            f"'{saved.exploration}': choose another, or train a new agent"
+        )
+    return wanted
+
+
+def seed_number(seed: object) -> int | None:
+    """A seed, checked; None stays None."""
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ConfigError(f"seed is {seed!r}; it must be a whole number from 0")
+    return int(seed)
+
+
+def number_of_steps(n_steps: object, total_timesteps: object) -> int:
+    """The steps that `learn` was asked for, by either of the two names."""
+    if n_steps is None and total_timesteps is None:
+        raise ConfigError("learn for how many steps? learn(1000)")
+    if n_steps is not None and total_timesteps is not None:
+        raise ConfigError("n_steps and total_timesteps are the same; give one of them")
+    name, given = ("n_steps", n_steps) if n_steps is not None else ("total_timesteps", None)
+    given = total_timesteps if given is None else given
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)  # 1e5 is often written
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+        raise ConfigError(f"{name} is {given!r}; it must be a whole number above 0")
+    return int(given)

@@ -1,0 +1,114 @@
+"""A first look at all points: how many, where, how wide, and a sample of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.errors import DataError
+from tgm.estimators.sources import Points
+
+SAMPLE_SIZE = 10_000  # points in which components are searched for
+SEED = 0x7469
+LEAST_DEVIATION = 1e-13  # of the size of the numbers; a feature with less is constant
+LARGEST = 1e150  # its square is a number
+LEAST_BLUR = 1e-12  # of the variance; keeps covariances of dependent features positive definite
+DIGITS = 1e-9  # of the deviation; smaller gaps between values are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What one pass over the points finds.
+
+    Attributes:
+        n_points: N.
+        known: (O,) how many values of each feature are not missing.
+        mean: (O,) of the known values.
+        square: (O,) sum of their squared distances from the mean.
+        sample: (S, O) some of the points, all if there are few.
+        keys: (S,) random numbers, the least of all points'.
+    """
+
+    n_points: int
+    known: FloatArray
+    mean: FloatArray
+    square: FloatArray
+    sample: FloatArray
+    keys: FloatArray
+
+    @property
+    def scale(self) -> FloatArray:
+        """(O,) standard deviations; 1 where a feature is constant."""
+        deviation = np.sqrt(self.square / np.maximum(self.known, 1.0))
+        constant = deviation <= LEAST_DEVIATION * np.abs(self.mean)
+        return np.where(constant, 1.0, deviation)
+
+    def blur(self) -> FloatArray:
+        """(O,) variance of the rounding of each feature, in squares of its scale.
+
+        Data on a grid, as of a ruler, has most values more than once. Each stands for all values
+        nearer to it than to the next: without this, a component as narrow as one value could have
+        any density.
+        """
+        result = np.full(len(self.mean), LEAST_BLUR)
+        for feature, column in enumerate(self.sample.T / self.scale[:, None]):
+            values = np.unique(column[~np.isnan(column)])
+            if 1 < len(values) <= 0.5 * np.count_nonzero(~np.isnan(column)):
+                gaps = np.diff(values)
+                step = float(gaps[gaps > DIGITS].min(initial=np.inf))
+                if np.isfinite(step):
+                    result[feature] = max(LEAST_BLUR, step**2 / 12.0)
+        return result
+
+
+def survey(points: Points) -> Survey:
+    """One pass over the points."""
+    total: Survey | None = None
+    for part in points.map(_survey_chunk):
+        if part.n_points:
+            total = part if total is None else _together(total, part)
+    if total is None:
+        raise DataError("there are no points: 0 rows")
+    return total
+
+
+def _survey_chunk(index: int, chunk: FloatArray) -> Survey:
+    known = ~np.isnan(chunk)
+    filled = np.where(known, chunk, 0.0)
+    size = np.abs(filled)
+    if chunk.size and size.max() > LARGEST:
+        row, column = np.argwhere(size > LARGEST)[0]
+        raise DataError(
+            f"chunk {index}, row {row}, column {column} is {chunk[row, column]}; values must be "
+            f"at most {LARGEST:g} in size, or NaN for missing: rescale the column"
+        )
+    count = known.sum(axis=0).astype(np.float64)
+    divisor = np.maximum(count, 1.0)
+    mean = filled.sum(axis=0) / divisor
+    mean += np.where(known, chunk - mean, 0.0).sum(axis=0) / divisor
+    square = np.where(known, (chunk - mean) ** 2, 0.0).sum(axis=0)
+    keys = np.random.default_rng((SEED, index)).random(len(chunk))
+    rows = _least(keys)
+    return Survey(len(chunk), count, mean, square, chunk[rows], keys[rows])
+
+
+def _together(one: Survey, other: Survey) -> Survey:
+    """Of both sets of points."""
+    known = one.known + other.known
+    divisor = np.maximum(known, 1.0)
+    gap = other.mean - one.mean
+    mean = one.mean + gap * other.known / divisor
+    square = one.square + other.square + gap**2 * one.known * other.known / divisor
+    keys = np.concatenate([one.keys, other.keys])
+    sample = np.concatenate([one.sample, other.sample])
+    rows = _least(keys)
+    return Survey(one.n_points + other.n_points, known, mean, square, sample[rows], keys[rows])
+
+
+def _least(keys: FloatArray) -> IntArray:
+    """The rows of the least keys, in the order of the rows."""
+    if len(keys) <= SAMPLE_SIZE:
+        return np.arange(len(keys))
+    return np.sort(np.argpartition(keys, SAMPLE_SIZE)[:SAMPLE_SIZE])

@@ -1,0 +1,36 @@
+"""The settings of deep learners outside mazes: RL Zoo's where it has some, else the library's.
+
+`rl_zoo.json` is the table, with its source.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from tgm.experiments.baselines.deep import DeepConfig, PlainDeep
+
+ALGORITHMS: dict[str, PlainDeep] = {"dqn": "DQN", "a2c": "A2C", "ppo": "PPO"}
+"""The agents that live in any environment; the tuned ones are tuned for mazes."""
+
+
+@cache
+def zoo_table() -> dict[str, Any]:
+    """The table as it stands in the file: source, notes, and settings by algorithm and id."""
+    text = resources.files(__package__).joinpath("rl_zoo.json").read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table
+
+
+def zoo_config(name: str, env_id: str) -> DeepConfig:
+    """How the agent `name` is made for an environment; the library's defaults if none is known."""
+    algorithm = ALGORITHMS[name]
+    published = zoo_table().get(algorithm, {}).get(env_id)
+    if published is None:
+        return DeepConfig(algorithm)
+    settings = dict(published)
+    del settings["n_timesteps"]
+    n_envs, normalized = settings.pop("n_envs", 1), settings.pop("normalize", False)
+    return DeepConfig(algorithm, settings, n_envs=n_envs, normalized=normalized)

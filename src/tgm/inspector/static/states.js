@@ -1,0 +1,35 @@
+// Which states are drawn, and the numbers that drawings share.
+
+const MOST_STATES = 2000; // drawn at most
+export const FAR = 1e5; // pixels: outside every screen
+
+// A number of pixels that SVG can draw.
+export function bounded(pixels) {
+  if (pixels >= -FAR && pixels <= FAR) return pixels;
+  return pixels > 0 ? FAR : -FAR;
+}
+
+let kept = {}; // the last answer: all drawings of a step ask for it
+
+// The states to draw: those with the most points, and the selected one, if there are very many.
+export function drawnStates({ frame, selected }) {
+  if (frame && kept.frame === frame && kept.selected === selected) return kept.states;
+  kept = { frame, selected, states: chosenStates(frame, selected) };
+  return kept.states;
+}
+
+function chosenStates(frame, selected) {
+  const all = frame ? [...frame.components.values()] : [];
+  if (all.length <= MOST_STATES) return all;
+  const heaviest = all.sort((a, b) => b.weight - a.weight).slice(0, MOST_STATES);
+  const chosen = frame.components.get(selected);
+  return chosen && !heaviest.includes(chosen) ? [...heaviest, chosen] : heaviest;
+}
+
+// In a world that flows: whether the agent was near a support point, or laws lead there.
+export function isVisited(component) { return component.weight > 0; }
+
+// What a drawing says if it does not show all of `size` states.
+export function cutWords(size) {
+  return size > MOST_STATES ? `${MOST_STATES} of ${size} states drawn` : "";
+}

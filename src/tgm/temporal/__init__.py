@@ -1,0 +1,1 @@
+"""Hidden Markov models of logged episodes: exact inference, variational learning, structure."""

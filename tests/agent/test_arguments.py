@@ -1,0 +1,134 @@
+"""What users of other libraries write either works or is answered in one line."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import tgm
+from tgm.agent.arguments import MAY_CHANGE
+from tgm.agent.callbacks import as_callbacks
+from tgm.errors import ConfigError, RunError, SpaceError
+
+MAZE = {"maze": "8"}
+
+
+def agent_in_maze(**settings):
+    return tgm.TGMAgent("tgm/Maze-v0", seed=0, env_kwargs=MAZE, **settings)
+
+
+def test_an_environment_by_its_id_is_the_same_as_made_before():
+    by_id = agent_in_maze().learn(150)
+    made = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0).learn(150)
+    assert (by_id.means == made.means).all()
+    assert by_id.env.unwrapped.maze.name == "8"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        (("Nowhere-v0",), {}, "environment 'Nowhere-v0' cannot be made"),
+        (("FrozenLake-v1",), {"env_kwargs": {"size": 3}}, "unexpected keyword argument 'size'"),
+        (("MlpPolicy", gym.make("CartPole-v1")), {}, "the order is TGMAgent"),
+        (("CartPole-v1",), {"gama": 0.9}, "did you mean gamma"),
+        (("CartPole-v1",), {"verbose": 1}, "leave it out"),
+        (("CartPole-v1",), {"gamma": 0.9, "discount": 0.9}, "one setting"),
+        (("CartPole-v1",), {"discount": 2.0}, "gamma is 2.0"),
+        ((gym.make("CartPole-v1"),), {"env_kwargs": {"a": 1}}, "given by its id"),
+    ],
+)
+def test_a_wrong_argument_is_answered_in_one_line(arguments, keywords, message):
+    with pytest.raises(ConfigError, match=message) as caught:
+        tgm.TGMAgent(*arguments, **keywords)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_are_keywords_too():
+    assert agent_in_maze(gamma=0.9, bandwidth=0.5).config == tgm.TGMConfig(gamma=0.9, bandwidth=0.5)
+    assert agent_in_maze(discount=0.9).config.gamma == 0.9
+    both = agent_in_maze(config=tgm.TGMConfig(bandwidth=0.5), gamma=0.9)
+    assert both.config == tgm.TGMConfig(gamma=0.9, bandwidth=0.5)
+
+
+def test_vectors_of_environments_are_refused_with_their_number():
+    for vector in (gym.make_vec("CartPole-v1", num_envs=3), type("VecEnv", (), {"num_envs": 3})()):
+        with pytest.raises(SpaceError, match="a vector of 3; an agent lives in one"):
+            tgm.TGMAgent(vector)
+    with pytest.raises(SpaceError, match="wanted one of Gymnasium"):
+        tgm.TGMAgent(None)
+
+
+def test_numbers_of_numpy_are_settings(tmp_path):
+    given = tgm.TGMConfig(gamma=np.float64(0.9), learn_every=np.int64(2), moves=np.bool_(False))
+    assert given == tgm.TGMConfig(gamma=0.9, learn_every=2, moves=False)
+    assert type(given.gamma) is float
+    assert type(given.learn_every) is int
+    assert given.moves is False
+    agent = tgm.TGMAgent("FrozenLake-v1", given, seed=np.int32(3)).learn(np.int64(20))
+    agent.save(tmp_path / "model")
+    assert tgm.TGMAgent.load(tmp_path / "model").config == given
+    with pytest.raises(ConfigError, match="gamma is"):
+        tgm.TGMConfig(gamma=np.array([0.9]))
+
+
+def test_what_they_print_as():
+    assert repr(tgm.TGMConfig()) == "TGMConfig()"
+    paper = tgm.TGMConfig.paper(gamma=0.5)
+    assert eval(repr(paper), {"TGMConfig": tgm.TGMConfig}) == paper
+    agent = tgm.TGMAgent("FrozenLake-v1", gamma=0.9, seed=0)
+    assert repr(agent) == (
+        "<TGMAgent in FrozenLake-v1: 0 states after 0 steps, 0 episodes; TGMConfig(gamma=0.9)>"
+    )
+
+
+def test_steps_by_the_name_of_other_libraries():
+    agent = tgm.TGMAgent("FrozenLake-v1", seed=0).learn(total_timesteps=30)
+    assert agent.learn(1e1).n_steps == 40
+    for wrong in ({}, {"n_steps": 5, "total_timesteps": 5}, {"total_timesteps": 0}):
+        with pytest.raises(ConfigError, match="steps"):
+            agent.learn(**wrong)
+
+
+def test_another_environment_of_the_same_spaces():
+    agent = tgm.TGMAgent("FrozenLake-v1", seed=0, env_kwargs={"is_slippery": False}).learn(55)
+    slippery = gym.make("FrozenLake-v1")
+    assert agent.set_env(slippery).env is slippery
+    assert agent.is_between_episodes
+    agent.learn(50)
+    with pytest.raises(SpaceError, match="of another environment"):
+        agent.set_env("CartPole-v1")
+    assert agent.env is slippery
+
+
+def test_a_loaded_agent_takes_the_settings_that_may_change(tmp_path):
+    agent = agent_in_maze().learn(150)
+    agent.save(tmp_path / "model")
+    changed = tgm.TGMAgent.load(tmp_path / "model", agent.env, exploration="greedy", moves=False)
+    assert changed.config == tgm.TGMConfig(exploration="greedy", moves=False)
+    assert changed.learn(50).n_steps == 200
+    same = tgm.TGMAgent.load(tmp_path / "model", config=tgm.TGMConfig(temperature=0.5))
+    assert same.config.temperature == 0.5
+    assert (same.means == agent.means).all()
+    for refused in ({"gamma": 0.5}, {"config": tgm.TGMConfig(bandwidth=0.5)}, {"max_states": 3}):
+        with pytest.raises(RunError, match=r"which stay: (gamma|bandwidth|max_states)"):
+            tgm.TGMAgent.load(tmp_path / "model", **refused)
+    changed.save(tmp_path / "model")
+    with pytest.raises(RunError, match="the agent began with 'greedy'"):
+        tgm.TGMAgent.load(tmp_path / "model", exploration="optimism")
+
+
+def test_every_setting_that_may_change_is_one():
+    assert set(MAY_CHANGE) <= set(tgm.TGMConfig().to_dict())
+
+
+def test_callbacks_of_other_libraries_are_answered_in_one_line():
+    class EvalCallback:
+        def on_step(self):
+            return True
+
+    for wrong in (EvalCallback(), [EvalCallback()]):
+        with pytest.raises(ConfigError, match="EvalCallback of another library; here it is a func"):
+            as_callbacks(wrong)
+    for wrong in (lambda local, glob: True, [print, lambda: None], 3, [3]):
+        with pytest.raises(ConfigError, match="it must be a function"):
+            as_callbacks(wrong)
+    assert len(as_callbacks([print, lambda info: None, dict])) == 3

@@ -1,0 +1,88 @@
+"""The help of every command, completion, and tables that fit a narrow terminal."""
+
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from tgm.cli.help_text import EXAMPLES, help_of
+from tgm.cli.main import COMMANDS, _parse, main
+from tgm.cli.output import folded
+from tgm.cli.streams import OutText
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_fits_has_examples_and_no_signs_of_python(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "examples:\n  " in text
+    for sign in ("{None}", "|{", "default: True", "default: False", "-flags options"):
+        assert sign not in text
+
+
+@pytest.mark.parametrize("columns", ["1", "20"])
+def test_the_help_ends_in_a_very_narrow_terminal(columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["runs", "--help"]) == 0
+    assert "examples:" in capsys.readouterr().out
+    assert os.environ["COLUMNS"] == columns
+
+
+def test_every_command_has_examples_and_each_of_them_can_be_read():
+    assert set(EXAMPLES) == set(COMMANDS)
+    for name, examples in EXAMPLES.items():
+        for example in examples:
+            words = shlex.split(example.partition(" >")[0], comments=True)
+            if words[0] != "eval":
+                assert words[:2] == ["tgm", name]
+                _parse(name, words[2:])
+
+
+def test_boxes_keep_their_width():
+    box = [
+        "╭─ maze-flags options ────╮",
+        "│ --a {None}|FLOAT  x     │",
+        "│ --b FLOAT|{auto}        │",
+    ]
+    box += ["│ (default: True)         │", "╰─────────────────────────╯"]
+    assert {len(line) for line in help_of("", "\n".join(box)).splitlines()[:5]} == {27}
+
+
+def test_a_shell_completes_commands_flags_and_values(tmp_path, capsys):
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "tgm.bash"
+    script.write_text(capsys.readouterr().out, encoding="utf-8")
+    asked = {"tr": "train", "train --max-s": "--max-states", "train --exploration o": "optimism"}
+    for typed, wanted in asked.items():
+        words = ["tgm", *typed.split()]
+        line = " ".join(words)
+        code = (
+            f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
+            f"COMP_LINE='{line}'; COMP_POINT={len(line)}; _tyro_tgm tgm {words[-1]} {words[-2]}; "
+            'echo "${COMPREPLY[@]}"'
+        )
+        told = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
+        assert told.stdout.strip() == wanted
+    assert main(["completion", "zsh"]) == 0
+    assert capsys.readouterr().out.startswith("#compdef tgm")
+    assert main(["completion", "fish"]) == 2
+
+
+def test_a_wide_table_is_folded(monkeypatch):
+    rows = [("run", "state", "steps", "remark"), ("r" * 30, "finished", "1/1", "")]
+    rows.append(("s", "live", "2/9", "words " * 10))
+    assert len(folded(rows)) == 3  # for programs: no terminal, a line each
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(OutText, "isatty", lambda self: True)
+    assert folded(rows[:2]) == [
+        "run" + " " * 29 + "state     steps  remark",
+        f"{'r' * 30}  finished  1/1",
+    ]
+    lines = folded(rows)
+    assert lines[0] == "run"
+    assert lines[1] == "  state     steps"
+    assert lines[3:5] == ["r" * 30, "  finished  1/1"]
+    assert lines[-1].startswith("  words words")

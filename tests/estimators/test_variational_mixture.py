@@ -1,0 +1,260 @@
+"""What a user does with the mixture, and what it must find."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import tgm
+from tgm.estimators import ArrayPoints, ParquetPoints
+
+
+def clusters(n_clusters, n_features, n_points, seed, separation=8.0):
+    """Points and labels of clusters of different shapes, `separation` deviations apart."""
+    rng = np.random.default_rng(seed)
+    means = np.zeros((0, n_features))
+    span = separation * max(1.0, n_clusters ** (1 / n_features))
+    while len(means) < n_clusters:
+        mean = rng.uniform(-span, span, size=n_features)
+        if np.all(np.linalg.norm(means - mean, axis=1) > separation):
+            means = np.vstack([means, mean])
+        span *= 1.005
+    labels = rng.integers(n_clusters, size=n_points)
+    roots = rng.normal(size=(n_clusters, n_features, n_features)) / np.sqrt(2 * n_features)
+    points = means[labels] + np.einsum(
+        "nij,nj->ni", roots[labels], rng.normal(size=(n_points, n_features))
+    )
+    return points + 0.3 * rng.normal(size=points.shape), labels
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "n_features", "n_points"),
+    [(1, 2, 400), (7, 2, 1000), (30, 5, 1500), (4, 16, 600)],
+)
+def test_the_number_of_clusters_is_found(n_clusters, n_features, n_points):
+    points, labels = clusters(n_clusters, n_features, n_points, seed=n_features)
+    model = tgm.VariationalMixture().fit(points)
+    assert model.n_components_ == n_clusters
+    assert adjusted_rand_score(labels, model.predict(points)) > 0.99
+    assert model.converged_
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert np.all(np.diff(model.weights_) <= 0)
+    identity = np.einsum("kij,kjl->kil", model.covariances_, model.precisions_)
+    np.testing.assert_allclose(identity, np.tile(np.eye(n_features), (n_clusters, 1, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["full", "diag", "low_rank"])
+def test_units_change_nothing(kind):
+    points, _ = clusters(4, 3, 400, seed=1)
+    factor, offset = np.array([1e6, 1.0, 1e-6]), np.array([1e8, 0.0, 1e-5])
+    plain = tgm.VariationalMixture(covariance_type=kind).fit(points)
+    moved = tgm.VariationalMixture(covariance_type=kind).fit(points * factor + offset)
+    assert plain.n_components_ == moved.n_components_
+    np.testing.assert_allclose(moved.means_, plain.means_ * factor + offset, rtol=1e-6)
+    shift = np.log(factor).sum()
+    np.testing.assert_allclose(
+        moved.score_samples(points * factor + offset),
+        plain.score_samples(points) - shift,
+        atol=1e-4,
+    )
+    assert moved.free_energy_ == pytest.approx(plain.free_energy_ + 400 * shift, abs=1e-2)
+
+
+def test_the_same_points_give_the_same_answer_whatever_the_seed():
+    points, _ = clusters(6, 2, 500, seed=2, separation=3.0)
+    one = tgm.VariationalMixture(random_state=0).fit(points)
+    other = tgm.VariationalMixture(random_state=99).fit(points)
+    assert np.array_equal(one.means_, other.means_)
+    assert one.free_energy_ == other.free_energy_
+
+
+def test_clusters_that_overlap_are_told_apart():
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(3000, 2))
+    points[:1500, 0] += 2.8
+    model = tgm.VariationalMixture().fit(points)
+    assert model.n_components_ == 2
+    np.testing.assert_allclose(np.sort(model.means_[:, 0]), [0.0, 2.8], atol=0.2)
+
+
+def test_an_upper_bound_holds_and_is_no_target():
+    points, _ = clusters(5, 2, 500, seed=4)
+    assert tgm.VariationalMixture(3).fit(points).n_components_ == 3
+    assert tgm.VariationalMixture(20).fit(points).n_components_ == 5
+    finite = tgm.VariationalMixture(weight_concentration_prior_type="dirichlet_distribution")
+    assert finite.fit(points).n_components_ == 5
+
+
+def test_missing_values_cost_little():
+    points, labels = clusters(5, 4, 800, seed=5)
+    holes = points.copy()
+    holes[np.random.default_rng(0).random(points.shape) < 0.1] = np.nan
+    holes[:, 3][:3] = np.nan
+    whole, model = tgm.VariationalMixture().fit(points), tgm.VariationalMixture().fit(holes)
+    assert model.n_components_ == 5
+    assert adjusted_rand_score(labels, model.predict(holes)) > 0.98
+    assert model.score(points) == pytest.approx(whole.score(points), abs=0.1)
+    assert np.all(np.isfinite(model.score_samples(np.full((1, 4), np.nan))))
+    np.testing.assert_allclose(
+        model.predict_proba(np.full((1, 4), np.nan))[0], model.weights_, rtol=1e-9
+    )
+
+
+def test_values_on_a_grid_are_not_components_of_one_value():
+    points = np.round(np.random.default_rng(6).normal(size=(600, 2)), 0)
+    assert tgm.VariationalMixture().fit(points).n_components_ <= 2
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        np.zeros((5, 2)),
+        np.full((3, 1), 1e12),
+        np.array([[0.0, 1.0]]),
+        np.column_stack([np.arange(50.0), np.zeros(50)]),
+        np.column_stack([np.arange(50.0), np.full(50, np.nan)]),
+        np.column_stack([np.arange(50.0), np.arange(50.0)]),
+        np.array([[0.0], [1.0], [1e100]]),
+        np.random.default_rng(0).standard_cauchy(size=(300, 2)),
+    ],
+    ids=["equal", "far", "one", "constant", "unknown", "dependent", "outlier", "heavy"],
+)
+@pytest.mark.parametrize("kind", ["full", "diag", "low_rank"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_awkward_points_are_fitted(points, kind):
+    model = tgm.VariationalMixture(covariance_type=kind).fit(points)
+    assert np.all(np.isfinite(model.score_samples(points)))
+    assert np.all(np.isfinite(model.means_))
+    assert np.all(np.isfinite(model.sample(5)[0]))
+
+
+def test_many_points_with_the_same_feature_twice():
+    points = np.repeat(np.random.default_rng(0).normal(size=(20_000, 1)), 2, axis=1)
+    assert tgm.VariationalMixture().fit(points).n_components_ == 1
+
+
+def test_infinite_and_huge_values_are_refused():
+    with pytest.raises(ValueError, match="infinity"):
+        tgm.VariationalMixture().fit([[0.0], [np.inf]])
+    with pytest.raises(tgm.errors.DataError, match="row 1, column 0 is 1e\\+200"):
+        tgm.VariationalMixture().fit([[0.0], [1e200]])
+
+
+def test_samples_look_like_the_points():
+    points, _ = clusters(3, 2, 1000, seed=7)
+    model = tgm.VariationalMixture(random_state=1).fit(points)
+    drawn, labels = model.sample(2000)
+    assert drawn.shape == (2000, 2)
+    assert np.array_equal(drawn, model.sample(2000)[0])
+    assert np.mean(model.predict(drawn) == labels) > 0.99
+    assert model.score(drawn) == pytest.approx(model.score(points), abs=0.2)
+    assert np.exp(model.score_samples(drawn)).min() > 0
+
+
+def test_the_history_tells_how_the_number_was_found():
+    points, _ = clusters(3, 2, 300, seed=8)
+    model = tgm.VariationalMixture().fit(points)
+    last = model.history_[-1]
+    assert last["n_components"] == 3
+    assert last["free_energy"] == pytest.approx(model.free_energy_)
+    assert {"action", "n_components", "free_energy", "n_points"} == set(last)
+
+
+def test_batches_lead_to_the_batch_fit():
+    points, _ = clusters(6, 2, 12_500, seed=9, separation=5.0)
+    model = tgm.VariationalMixture()
+    for batch in np.split(points[:12_000], 60):
+        model.partial_fit(batch)
+    whole = tgm.VariationalMixture().fit(points[:12_000])
+    held_out = points[12_000:]
+    assert model.n_components_ == whole.n_components_ == 6
+    assert model.score(held_out) == pytest.approx(whole.score(held_out), rel=0.01)
+    assert model.free_energy_ == pytest.approx(whole.free_energy_, rel=0.01)
+    assert len(model.stream_.points) <= 10_000
+    again = pickle.loads(pickle.dumps(model)).partial_fit(held_out)
+    assert again.score(held_out) == model.partial_fit(held_out).score(held_out)
+
+
+def test_a_cluster_that_appears_late_is_found():
+    points, labels = clusters(4, 2, 2000, seed=10)
+    model = tgm.VariationalMixture()
+    for batch in np.split(points[np.argsort(labels, kind="stable")], 20):
+        model.partial_fit(batch)
+    for batch in np.split(points, 20):
+        model.partial_fit(batch)
+    assert model.n_components_ == 4
+
+
+def test_fit_forgets_the_batches():
+    points, _ = clusters(3, 2, 300, seed=11)
+    model = tgm.VariationalMixture().partial_fit(points[:100, :2])
+    model.fit(points[:, :1])
+    assert model.n_features_in_ == 1
+    with pytest.raises(ValueError, match="features"):
+        model.predict(points)
+
+
+def test_files_and_dask_give_what_the_array_gives(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    dask_array = pytest.importorskip("dask.array")
+    points, _ = clusters(4, 2, 3000, seed=12)
+    points[5, 1] = np.nan
+    names = ["x", "y"]
+    columns = [pyarrow.array(column, from_pandas=True) for column in points.T]
+    table = pyarrow.table(columns, names=names)
+    parquet.write_table(table, tmp_path / "p.parquet", row_group_size=700)
+    np.save(tmp_path / "p.npy", points)
+    expected = tgm.VariationalMixture().fit(points)
+    sources = {
+        "parquet": tmp_path / "p.parquet",
+        "folder": str(tmp_path),
+        "some columns": ParquetPoints(tmp_path / "p.parquet", columns=["x", "y"], rows=512),
+        "npy": tmp_path / "p.npy",
+        "chunks": ArrayPoints(points, rows=100),
+        "dask": dask_array.from_array(points, chunks=(800, 1)),
+    }
+    for name, source in sources.items():
+        model = tgm.VariationalMixture().fit(source)
+        np.testing.assert_allclose(model.means_, expected.means_, rtol=1e-6, err_msg=name)
+        assert np.array_equal(model.predict(source), expected.predict(points)), name
+    assert list(tgm.VariationalMixture().fit(tmp_path).feature_names_in_) == names
+
+
+def test_a_sample_of_large_data_is_searched_and_all_of_it_learned(monkeypatch):
+    monkeypatch.setattr("tgm.estimators.survey.SAMPLE_SIZE", 500)
+    points, labels = clusters(4, 2, 5000, seed=13)
+    model = tgm.VariationalMixture().fit(ArrayPoints(points, rows=400))
+    assert model.n_components_ == 4
+    assert model.history_[0]["n_points"] == 500
+    assert model.history_[-1]["n_points"] == 5000
+    assert model.history_[-1]["free_energy"] == pytest.approx(model.free_energy_)
+    shares = np.sort(np.bincount(labels) / 5000)[::-1]
+    np.testing.assert_allclose(model.weights_, shares, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda folder: folder / "none.parquet", "none.parquet: no such Parquet file"),
+        (lambda folder: folder / "none.npy", "none.npy: not readable"),
+        (lambda folder: folder / "table.csv", "table.csv: wanted a .parquet file"),
+        (lambda folder: folder, "no such Parquet file, nor a folder with some"),
+        (lambda folder: ArrayPoints(np.zeros(3)), "shape \\(3,\\)"),
+        (lambda folder: ArrayPoints(np.zeros((0, 3))), "no points"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path, make, message):
+    with pytest.raises(tgm.errors.DataError, match=message):
+        tgm.VariationalMixture().fit(make(tmp_path))
+
+
+def test_columns_that_are_no_numbers_are_named(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "p.parquet"
+    parquet.write_table(pyarrow.table({"x": [1.0, 2.0], "word": ["a", "b"]}), file)
+    assert ParquetPoints(file).names == ("x",)
+    with pytest.raises(tgm.errors.DataError, match=r"columns \['word', 'z'\].*numbers are \['x'\]"):
+        tgm.VariationalMixture().fit(ParquetPoints(file, columns=["x", "word", "z"]))
