@@ -23,7 +23,7 @@ from tgm.structure.clone_model import gain_of_clones
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
-QUIET = 500  # steps in which every row did the same again: then nothing looks alike
+QUIET = 500  # steps in which every row did the same as before: then nothing looks alike
 LONGEST = 20_000  # steps after which one state for each symbol has won
 FIRST_LOOK = 24  # steps
 GROWTH = 1.2  # times the steps of the last look, until the next one,
@@ -63,11 +63,12 @@ class AliasWatch:
         self._n_actions, self._gamma = n_actions, gamma
         self.history = SymbolHistory(n_features)
         self.is_over = False
-        self._first: dict[tuple[int, int], Outcome] = {}  # of each symbol and action
+        self._newest: dict[tuple[int, int], Outcome] = {}  # of each symbol and action
         self._n_steps = 0
         self._look_at = FIRST_LOOK
         self._is_surprised = self._is_stale = False
         self._worth_a_fold = WORTH_A_FOLD
+        self._surprised_at = 0  # the step at which a row last did something else than before
         self._new_at = 0  # the step at which an action was tried at a symbol for the first time
         self._is_stuck = False  # at the last look
         self._fold_at = 0.0  # step before which episodes are not folded again
@@ -77,7 +78,7 @@ class AliasWatch:
         """Watch again, after clones have won and lost."""
         self.history, self._is_surprised, self._n_steps = history, True, history.n_steps
         self._look_at = int(LATE_GROWTH * self._n_steps) + 1
-        self._fold_at = FOLD_LATER * self._n_steps
+        self._fold_at, self._surprised_at = FOLD_LATER * self._n_steps, self._n_steps
         self._find_rows()
 
     def add(self, event: Event, info: StepInfo, learner: Reader) -> None:
@@ -92,12 +93,13 @@ class AliasWatch:
         self.history.add(action, outcome, event.point)
         self._n_steps += 1
         key = (before, action)
-        if key not in self._first:
-            self._first[key], self._new_at = outcome, self._n_steps
-        elif self._first[key] != outcome:
-            self._is_surprised = True
+        if key not in self._newest:
+            self._new_at = self._n_steps
+        elif self._newest[key] != outcome:
+            self._is_surprised, self._surprised_at = True, self._n_steps
+        self._newest[key] = outcome
         self._rewards.add(reward)
-        is_quiet = not self._is_surprised and self._n_steps >= QUIET
+        is_quiet = self._n_steps >= self._surprised_at + QUIET
         is_long = self._n_steps >= LONGEST or len(self._rewards) > MOST_REWARDS
         self.is_over = is_quiet or is_long
 
@@ -134,7 +136,7 @@ class AliasWatch:
         Where it was tried in vain, more is wanted the next time.
         """
         worth, n_rows = gain_of_history(self.history.episodes)
-        is_rare = RARE * n_rows <= len(self._first)
+        is_rare = RARE * n_rows <= len(self._newest)
         self._is_stuck = is_rare and self._is_idle
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
         is_told = worth > self._worth_a_fold and self._n_steps >= self._fold_at
@@ -157,15 +159,16 @@ class AliasWatch:
         self._is_stale, self._is_surprised = False, self._find_rows()
 
     def _find_rows(self) -> bool:
-        """Find the first outcome of each row; returns whether any had another one."""
-        self._first, is_surprised, n_steps = {}, False, 0
+        """Find the newest outcome of each row; returns whether any had another one."""
+        self._newest, is_surprised, n_steps = {}, False, 0
         for episode in self.history.episodes:
             for (_, before), (action, outcome) in pairwise(episode):
                 n_steps += 1
-                first = self._first.setdefault((before.symbol, action), outcome)
-                if first is outcome:
+                last = self._newest.get((before.symbol, action))
+                if last is None:
                     self._new_at = n_steps
-                is_surprised = is_surprised or first != outcome
+                is_surprised = is_surprised or (last is not None and last != outcome)
+                self._newest[before.symbol, action] = outcome
                 self._rewards.add(outcome.reward)
         return is_surprised
 
@@ -175,7 +178,7 @@ class AliasWatch:
         """Everything."""
         return {
             **prefixed("history", self.history.to_arrays()),
-            "n_steps": np.array([self._n_steps, self._look_at, self._new_at]),
+            "n_steps": np.array([self._n_steps, self._look_at, self._new_at, self._surprised_at]),
             "worth_a_fold": np.array([self._worth_a_fold, self._fold_at]),
             "flags": np.array([self._is_surprised, self._is_stale]),
         }
@@ -183,11 +186,11 @@ class AliasWatch:
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
         self.history.restore(saved.part("history"), self._n_actions)
-        self._n_steps, self._look_at, new_at = saved.whole("n_steps", 3).tolist()
+        self._n_steps, self._look_at, new_at, surprised_at = saved.whole("n_steps", 4).tolist()
         self._worth_a_fold, self._fold_at = saved.floats("worth_a_fold", 2).tolist()
         self._is_surprised, self._is_stale = saved.flags("flags", 2).tolist()
         self._find_rows()
-        self._new_at = new_at
+        self._new_at, self._surprised_at = new_at, surprised_at
 
 
 def changes_names(info: StepInfo) -> bool:
