@@ -30,6 +30,7 @@ GROWTH = 1.2  # times the steps of the last look, until the next one,
 LATE_GROWTH = 1.4  # and after QUIET
 MOST_REWARDS = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
+ALWAYS = 10.0  # nats at which they are folded in any case
 FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
 HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
@@ -41,6 +42,7 @@ MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not com
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
 NEEDED = 3.0  # nats by which clones must win
 LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
+PROMISE = 3.0  # nats that clones may be behind, for each one by which history predicts better
 FOLD_LATER = 1.3  # times the steps at which clones have lost, until episodes are folded again
 
 
@@ -70,7 +72,7 @@ class AliasWatch:
         self._worth_a_fold = WORTH_A_FOLD
         self._surprised_at = 0  # the step at which a row last did something else than before
         self._new_at = 0  # the step at which an action was tried at a symbol for the first time
-        self._is_stuck = False  # at the last look
+        self._is_stuck, self._worth = False, 0.0  # at the last look
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._rewards: set[float] = set()
 
@@ -127,7 +129,9 @@ class AliasWatch:
     def _is_for(self, life: CloneLife) -> bool:
         """Whether the evidence is for clones, or one state per symbol leads nowhere."""
         gain = gain_of_clones(life.folding, self.history.episodes)
-        self.is_over = gain < LOST and self._n_steps >= QUIET and not self._is_stuck
+        # Where history says much, it may take many episodes to pay for all that it tells apart.
+        has_lost = gain < min(LOST, -PROMISE * self._worth) and self._n_steps >= QUIET
+        self.is_over = has_lost and not self._is_stuck
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
@@ -136,13 +140,14 @@ class AliasWatch:
         Where it was tried in vain, more is wanted the next time.
         """
         worth, n_rows = gain_of_history(self.history.episodes)
+        self._worth = worth
         is_rare = RARE * n_rows <= len(self._newest)
         self._is_stuck = is_rare and self._is_idle
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
         is_told = worth > self._worth_a_fold and self._n_steps >= self._fold_at
         if not (self._is_stuck or is_told):
             return False
-        self._worth_a_fold = max(self._worth_a_fold, FOLD_AGAIN * worth)
+        self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True
 
     @property
