@@ -8,13 +8,14 @@ from typing import Any
 import gymnasium as gym
 
 from tgm.agent import TGMAgent
-from tgm.agent.diagnosis import relevance_in_words
+from tgm.agent.diagnosis import finding_of, relevance_in_words
 from tgm.cli.output import print_json, print_lines
 from tgm.cli.report import report_within
 from tgm.cli.words import evaluation_facts, evaluation_line, learned_map, structure_lines
 from tgm.envs import facts_of
 from tgm.experiments.evaluation import Evaluation, evaluate
 from tgm.experiments.structure import StructureReport, compare_structure
+from tgm.inspector.payload import remarks
 from tgm.runs import Run
 from tgm.runs.folder import write_result
 
@@ -85,8 +86,14 @@ class Outcome:
         if not all(agent.relevance.values()):
             print_lines(relevance_in_words(agent.relevance))
         print_lines(*(f"advice: {advice}" for advice in agent.advice))
+        print_lines(*(f"health: {words[:1].lower()}{words[1:]}" for words in self._health()))
         if report is not None:
             print_lines(f"see how it learned: {report} opens in any browser")
+
+    def _health(self) -> list[str]:
+        """What the Health tab and `tgm runs` say too, without what the advice has said."""
+        said = {finding_of(str(advice)).lower() for advice in self.agent.advice}
+        return [words for words in remarks(Run.open(self.run.folder)) if words.lower() not in said]
 
     def _facts(self) -> dict[str, Any]:
         facts = {
@@ -96,6 +103,7 @@ class Outcome:
             "states": self.agent.n_states,
             **evaluation_facts(self.evaluation, self.run.world, self.env),
             "advice": [str(advice) for advice in self.agent.advice],
+            "health": list(remarks(Run.open(self.run.folder))),
         }
         structure = self.structure
         return facts if structure is None else facts | {"structure": structure.to_dict()}

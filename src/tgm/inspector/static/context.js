@@ -4,6 +4,7 @@ import { History } from "./history.js";
 import { layoutOf } from "./layout.js";
 import { readAxes } from "./plane.js";
 import { plan, recorded } from "./planner.js";
+import { twinsOf } from "./states.js";
 
 const FIELD_EVERY = 20000; // milliseconds: the field of a live run is asked for so often
 const PRELOAD = 8; // chunks of 5,000 steps: a run of at most so many is fetched in the background
@@ -198,6 +199,8 @@ export class Context {
     return this.once("frame", () => this.history && !this.history.isEmpty
       ? this.history.frameAt(this.step) : null);
   }
+
+  get twins() { return this.once("twins", () => (this.flows ? new Map() : twinsOf(this.frame))); }
 
   get plan() {
     return this.once("plan", () => this.frame && this.planWith(this.gamma, null));

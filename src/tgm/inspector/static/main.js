@@ -326,7 +326,7 @@ async function start() {
   const shown = newestFirst(ctx.runs.filter((run) => ctx.source.hasSummary(run.id)));
   const named = shown.find((run) => run.id === asked.run);
   const first = named ?? shown.find((run) => !run.error) ?? shown[0];
-  await openRun(first.id, named ? asked : null);
+  await openRun(first.id, named || !asked.run ? asked : null);
   if (asked.run && !named) showMessage("The run of this link is not here; the newest one is shown.");
   setTimeout(keepPolling, POLL);
 }

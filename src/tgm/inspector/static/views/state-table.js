@@ -46,7 +46,8 @@ export class StateTable {
 
   #head(name) {
     const isKey = name === this.sort.name;
-    return h("th", { scope: "col", "aria-sort": isKey ? (this.sort.isUp ? "ascending" : "descending") : null },
+    const isNumber = name !== "state" && name !== "best action";
+    return h("th", { scope: "col", class: isNumber ? "num" : null, "aria-sort": isKey ? (this.sort.isUp ? "ascending" : "descending") : null },
       h("button", { type: "button", class: "sort", onclick: () => {
         this.sort = { name, isUp: isKey ? !this.sort.isUp : true };
         this.ctx.redraw("option");
