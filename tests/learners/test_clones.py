@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.inspector.payload import summary
 from tgm.learners.clones import CloneLearner
+from tgm.runs import Run, RunRecorder, resume
 
 
 class Corridor(gym.Env):
@@ -136,3 +138,19 @@ def test_what_clones_know_has_the_shapes_that_are_promised(remembering):
     assert belief.sum() == pytest.approx(1.0)
     assert (belief > 0.01).sum() == 10  # all that look like the corridor
     print(remembering.explain(2))
+
+
+def test_a_run_is_recorded_and_resumed_to_the_bit(tmp_path):
+    whole = tgm.TGMAgent(Corridor(5), seed=0).learn(500, run_dir=tmp_path / "whole")
+    frame = Run.open(tmp_path / "whole").frame_at(500)
+    assert sorted(frame.ids) == sorted(whole.state_ids.tolist())
+    assert "look alike" in str(summary(Run.open(tmp_path / "whole"))["health"])
+    half = tgm.TGMAgent(Corridor(5), seed=0)
+    recorder = RunRecorder.begin(half, tmp_path / "half", 500)
+    half.learn(300, run_dir=recorder)
+    again, _ = resume(tmp_path / "half", Corridor(5))
+    again.learn(500 - again.n_steps, run_dir=tmp_path / "half")
+    ours, theirs = whole.learner.to_arrays(), again.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)

@@ -12,6 +12,7 @@ from tgm.structure.clone_model import (
     gain_of_clones,
     plain_evidence,
 )
+from tgm.structure.cue_model import CUES, cued_foldings
 from tgm.structure.folding import CONFLICT, Folding
 from tgm.structure.history_test import common_history, gain_of_history, gain_of_one_change
 from tgm.transition.automaton import BEGIN, END, Automaton, Happening, Outcome
@@ -131,3 +132,29 @@ def test_one_change_is_no_hidden_state():
     assert gain_of_one_change(outcomes) > 10.0
     assert gain_of_one_change(outcomes[::2][:4] * 5) < math.log(20)
     assert gain_of_history([before] * 20 + [after] * 20)[0] < 2.0
+
+
+def test_a_cue_is_remembered_where_any_action_leads_on():
+    """Futures never overlap, for each way through the corridor is another one."""
+    episodes = []
+    for number in range(64):
+        ways = [(number >> i) % 2 for i in range(5)]
+        cue, choice = number % 2, (number // 3) % 2
+        right = Outcome(END, 1.0 if cue == choice else -1.0, True)
+        steps = [(way, 2 + place) for place, way in enumerate(ways)]
+        episodes.append(episode(cue, *steps, (choice, right)))
+    folding = folded(episodes)
+    assert folding.is_cued
+    assert {len(folding.by_symbol[symbol]) for symbol in range(2, 7)} == {2}
+    assert gain_of_clones(folding, episodes) > 3.0
+
+
+def test_one_of_the_first_three_looks_may_be_the_cue():
+    assert CUES == 3
+    for number, n_foldings in ((0, 1), (1, 1), (2, 1), (3, 0)):
+        before = [episode(9, *((0, 10 + i) for i in range(1, number)))] * 2 if number else []
+        episodes = [
+            [*before[i], Happening(0, Outcome(cue, 0.0, False))] if number else episode(cue)
+            for i, cue in enumerate((1, 2))
+        ]
+        assert len(cued_foldings(episodes, 0.5)) == n_foldings

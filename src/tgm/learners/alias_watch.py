@@ -23,13 +23,14 @@ from tgm.structure.clone_model import gain_of_clones
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
-QUIET = 500  # steps in which every row did the same again: then nothing looks alike
-LONGEST = 4000  # steps after which one state for each symbol has won
+QUIET = 500  # steps in which every row did the same as before: then nothing looks alike
+LONGEST = 20_000  # steps after which one state for each symbol has won
 FIRST_LOOK = 24  # steps
 GROWTH = 1.2  # times the steps of the last look, until the next one,
 LATE_GROWTH = 1.4  # and after QUIET
 MOST_REWARDS = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
+ALWAYS = 10.0  # nats at which they are folded in any case
 FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
 HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
@@ -40,7 +41,8 @@ CLEAR = 0.99  # probability of the likeliest state of a point, below which it ma
 MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
 NEEDED = 3.0  # nats by which clones must win
-LOST = -100.0  # nats by which one state per symbol has won
+LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
+PROMISE = 3.0  # nats that clones may be behind, for each one by which history predicts better
 FOLD_LATER = 1.3  # times the steps at which clones have lost, until episodes are folded again
 
 
@@ -63,13 +65,14 @@ class AliasWatch:
         self._n_actions, self._gamma = n_actions, gamma
         self.history = SymbolHistory(n_features)
         self.is_over = False
-        self._first: dict[tuple[int, int], Outcome] = {}  # of each symbol and action
+        self._newest: dict[tuple[int, int], Outcome] = {}  # of each symbol and action
         self._n_steps = 0
         self._look_at = FIRST_LOOK
         self._is_surprised = self._is_stale = False
         self._worth_a_fold = WORTH_A_FOLD
+        self._surprised_at = 0  # the step at which a row last did something else than before
         self._new_at = 0  # the step at which an action was tried at a symbol for the first time
-        self._is_stuck = False  # at the last look
+        self._is_stuck, self._worth = False, 0.0  # at the last look
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._rewards: set[float] = set()
 
@@ -77,7 +80,7 @@ class AliasWatch:
         """Watch again, after clones have won and lost."""
         self.history, self._is_surprised, self._n_steps = history, True, history.n_steps
         self._look_at = int(LATE_GROWTH * self._n_steps) + 1
-        self._fold_at = FOLD_LATER * self._n_steps
+        self._fold_at, self._surprised_at = FOLD_LATER * self._n_steps, self._n_steps
         self._find_rows()
 
     def add(self, event: Event, info: StepInfo, learner: Reader) -> None:
@@ -92,12 +95,13 @@ class AliasWatch:
         self.history.add(action, outcome, event.point)
         self._n_steps += 1
         key = (before, action)
-        if key not in self._first:
-            self._first[key], self._new_at = outcome, self._n_steps
-        elif self._first[key] != outcome:
-            self._is_surprised = True
+        if key not in self._newest:
+            self._new_at = self._n_steps
+        elif self._newest[key] != outcome:
+            self._is_surprised, self._surprised_at = True, self._n_steps
+        self._newest[key] = outcome
         self._rewards.add(reward)
-        is_quiet = not self._is_surprised and self._n_steps >= QUIET
+        is_quiet = self._n_steps >= self._surprised_at + QUIET
         is_long = self._n_steps >= LONGEST or len(self._rewards) > MOST_REWARDS
         self.is_over = is_quiet or is_long
 
@@ -125,7 +129,9 @@ class AliasWatch:
     def _is_for(self, life: CloneLife) -> bool:
         """Whether the evidence is for clones, or one state per symbol leads nowhere."""
         gain = gain_of_clones(life.folding, self.history.episodes)
-        self.is_over = gain < LOST and not self._is_stuck
+        # Where history says much, it may take many episodes to pay for all that it tells apart.
+        has_lost = gain < min(LOST, -PROMISE * self._worth) and self._n_steps >= QUIET
+        self.is_over = has_lost and not self._is_stuck
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
@@ -134,13 +140,14 @@ class AliasWatch:
         Where it was tried in vain, more is wanted the next time.
         """
         worth, n_rows = gain_of_history(self.history.episodes)
-        is_rare = RARE * n_rows <= len(self._first)
+        self._worth = worth
+        is_rare = RARE * n_rows <= len(self._newest)
         self._is_stuck = is_rare and self._is_idle
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
         is_told = worth > self._worth_a_fold and self._n_steps >= self._fold_at
         if not (self._is_stuck or is_told):
             return False
-        self._worth_a_fold = max(self._worth_a_fold, FOLD_AGAIN * worth)
+        self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True
 
     @property
@@ -157,15 +164,16 @@ class AliasWatch:
         self._is_stale, self._is_surprised = False, self._find_rows()
 
     def _find_rows(self) -> bool:
-        """Find the first outcome of each row; returns whether any had another one."""
-        self._first, is_surprised, n_steps = {}, False, 0
+        """Find the newest outcome of each row; returns whether any had another one."""
+        self._newest, is_surprised, n_steps = {}, False, 0
         for episode in self.history.episodes:
             for (_, before), (action, outcome) in pairwise(episode):
                 n_steps += 1
-                first = self._first.setdefault((before.symbol, action), outcome)
-                if first is outcome:
+                last = self._newest.get((before.symbol, action))
+                if last is None:
                     self._new_at = n_steps
-                is_surprised = is_surprised or first != outcome
+                is_surprised = is_surprised or (last is not None and last != outcome)
+                self._newest[before.symbol, action] = outcome
                 self._rewards.add(outcome.reward)
         return is_surprised
 
@@ -175,7 +183,7 @@ class AliasWatch:
         """Everything."""
         return {
             **prefixed("history", self.history.to_arrays()),
-            "n_steps": np.array([self._n_steps, self._look_at, self._new_at]),
+            "n_steps": np.array([self._n_steps, self._look_at, self._new_at, self._surprised_at]),
             "worth_a_fold": np.array([self._worth_a_fold, self._fold_at]),
             "flags": np.array([self._is_surprised, self._is_stale]),
         }
@@ -183,11 +191,11 @@ class AliasWatch:
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
         self.history.restore(saved.part("history"), self._n_actions)
-        self._n_steps, self._look_at, new_at = saved.whole("n_steps", 3).tolist()
+        self._n_steps, self._look_at, new_at, surprised_at = saved.whole("n_steps", 4).tolist()
         self._worth_a_fold, self._fold_at = saved.floats("worth_a_fold", 2).tolist()
         self._is_surprised, self._is_stale = saved.flags("flags", 2).tolist()
         self._find_rows()
-        self._new_at = new_at
+        self._new_at, self._surprised_at = new_at, surprised_at
 
 
 def changes_names(info: StepInfo) -> bool:

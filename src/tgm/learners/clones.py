@@ -139,12 +139,7 @@ class CloneLearner(CloneKnowledge):
         self._revision, known = self.life.revision, set(self._names.values())
         if self._compared_at != self.life.folded_at:
             self._compared_at = self.life.folded_at
-            gain = gain_of_clones(self.life.folding, self.life.history.episodes)
-            self.gain = max(gain, -LARGEST)
-            if self.gain >= 0.0:
-                self._behind_since = None
-            elif self._behind_since is None:
-                self._behind_since = self.life.n_steps
+            self._compare()
         symbols = self.life.folding.graph.symbols
         first: dict[int, int] = {}
         moves = []
@@ -154,11 +149,22 @@ class CloneLearner(CloneKnowledge):
                 moves.append(Move("split", (name, origin), CAUSE, self.gain))
         return tuple(moves)
 
-    @property
+    def _compare(self) -> None:
+        """With one state for each look, by the evidence of the kept episodes."""
+        gain = gain_of_clones(self.life.folding, self.life.history.episodes)
+        self.gain = max(gain, -LARGEST)
+        if self.gain >= 0.0:
+            self._behind_since = None
+        elif self._behind_since is None:
+            self._behind_since = self.life.n_steps
+
     def has_lost(self) -> bool:
-        """Whether one state for each look has explained the kept episodes better for long."""
+        """Whether one state for each look explains the kept episodes better, and has for long."""
         behind = self._behind_since
-        return behind is not None and self.life.n_steps > PATIENCE * behind + LEAST_PATIENCE
+        if behind is None or self.life.n_steps <= PATIENCE * behind + LEAST_PATIENCE:
+            return False
+        self._compare()
+        return self._behind_since is not None
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ class KindSearchLearner(OuterLearner):
         """Learn from the first observation of an episode."""
         if self._is_watching:
             return self._watch(Event(observation))
-        if isinstance(self.inner, CloneLearner) and self.inner.has_lost:
+        if isinstance(self.inner, CloneLearner) and self.inner.has_lost():
             self._inner_again(self.inner)
             return self.begin(observation)
         return self.inner.begin(observation)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tgm.structure.cue_model import cued_foldings
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.transition.automaton import BEGIN, END, ROOT, Automaton, Episode, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
@@ -30,7 +31,9 @@ def fold_episodes(
     settings: Sequence[Setting],
     most_work: float = MOST_WORK,
 ) -> tuple[Folding, Setting] | None:
-    """The folding of the prefix tree with the highest evidence, and the setting that made it.
+    """The folding with the highest evidence, and the setting that made it.
+
+    Of the prefix tree, or one that remembers a cue from the beginning of each episode.
 
     None if all of them took too long.
 
@@ -47,13 +50,22 @@ def fold_episodes(
         evidence = folding_evidence(folding)
         if not folding.is_given_up and (best is None or evidence > best[0]):
             best = evidence, folding, setting
+    rivals = cued_foldings(episodes, settings[0].strength)
+    if best is not None and rivals:  # in these nothing is undecided, which explains anything
+        best = folding_evidence(best[1].closed()), best[1], best[2]
+    for cued in rivals:
+        evidence = folding_evidence(cued)
+        if best is None or evidence > best[0]:
+            best = evidence, cued, settings[0]
     return None if best is None else (best[1], best[2])
 
 
 def folding_evidence(folding: Folding) -> float:
     """ln evidence of all episodes by a folding: rows of clones, then of what is undecided."""
     graph = folding.graph
-    n_alike = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
+    n_alike = {
+        symbol: 1 if folding.is_cued else len(alike) for symbol, alike in folding.by_symbol.items()
+    }
     tally = _Tally(folding.base.strength)
     for node in graph.reachable(folding.clones):
         for action, row in graph.rows[node].items():

@@ -37,12 +37,14 @@ class Folding:
         by_symbol: clones by what they look like.
         undecided: edges to nodes that may be several clones.
         base: what actions do at places that look alike.
+        is_cued: whether a cue says which clone an edge leads to, so that edges cost no more for it.
         is_given_up: whether it took too long; what was not decided stays undecided.
     """
 
     def __init__(self, graph: Automaton, base: OutcomeBase, most_work: float = MOST_WORK) -> None:
         """Nothing of the graph is accepted but the root; `most_work` is for each node."""
         self.graph, self.base, self._work_per_node = graph, base, most_work
+        self.is_cued = False
         self.clones: list[int] = [0]
         self.is_clone: set[int] = {0}
         self.by_symbol: dict[int, list[int]] = {}
@@ -128,13 +130,14 @@ class Folding:
                 phase += 1
             elif phase == len(levels):
                 phase = 0
-        self._count_base()
+        self.count_base()
 
     def closed(self) -> Folding:
         """A copy in which nothing is undecided: each node is the likeliest clone."""
         other = Folding(self.graph.copy(), self.base, self._work_per_node)
         for clone in self.clones[1:]:
             other.accept(clone)
+        other.is_cued = self.is_cued
         other._begin_work()
         while other._pass(-math.inf) and not other.is_given_up:
             pass
@@ -201,7 +204,8 @@ class Folding:
         row[outcome] = [row[outcome][0], clone]
         self.fold(clone, node, [])
 
-    def _count_base(self) -> None:
+    def count_base(self) -> None:
+        """Count again how many clones show what."""
         base = OutcomeBase(self.base.strength)
         for clone in self.clones:
             for action, row in self.graph.rows[clone].items():

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from tgm.transition.automaton import Episode, Outcome
 
 MOST_VISITS = 4  # earlier visits of each outcome that are compared
+MOST_COUNTED, LEAST_COUNTED = 40, 6  # newest visits of a row,
+MOST_IN_ALL = 1500  # and of all rows, about
 LONGEST_HISTORY = 40  # steps
 PRIOR = 0.5  # tries that right and wrong are worth each
 
@@ -34,18 +36,20 @@ def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
             visits[episode[place - 1].outcome.symbol, episode[place].action].append(
                 (episode, place)
             )
-    gain, n_rows = 0.0, 0
-    for found in visits.values():
+    several = [row for row in visits.values() if len({_outcome(visit) for visit in row}) > 1]
+    n_counted = min(MOST_COUNTED, max(LEAST_COUNTED, MOST_IN_ALL // max(1, len(several))))
+    gain = 0.0
+    for row in several:
+        found = row[-n_counted:]
         outcomes = [_outcome(visit) for visit in found]
         if len(set(outcomes)) > 1:
-            n_rows += 1
             *memories, chance = _evidence(found)
             forgetful = chance + max(0.0, gain_of_one_change(outcomes))
             most = max(*memories, forgetful)
             mixed = 0.5 * math.exp(forgetful - most)
             mixed += 0.5 * sum(math.exp(nats - most) for nats in memories) / len(memories)
             gain += most + math.log(mixed) - forgetful
-    return gain, n_rows
+    return gain, len(several)
 
 
 def gain_of_one_change(outcomes: Sequence[Outcome]) -> float:

@@ -16,7 +16,7 @@ from tgm.errors import ConfigError
 from tgm.experiments.harness.study import Sweep
 from tgm.experiments.hidden_worlds.environments import CueMaze, Look, SeenMaze, column, room, walls
 
-CHECKS = 40  # of the greedy policy, in a trial
+CHECKS = 30  # of the greedy policy, in a trial
 EPISODES = 10  # of each check
 PAPER_LIMIT = 50  # steps of an episode in the paper's mazes
 CLOSE = 1e-6  # of two returns
