@@ -101,6 +101,13 @@ def test_missing_values_cost_little():
     )
 
 
+def test_rows_without_any_value_are_no_cluster():
+    points, _ = clusters(3, 2, 300, seed=14)
+    model = tgm.VariationalMixture().fit(np.concatenate([points, np.full((200, 2), np.nan)]))
+    assert model.n_components_ == 3
+    assert tgm.VariationalMixture().fit(np.full((4, 2), np.nan)).n_components_ == 1
+
+
 def test_values_on_a_grid_are_not_components_of_one_value():
     points = np.round(np.random.default_rng(6).normal(size=(600, 2)), 0)
     assert tgm.VariationalMixture().fit(points).n_components_ <= 2

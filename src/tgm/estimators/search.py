@@ -127,6 +127,8 @@ def find(
 ) -> Course:
     """Components for points (N, O) in units of their deviation; NaN is missing."""
     at_most = MOST_COMPONENTS if at_most is None else at_most
+    something = ~np.isnan(points).all(axis=1)
+    points = points[something] if something.any() else points  # nothing is known: no proposals
     complete = imputed(points)
     labels = first_fragments(complete)
     moments = moments_of_labels(complete, labels, blur)
