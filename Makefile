@@ -6,6 +6,8 @@ BIN := $(VENV)/$(PROGRAMS)
 LOWEST := .venv-lowest
 RELEASE := .venv-release
 CLEAN := .venv-clean
+AXE := 4.14.0
+AXE_SHA256 := 20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878
 CORE_TESTS := $(addprefix tests/,envs agent runs memory transition planning inference structure learners files)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
@@ -13,7 +15,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test lowest setup lint bench campaign figures docs gallery dist sbom clean help
+.PHONY: demo test lowest setup axe lint bench campaign figures docs gallery dist sbom clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/'
@@ -34,6 +36,12 @@ lint: setup  ## formatting, types, imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+axe:  ## axe-core, which tests the inspector for accessibility; not a part of the package
+	@test -f $(VENV)/axe-core/axe.min.js || { command -v npm > /dev/null && cd $(VENV) \
+		&& npm pack --silent axe-core@$(AXE) > /dev/null && tar xzf axe-core-$(AXE).tgz \
+		&& echo "$(AXE_SHA256)  package/axe.min.js" | sha256sum --check --quiet \
+		&& mkdir -p axe-core && mv package/axe.min.js axe-core/ && rm -r package axe-core-$(AXE).tgz; }
 
 bench: setup  ## ratios against peers, measured in one run
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
@@ -80,6 +88,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 
 $(VENV)/.all: $(VENV)/.core
 	$(PIP_INSTALL) -e '.[all,dev]'
+	@$(MAKE) --no-print-directory axe || echo "without npm, the tests of accessibility are skipped"
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.all

@@ -110,13 +110,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="100 models instead of 4")
     parser.add_argument("--models", type=int, help="another number of models")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first model")
     parser.add_argument("--apart", type=float, default=APART, help="least distance of two means")
     parser.add_argument("--no-hmmlearn", action="store_true", help="leave hmmlearn out")
     asked = parser.parse_args()
     n_models = asked.models or (100 if asked.all else 4)
     rows = []
     print("seed states features  found  accuracy  hmmlearn  10% missing: found accuracy  seconds")
-    for seed in range(n_models):
+    for seed in range(asked.first, asked.first + n_models):
         row = trial(seed, asked.apart, with_hmmlearn=not asked.no_hmmlearn)
         rows.append(row)
         print(

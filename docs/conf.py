@@ -1,5 +1,6 @@
 """Settings of the documentation site: `make docs` builds it; any warning is an error."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ napoleon_use_ivar = True
 def setup(app: Any) -> None:
     """Docstrings of environments have the headings of Gymnasium, which are Markdown."""
     app.connect("autodoc-process-docstring", _plain_headings)
+    app.connect("autodoc-process-docstring", _plain_underscores, priority=600)  # after napoleon
 
 
 def _plain_headings(
@@ -47,3 +49,10 @@ def _plain_headings(
         part for row in lines for part in ((f"**{row[3:]}**", "") if row[:3] == "## " else (row,))
     ]
     lines[:] = changed
+
+
+def _plain_underscores(
+    app: Any, kind: str, name: str, obj: Any, opts: Any, lines: list[str]
+) -> None:
+    """`weights_` of an estimator is a name, not a link."""
+    lines[:] = [re.sub(r"(?<![`\w\\])(\w*[a-z0-9])_(?![\w`])", r"\1\\_", row) for row in lines]

@@ -1,5 +1,6 @@
 """Makes the pictures of the README: `.venv/bin/python docs/make_pictures.py`."""
 
+import sys
 from pathlib import Path
 
 import gymnasium as gym
@@ -9,6 +10,10 @@ import numpy as np
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.patches import Ellipse
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from examples.looks_alike import SeenByWalls
 
 import tgm
 from tgm.experiments.evaluation import MazeWorld, evaluate_side_by_side
@@ -63,6 +68,53 @@ def draw_walls(axes, maze):
     axes.axis("off")
 
 
+def draw_alike(axes):
+    """The places of a room that look alike have the same colour; each is a state of its own."""
+    env = SeenByWalls("26")
+    agent = tgm.TGMAgent(env, seed=0).learn(1500)
+    maze = env.unwrapped.maze
+    draw_walls(axes, maze)
+    looks = [tuple(env.seen(cell)) for cell in maze.cells]
+    kinds = sorted(set(looks))
+    colours = [kinds.index(look) for look in looks]
+    axes.scatter(*np.array(maze.cells).T, s=620, marker="s", c=colours, cmap="Set3")
+    axes.plot(*maze.start, marker="o", ms=6, color="#b4552d")
+    axes.plot(*maze.goal, marker="D", ms=8, color="#e2a434")
+    axes.set_title(
+        f"a room seen by its walls: {len(maze.cells)} places\nlook like {len(kinds)} (colours), "
+        f"{agent.n_states} states found",
+        fontsize=11,
+    )
+
+
+def draw_car(axes, n_grid=80):
+    """The greedy action for each position and speed."""
+    agent = tgm.TGMAgent("MountainCar-v0", seed=0).learn(1500)
+    position, speed = np.linspace(-1.2, 0.5, n_grid), np.linspace(-0.07, 0.07, n_grid)
+    points = np.stack(np.meshgrid(position, speed), axis=-1).reshape(-1, 2).astype(np.float32)
+    actions, _ = agent.predict(points, deterministic=True)
+    colours = matplotlib.colors.ListedColormap(["#8fb8de", "#f2f2f2", "#e8a27c"])
+    axes.pcolormesh(position, speed, actions.reshape(n_grid, n_grid), cmap=colours, vmin=0, vmax=2)
+    axes.text(-0.15, -0.045, "push left", ha="center")
+    axes.text(-0.75, 0.035, "push right", ha="center")
+    axes.set(xlabel="position", ylabel="speed")
+    axes.set_title("MountainCar after 1,500 steps:\nthe greedy action", fontsize=11)
+
+
+def three_worlds() -> None:
+    """The picture at the top of the README."""
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13.2, 4.4), layout="constrained")
+    env = gym.make("tgm/Maze-v0", maze="27")
+    agent = tgm.TGMAgent(env, seed=0).learn(STEPS)
+    draw_learned(left, env.unwrapped.maze, agent)
+    left.set_title(
+        f"a maze after {STEPS} steps:\n{agent.n_states} states, and the way", fontsize=11
+    )
+    draw_alike(middle)
+    draw_car(right)
+    figure.savefig(IMAGES / "three-worlds.png", dpi=80)
+
+
 def main() -> None:
     env = gym.make("tgm/Maze-v0", maze="27")
     seen = []
@@ -83,6 +135,7 @@ def main() -> None:
     figure.tight_layout()
     IMAGES.mkdir(exist_ok=True)
     figure.savefig(IMAGES / "maze-27.png", dpi=110)
+    three_worlds()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from stable_baselines3.common.evaluation import evaluate_policy
 
 import tgm
 
-EPISODES = 10
 # As "dqn-tuned" of `tgm compare`; the first layer sees the maze on a scale of about one.
 TUNED = {"learning_rate": 1e-3, "learning_starts": 50, "batch_size": 128, "train_freq": 2}
 TUNED |= {"target_update_interval": 250, "exploration_fraction": 0.6, "gamma": 0.97}
@@ -23,13 +22,13 @@ TUNED |= {"target_update_interval": 250, "exploration_fraction": 0.6, "gamma": 0
 class Follow(BaseCallback):
     """Greedy returns of DQN every so many steps."""
 
-    def __init__(self, env: gym.Env, every: int) -> None:
+    def __init__(self, env: gym.Env, every: int, n_episodes: int) -> None:
         super().__init__()
-        self.env, self.every, self.returns = env, every, []
+        self.env, self.every, self.n_episodes, self.returns = env, every, n_episodes, []
 
     def _on_step(self) -> bool:
         if self.num_timesteps % self.every == 0:
-            self.returns.append(evaluate_policy(self.model, self.env, EPISODES)[0])
+            self.returns.append(evaluate_policy(self.model, self.env, self.n_episodes)[0])
         return True
 
 
@@ -39,15 +38,15 @@ def make_env(*, rescaled: bool = False) -> gym.Env:
     return gym.wrappers.RescaleObservation(env, -1.0, 1.0) if rescaled else env
 
 
-def main(n_steps: int = 3000, every: int = 250) -> Figure:
+def main(n_steps: int = 3000, every: int = 250, n_episodes: int = 10) -> Figure:
     """Train both and draw their greedy returns."""
     warnings.filterwarnings("ignore", message="Evaluation environment is not wrapped")
     agent, of_tgm = tgm.TGMAgent(make_env(), seed=0), []
     for _ in range(n_steps // every):
         agent.learn(total_timesteps=every)
-        of_tgm.append(evaluate_policy(agent, make_env(), n_eval_episodes=EPISODES)[0])
+        of_tgm.append(evaluate_policy(agent, make_env(), n_eval_episodes=n_episodes)[0])
     deep = DQN("MlpPolicy", make_env(rescaled=True), seed=0, device="cpu", **TUNED)
-    follow = Follow(make_env(rescaled=True), every)
+    follow = Follow(make_env(rescaled=True), every, n_episodes)
     deep.learn(total_timesteps=n_steps, callback=follow)
     figure = Figure(figsize=(6.4, 3.2), layout="constrained")
     axes = figure.subplots()

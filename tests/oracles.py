@@ -7,6 +7,7 @@ as mpmath numbers in lists, one per component, or one row per point.
 
 import itertools
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import mpmath as mp
@@ -729,3 +730,91 @@ def share_of_narrower_half(freedom, n_features):
     levels = (np.arange(10_000) + 0.5) / 20_000  # from 0 to 1/2
     means = [stats.chi2(n_features * f).ppf(levels).mean() / (n_features * f) for f in freedom]
     return np.average(means, weights=freedom)
+
+
+# --- places that look alike ---------------------------------------------------------------------
+
+
+def chance_in_turn(outcomes: list[int], base: dict[int, float], concentration: float) -> mp.mpf:
+    """ln probability of outcomes of a Dirichlet-multinomial about a base, one after the other."""
+    total = mp.mpf(0)
+    for n, outcome in enumerate(outcomes):
+        seen = outcomes[:n].count(outcome)
+        share = concentration * mp.mpf(base[outcome])
+        total += mp.log((seen + share) / (n + concentration))
+    return total
+
+
+def belief_by_paths(
+    starts: Array, rows: Array, likelihoods: Array, actions: list[int]
+) -> list[mp.mpf]:
+    """Probability of each state at the end of an episode, by all paths through the states.
+
+    Args:
+        starts: (n_states,) where episodes begin.
+        rows: (n_actions, n_states, n_states) where actions lead.
+        likelihoods: (n_times, n_states) of what was seen at each time.
+        actions: one less than times.
+    """
+    n_states = len(starts)
+    found = [mp.mpf(0)] * n_states
+    for path in itertools.product(range(n_states), repeat=len(likelihoods)):
+        p = mp.mpf(starts[path[0]]) * mp.mpf(likelihoods[0][path[0]])
+        for time, action in enumerate(actions):
+            p *= mp.mpf(rows[action][path[time]][path[time + 1]])
+            p *= mp.mpf(likelihoods[time + 1][path[time + 1]])
+        found[path[-1]] += p
+    total = mp.fsum(found)
+    return [p / total for p in found]
+
+
+def best_partition(
+    episodes: list[list[tuple[int, int]]], log_evidence: Callable[[list[int]], float]
+) -> list[int]:
+    """The places of all moments of some episodes, one partition of moments after the other.
+
+    Args:
+        episodes: (action, symbol) at each moment, the action that led there.
+        log_evidence: of a partition, a number for each moment: the place it is at.
+
+    Returns:
+        the partition of the highest evidence in which only moments of one symbol share a place, and
+        in which the same action and symbol lead from one place to one place.
+    """
+    symbols = [symbol for episode in episodes for _, symbol in episode]
+    best, found = -math.inf, list(range(len(symbols)))
+    for places in _partitions(len(symbols)):
+        looks = dict(zip(places, symbols, strict=True))
+        if [looks[place] for place in places] != symbols or not _is_consistent(episodes, places):
+            continue
+        evidence = log_evidence(places)
+        if evidence > best:
+            best, found = evidence, places
+    return found
+
+
+def _partitions(n: int) -> Iterator[list[int]]:
+    """All partitions of n things, as numbers in the order in which they come up first."""
+
+    def grow(places: list[int]) -> Iterator[list[int]]:
+        if len(places) == n:
+            yield places
+            return
+        for place in range(max(places, default=-1) + 2):
+            yield from grow([*places, place])
+
+    return grow([])
+
+
+def _is_consistent(episodes: list[list[tuple[int, int]]], places: list[int]) -> bool:
+    """Whether places begin alike, and the same action and symbol lead to the same place."""
+    leads: dict[tuple[int, int, int], int] = {}
+    moment = 0
+    for episode in episodes:
+        before = -1
+        for action, symbol in episode:
+            if leads.setdefault((before, action, symbol), places[moment]) != places[moment]:
+                return False
+            before = places[moment]
+            moment += 1
+    return True

@@ -5,12 +5,16 @@ from examples.run_all import HERE, examples, load
 
 # Example -> (arguments that make it short, what it prints).
 SHORT = {
-    "against_dqn": ({"n_steps": 40, "every": 40}, "tgm: greedy return"),
+    "against_dqn": ({"n_steps": 40, "every": 40, "n_episodes": 1}, "tgm: greedy return"),
+    "cognitive_map": ({}, " places were told apart, by 8 different looks"),
     "frozen_lake": ({"n_steps": 300, "n_episodes": 5}, "of the episodes reach the goal"),
     "mountain_car": ({"n_steps": 60, "n_episodes": 1, "n_grid": 4}, "mean return"),
+    "logs_frame": ({"n_rows": 300}, "4 states, near ["),
+    "looks_alike": ({"n_steps": 120}, "16 places that look like 9"),
     "moving_wall": ({"n_steps": 250, "changes_at": 200}, "the wall moved at step 200"),
     "own_environment": ({}, "4 states, at ["),
     "own_strategy": ({"n_steps": 60}, "curious: "),
+    "parquet_stream": ({"n_groups": 2, "n_rows": 500}, "5 components in 1,000 points"),
     "read_a_run": ({"n_steps": 100}, "maze 27: finished"),
     "watch_learning": ({}, "8 states for 8 cells"),
 }

@@ -15,13 +15,13 @@ ERRORS = [name for name in vars(tgm.errors) if name.endswith(("Error", "Warning"
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*tgm.__all__, *tgm.agent.__all__} - {"envs", "errors", "runs"})
+    "name", sorted({*tgm.__all__, *tgm.agent.__all__} - {"data", "envs", "errors", "runs"})
 )
 def test_every_name_of_the_agent_is_in_the_reference(name):
     assert re.search(rf"auto(class|data|function):: tgm\.(agent\.)?{name}\n", API)
 
 
-@pytest.mark.parametrize("module", [tgm.envs, tgm.runs, exploration, tgm.errors])
+@pytest.mark.parametrize("module", [tgm.data, tgm.envs, tgm.runs, exploration, tgm.errors])
 def test_modules_are_in_the_reference_with_all_that_they_offer(module):
     section = API.partition(f"automodule:: {module.__name__}\n")[2].partition("```")[0]
     assert ":members:" in section
@@ -30,7 +30,15 @@ def test_modules_are_in_the_reference_with_all_that_they_offer(module):
 
 
 @pytest.mark.parametrize(
-    "name", [*tgm.agent.__all__, *tgm.envs.__all__, *tgm.runs.__all__, "TGMError"]
+    "name",
+    [
+        *tgm.agent.__all__,
+        *tgm.data.__all__,
+        *tgm.estimators.__all__,
+        *tgm.envs.__all__,
+        *tgm.runs.__all__,
+        "TGMError",
+    ],
 )
 def test_every_public_name_has_an_example(name):
     assert re.search(rf"\b{name}\b", EXAMPLES)

@@ -11,6 +11,7 @@ from tests.finite_worlds import Rooms, Wheel
 import tgm
 from tgm.agent.spaces import Interface
 from tgm.errors import DataError, SpaceError
+from tgm.runs import Run
 
 
 def interface_of(space, actions=None) -> Interface:
@@ -191,3 +192,22 @@ def test_a_model_of_other_spaces_is_refused(tmp_path):
     tgm.TGMAgent(Wheel(), seed=0).learn(30).save(tmp_path / "wheel.tgm")
     with pytest.raises(tgm.errors.RunError, match="another environment"):
         tgm.TGMAgent.load(tmp_path / "wheel.tgm", Rooms())
+
+
+def test_names_given_to_learn_are_kept_in_the_run(tmp_path):
+    agent = tgm.TGMAgent(gym.make("CartPole-v1"), tgm.TGMConfig(), seed=0)
+    features = ("place", "speed", "angle", "turn")
+    agent.learn(
+        5,
+        run_dir=tmp_path / "run",
+        feature_names=features,
+        action_names=["push left", "push right"],
+    )
+    assert agent.interface.feature_names == features
+    kept = Interface.from_dict(Run.open(tmp_path / "run").facts["interface"])
+    assert kept.feature_names == features
+    assert kept.action_names == ("push left", "push right")
+    assert kept.fits(agent.interface)
+    for wrong in ({"feature_names": ["a"]}, {"action_names": "ab"}, {"action_names": ["a", "a"]}):
+        with pytest.raises(SpaceError, match="different names"):
+            agent.learn(5, **wrong)

@@ -193,3 +193,13 @@ def test_columns_in_which_nothing_is_known_are_left_out(capsys, tmp_path):
     head = capsys.readouterr().out.splitlines()[0]
     assert "final return" in head
     assert not any(word in head for word in ("best", "exact", "states", "regret"))
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(runner, "run_trials", lambda *_, **__: pytest.fail("it ran"))
+    (tmp_path / "file").write_text("")
+    arguments = ["compare", "--mazes", "8", "--agents", "random", "--out"]
+    assert main([*arguments, str(tmp_path / "file" / "out")]) == 2
+    assert "cannot be written" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The help of every command, completion, and tables that fit a narrow terminal."""
 
+import os
 import shlex
 import subprocess
 
@@ -20,6 +21,14 @@ def test_the_help_fits_has_examples_and_no_signs_of_python(name, capsys, monkeyp
     assert "examples:\n  " in text
     for sign in ("{None}", "|{", "default: True", "default: False", "-flags options"):
         assert sign not in text
+
+
+@pytest.mark.parametrize("columns", ["1", "20"])
+def test_the_help_ends_in_a_very_narrow_terminal(columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert main(["runs", "--help"]) == 0
+    assert "examples:" in capsys.readouterr().out
+    assert os.environ["COLUMNS"] == columns
 
 
 def test_every_command_has_examples_and_each_of_them_can_be_read():

@@ -121,7 +121,7 @@ def test_another_environment_is_trained_too(capsys, tmp_path, monkeypatch):
     assert main(["train", *arguments, "--preset", "paper"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["states"] > 0
-    assert "solved" not in facts
+    assert (facts["solved"], facts["solved_return"]) == (False, 475.0)
     assert main(["structure", "run"]) == 2
     assert "only a maze" in capsys.readouterr().err
 
@@ -191,3 +191,20 @@ def test_a_run_with_a_broken_maze_is_refused(tmp_path, capsys, maze):
     (tmp_path / "run.json").write_text(json.dumps(facts))
     assert main(["evaluate", str(tmp_path)]) == 2
     assert "the run's maze is" in capsys.readouterr().err
+
+
+def test_arguments_of_an_environment_are_kept_and_may_be_named_again(capsys, tmp_path):
+    arguments = ["--env-args", "map_name=4x4", "is_slippery=false"]
+    run = str(tmp_path / "run")
+    train = ["train", "--env", "FrozenLake-v1", *arguments, "--no-report", "--out", run]
+    assert main([*train, "--steps", "300"]) == 0
+    line = "FrozenLake-v1 is solved (from 0.7 on): mean return 1.00 over 20 episodes, the best is 1"
+    assert line in capsys.readouterr().out
+    assert main(["evaluate", run]) == 0
+    assert capsys.readouterr().out.strip() == line
+    assert main(["evaluate", run, *arguments]) == 0
+    assert capsys.readouterr().out.strip() == line
+    assert main(["train", "--resume", run, *arguments, "--steps", "310", "--no-report"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", run, "--env-args", "map_name=8x8"]) == 2
+    assert 'map_name is "8x8", not "4x4"' in capsys.readouterr().err

@@ -246,3 +246,16 @@ def test_it_is_an_estimator(fitted):
     assert model.predict(points).tolist() == model.decode(points).tolist()
     frame = pd.DataFrame(points, columns=["east", "north"])
     assert copy.fit(frame[:100]).feature_names_in_.tolist() == ["east", "north"]
+
+
+@pytest.mark.parametrize("n_features", [1, 4])
+def test_noise_is_one_state(n_features):
+    for n_rows in (20, 300):
+        points = np.random.default_rng(n_rows).normal(size=(n_rows, n_features))
+        assert tgm.TemporalMixture().fit(points).n_states_ == 1
+
+
+def test_a_few_rows_that_alternate_are_two_states():
+    model = tgm.TemporalMixture().fit([[0.0], [5.0]] * 10)
+    assert model.n_states_ == 2
+    assert model.transitions_[0, 1] > 0.9

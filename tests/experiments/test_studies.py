@@ -30,6 +30,7 @@ SMALL = {
     "long_run": "--maze 8 --seeds 1 --steps 2000",
     "dimension_erratum": "--maze 8 --points 60 --seeds 2",
     "finite_worlds": "--worlds cliff --seeds 2",
+    "hidden_worlds": "--worlds cue-1 --seeds 1",
 }
 N_ROWS = {
     "solving": 2,
@@ -41,6 +42,7 @@ N_ROWS = {
     "long_run": 1,
     "dimension_erratum": 2,
     "finite_worlds": 1,
+    "hidden_worlds": 1,
 }
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -82,6 +83,16 @@ SETTLED = """() => new Promise((resolve, reject) => {
     };
     look();
 })"""
+
+
+def axe_script() -> str:
+    """axe-core, which `make axe` fetches; a test without it is skipped, or fails if required."""
+    path = Path(sys.prefix) / "axe-core" / "axe.min.js"
+    if not path.is_file():
+        if os.environ.get("TGM_REQUIRE_BROWSER") == "1":
+            pytest.fail(f"TGM_REQUIRE_BROWSER is 1 and there is no {path}: make axe")
+        pytest.skip("there is no axe-core here: make axe")
+    return path.read_text(encoding="utf-8")
 
 
 class Visit:

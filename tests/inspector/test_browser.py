@@ -1,9 +1,12 @@
 """In a real browser: every view draws the values of the run's files, and all views are linked."""
 
+import csv
 import json
 import shutil
 import urllib.error
 import urllib.request
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -890,3 +893,50 @@ def test_runs_are_filtered_sorted_and_grouped_by_a_setting(browser, run, tmp_pat
         assert group[0][2] < 650
         assert visit.troubles == []
         visit.close()
+
+
+def test_pictures_and_tables_are_saved(visit, run):
+    """As SVG and PNG, and as CSV; a text that would be a formula elsewhere is text there too."""
+    visit.go_to(1100)
+    visit.show("transitions")
+
+    def saved(panel, words):
+        visit.page.click(f"#{panel} .save")
+        with visit.page.expect_download() as wanted:
+            visit.page.click(f"dialog[open] button:has-text('{words}')")
+        return Path(wanted.value.path()).read_bytes(), wanted.value.suggested_filename
+
+    svg, name = saved("graph", "SVG")
+    assert name == "d-maze-graph-1100.svg"
+    root = ElementTree.fromstring(svg)
+    n_ellipses = len(list(root.iter("{http://www.w3.org/2000/svg}ellipse")))
+    assert n_ellipses == len(run.frame_at(1100).ids)
+    assert saved("graph", "PNG")[0].startswith(b"\x89PNG")
+    assert saved("matrices", "PNG")[0].startswith(b"\x89PNG")
+    rows = list(csv.reader(saved("states", "table as CSV")[0].decode().splitlines()))
+    assert rows[0][:3] == ["state", "x", "y"]
+    assert len(rows) == 1 + n_ellipses
+    cells = list(csv.reader(saved("matrices", "cells as CSV")[0].decode().splitlines()))
+    assert cells[0] == ["matrix", "row", "column", "value"]
+    visit.show("compare")
+    visit.page.wait_for_selector("#compare-returns .js-plotly-plot .scatterlayer")
+    assert saved("compare-returns", "SVG")[0].lstrip().startswith(b"<svg")
+    guarded = visit.page.evaluate(
+        """async () => { const { csvText } = await import("/static/export.js");
+            return csvText([["=1+1", "@x", "-3", 'a"b,c', null, 2.5]]); }"""
+    )
+    assert guarded == '\'=1+1,\'@x,-3,"a""b,c",,2.5\r\n'
+
+
+def test_matrices_of_many_states_have_labels(visit, run):
+    visit.go_to(1100)
+    visit.show("transitions")
+    visit.page.select_option("#matrices select >> nth=1", "3")
+    visit.page.check("#matrices input[type=checkbox]")
+    visit.settle()
+    shown = visit.page.locator("#matrices .labels-beside:visible span").all_inner_texts()
+    assert shown == [str(id_) for id_ in run.frame_at(1100).ids.tolist()]
+    box = visit.page.locator("#matrices canvas:visible").bounding_box()
+    assert box["height"] >= 14 * len(shown)
+    visit.page.uncheck("#matrices input[type=checkbox]")
+    visit.page.select_option("#matrices select >> nth=1", "all")

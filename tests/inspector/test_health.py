@@ -1,12 +1,16 @@
 """Health says in words what is wrong, and only what is."""
 
+import json
+
 import numpy as np
 import pytest
 
+from tgm.cli.main import main
 from tgm.envs import EnvSpec, load_maze
+from tgm.inspector import payload
 from tgm.inspector.health import findings, separations
 from tgm.inspector.log import Log
-from tgm.runs import Frame, FrameRow, RunStatus
+from tgm.runs import Frame, FrameRow, Run, RunStatus, find_runs
 
 FINISHED = RunStatus("finished")
 
@@ -198,3 +202,46 @@ def test_junk_in_place_of_advice_is_no_trouble(junk):
     status = RunStatus("finished", result={"advice": junk, "features": junk})
     found = findings(status, (1, 1), log_with(), frame_with(APART), EnvSpec(""))
     assert all(len(finding.text) + len(finding.title) < 5000 for finding in found)
+
+
+def test_the_commands_say_what_the_page_says(tmp_path, monkeypatch, capsys):
+    """One place decides: the Health tab, `tgm runs` and `tgm train` have the same words."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "--maze", "27", "--steps", "60", "--no-report", "--json"]) == 0
+    trained = json.loads(capsys.readouterr().out)
+    (folder,) = find_runs(tmp_path / "runs")
+    page = payload.summary(Run.open(folder))["health"]
+    shown = [one["title"] for one in page if one["level"] in ("warning", "problem")]
+    assert shown  # so few steps leave something to say
+    assert trained["health"] == shown
+    assert main(["runs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["health"] == shown
+    assert main(["runs"]) == 0
+    assert shown[0][1:] in capsys.readouterr().out
+
+
+def test_many_overlaps_are_a_scale_that_does_not_fit():
+    """Eight states in one place: it was cut into pieces."""
+    near = np.random.default_rng(0).normal(0.0, 0.05, (8, 2))
+    assert "The scale may not fit" in titles(frame_with(near))
+    assert "The scale may not fit" not in titles(frame_with([*APART, (4.1, 0), (3.1, 0)]))
+
+
+def test_a_goal_that_greedy_episodes_reach_is_not_called_never_reached():
+    solved = RunStatus("finished", result={"solved": True, "mean_return": -5.0})
+    found = titles(frame_with(APART), log_with((0, 0)), solved, load_maze("8"))
+    assert "The goal was never reached" not in found
+    assert found["The goal was reached after learning only"].level == "note"
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        ((1, 1), "All 2 episodes terminated; none ran into a limit."),
+        ((0, 0), "All 2 episodes ran into their limit; none terminated."),
+        ((1, 0), "1 of 2 episodes terminated; the other one ran into a limit."),
+        ((1,), "The one episode terminated."),
+    ],
+)
+def test_how_episodes_end_is_told_of_those_that_there_are(ended, words):
+    assert titles(frame_with(APART), log_with(ended))["How episodes end"].text == words

@@ -21,14 +21,14 @@ def test_the_common_covariance_is_learned_at_step_20_and_whenever_the_run_has_gr
 ):
     learner = OnlineLearner(2, 1, TGMConfig(), Scale.of_deviations(np.full(2, 0.3), np.ones(2)))
     learned_at = []
-    monkeypatch.setattr(learner._edit, "learn_scale", lambda _: learned_at.append(learner.n_steps))
+    monkeypatch.setattr(learner.edit, "learn_scale", lambda _: learned_at.append(learner.n_steps))
     told(learner, 60)
     assert learned_at == [20, 26, 34, 45, 59]
 
 
 def test_a_scale_that_was_given_is_not_learned(monkeypatch):
     learner = OnlineLearner(2, 1, TGMConfig(bandwidth=0.5))
-    monkeypatch.setattr(learner._edit, "learn_scale", lambda _: pytest.fail("it was learned"))
+    monkeypatch.setattr(learner.edit, "learn_scale", lambda _: pytest.fail("it was learned"))
     told(learner, 60)
 
 

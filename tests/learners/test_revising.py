@@ -99,6 +99,6 @@ def test_what_followed_is_assigned_again_as_long_as_a_tenth_of_the_belief_has_ch
         step.after = [(state, 1.0 - change), (far, change)]
 
     monkeypatch.setattr(learner._reviser, "_assign_again", assign_again)
-    monkeypatch.setattr(learner._edit, "withdraw", lambda _: 0.0)
+    monkeypatch.setattr(learner.edit, "withdraw", lambda _: 0.0)
     learner._reviser._reassign_followers(first, second, 0.0)
     assert assigned == [second, third][:n_assigned]

@@ -22,7 +22,7 @@ def one_state_for_two_places(n_left: int, n_right: int, limit: int = 20, *, ends
     rng = np.random.default_rng(0)
     learner = OnlineLearner(2, 3, TGMConfig(bandwidth=0.5, kept_per_state=limit))
     online = learner.world
-    state, far = (learner._edit.add_state(0) for _ in range(2))
+    state, far = (learner.edit.add_state(0) for _ in range(2))
     online.states.add(far, FAR, 1.0)
     points = {0: [], 1: []}
     for action, place in [(0, LEFT)] * n_left + [(1, RIGHT)] * n_right:
@@ -50,7 +50,7 @@ def split(learner: OnlineLearner, state: int) -> int:
     steps = learner.world.memory.into(state)
     side = np.array([step.arrival[0] > 0.5 for step in steps])
     revision = learner._search._halves(state, steps, side)
-    learner._edit.split(revision)
+    learner.edit.split(revision)
     return revision.states[1]
 
 
@@ -110,7 +110,7 @@ def test_a_split_that_is_taken_back_leaves_no_trace():
     child = split(learner, state)
     both = online.states.moments(state) + online.states.moments(child)
     change = ComponentMap.of_merge(online.states.n_slots, state, child)
-    learner._edit.merge(Revision(change, 0.0, (state, child), {state: both}))
+    learner.edit.merge(Revision(change, 0.0, (state, child), {state: both}))
     again = online.states.moments(state)
     assert again.weight == pytest.approx(moments.weight)
     np.testing.assert_allclose(again.mean, moments.mean, atol=1e-9)
@@ -126,7 +126,7 @@ def test_every_kept_step_can_be_taken_back_after_a_split():
     child = split(learner, state)
     for half in (state, child):
         for step in online.memory.into(half)[:-1]:
-            learner._edit.withdraw(step)
+            learner.edit.withdraw(step)
         assert online.states.weight[half] == pytest.approx(1.0)
         assert np.abs(online.states.scatter[half]).max() < 1e-9
 
@@ -179,7 +179,7 @@ def test_the_transitions_of_a_split_are_weighed_before_it_is_made():
     side = np.array([step.arrival[0] > 0.5 for step in steps])
     revision = search._halves(state, steps, side)
     loss = search._loss(revision, 42)
-    learner._edit.split(revision)
+    learner.edit.split(revision)
     merged = search.merge(*revision.states, 42)
     assert merged.gain == pytest.approx(loss, abs=1e-9)
 
@@ -231,7 +231,7 @@ def test_a_merge_needs_three_nats():
     for distance in np.linspace(0.0, 1.6, 60):
         learner = OnlineLearner(2, 1, TGMConfig(bandwidth=0.5))
         for place in (0.0, distance):
-            state = learner._edit.add_state(0)
+            state = learner.edit.add_state(0)
             for offset in ([0.1, 0.0], [-0.1, 0.0], [0.0, 0.1], [0.0, -0.1]):
                 learner.world.states.add(state, np.array([place, 0.0]) + offset, 1.0)
         found = learner._search.merge(0, 1, 8)
@@ -249,7 +249,7 @@ def test_a_state_is_looked_at_again_when_it_is_young_or_has_grown_by_a_seventh(
     points, more, is_due
 ):
     learner = OnlineLearner(2, 1, TGMConfig(bandwidth=0.5))
-    state, search = learner._edit.add_state(0), learner._search
+    state, search = learner.edit.add_state(0), learner._search
     learner.world.states.add(state, LEFT, float(points))
     search.touched.add(state)
     assert search.due() == [state]

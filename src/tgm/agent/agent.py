@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -111,6 +111,8 @@ class TGMAgent(GuidedLife, AgentFiles):
         run_dir: str | Path | Recorder | None = None,
         *,
         total_timesteps: int | None = None,
+        feature_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
     ) -> Self:
         """Live for `n_steps` more steps; goes on where the last call stopped, mid-episode too.
 
@@ -122,6 +124,9 @@ class TGMAgent(GuidedLife, AgentFiles):
             run_dir: a directory to record the run in. It must not exist yet, unless the agent
                 comes from its newest checkpoint (`tgm.runs.resume`). Or a recorder of your own.
             total_timesteps: another name of `n_steps`, as in Stable-Baselines3.
+            feature_names: (n_features,) what a person calls the features; those of the environment
+                (its attribute `feature_names`) if not given.
+            action_names: (n_actions,) the same of the actions.
         """
         n_steps = number_of_steps(n_steps, total_timesteps)
         if self.env is None:
@@ -132,6 +137,8 @@ class TGMAgent(GuidedLife, AgentFiles):
         if self.is_guided and not self.is_between_episodes:
             self._abandon_episode()  # the environment is elsewhere
         callbacks = as_callbacks(callback)
+        if feature_names is not None or action_names is not None:
+            self.interface = self.interface.named(feature_names, action_names)
         if isinstance(run_dir, str | Path):
             run_dir = open_recorder(self, Path(run_dir), self.n_steps + n_steps)
         self._recorder = run_dir

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import gymnasium as gym
 import numpy as np
 
+from tgm.agent.arguments import seed_number, settings
 from tgm.agent.recording import Recorder, open_recorder
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
@@ -86,7 +87,7 @@ class GuidedLife:
             observation_space, action_space, action_names, feature_names
         )
         agent = cls.__new__(cls)
-        agent._set_up(None, interface, TGMConfig() if config is None else config, seed)
+        agent._set_up(None, interface, settings(config, {}), seed_number(seed))
         return agent
 
     def start_episode(self, observation: Any) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -81,6 +81,32 @@ class Interface:
         fits = fits and len({str(name) for name in given or ()}) == n_features  # all different
         given = tuple(str(name) for name in given) if fits and given is not None else ()
         return cls(n_features, actions.n_actions, actions.starts[0], names, parts, actions, given)
+
+    def named(
+        self, feature_names: Sequence[str] | None, action_names: Sequence[str] | None
+    ) -> Interface:
+        """The same with these names of features and actions; None keeps what there is."""
+        given = {
+            "feature": (feature_names, self.n_features),
+            "action": (action_names, self.n_actions),
+        }
+        kept: dict[str, tuple[str, ...]] = {}
+        for kind, (names, n) in given.items():
+            if names is None:
+                continue
+            kept[kind] = tuple(map(str, [names] if isinstance(names, str) else names))
+            if len(set(kept[kind])) != n or len(kept[kind]) != n:
+                raise SpaceError(
+                    f"{kind}_names are {kept[kind]!r:.200}; wanted {n} different names, one for "
+                    f"each {kind}"
+                )
+        if len(kept.get("feature", ())) > MOST_NAMED:
+            raise SpaceError(f"feature_names: at most {MOST_NAMED} names are kept")
+        return replace(
+            self,
+            given_names=kept.get("feature", self.given_names),
+            action_names=kept.get("action", self.action_names),
+        )
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Interface:

@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
-from tgm.agent.progress import QuietStderr
 from tgm.cli.flags import Switch, optional
 from tgm.cli.maze_flags import MazeFlags, warn_of_limit
-from tgm.cli.output import plain, print_json, print_lines, print_table, say
+from tgm.cli.output import print_json, print_lines, print_table, say
 from tgm.cli.streams import OutputError
+from tgm.cli.trial_progress import show_progress
 from tgm.envs import EnvSpec, maze_names
 from tgm.envs.registry import argument_names, parse_env_args, registered_env
 from tgm.errors import ConfigError
@@ -41,7 +28,6 @@ from tgm.experiments.harness.pool import usable_cores
 
 MAZE_AGENTS = ("tgm", "tgm-paper", "dqn", "a2c")  # by default
 ENV_AGENTS = ("tgm", "dqn", "ppo", "random")  # the same with --envs
-PLAIN_LINES = 20  # of progress in all, where there is no terminal
 
 
 @dataclass(frozen=True)
@@ -89,7 +75,8 @@ class Compare:
     """Training steps of each trial."""
 
     check_every: Annotated[
-        int | None, optional("STEPS", "(default: 10 up to step 1,000, then 100)")
+        int | None,
+        optional("STEPS", "(default: in mazes 10 up to step 1,000, then 100; else 20 checks)"),
     ] = None
     """Steps between greedy checks."""
 
@@ -126,7 +113,7 @@ class Compare:
         if self.dask is None:
             check_extras(self._agents)
         runs = self.out.resolve() / "runs" if self.record else None
-        with _progress(len(trials)) as advance:
+        with show_progress("comparing", len(trials)) as advance:
             comparison = compare(
                 trials,
                 TrialStore(self.out),
@@ -299,38 +286,3 @@ def _identity(outcome: TrialOutcome) -> dict[str, Any]:
         "seed": trial.seed,
         "steps": trial.steps,
     }
-
-
-@contextlib.contextmanager
-def _progress(n_trials: int) -> Iterator[Callable[[TrialOutcome], None]]:
-    """Yields a function to call with each outcome: a bar on a terminal, else lines now and then."""
-    stderr = QuietStderr()
-    if not stderr.isatty():
-        yield _plain_progress(n_trials)
-        return
-    columns = (
-        SpinnerColumn(),  # it moves while a trial takes long
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    console = Console(file=stderr.as_file())
-    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
-        task = bar.add_task("comparing", total=n_trials)
-        yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
-
-
-def _plain_progress(n_trials: int) -> Callable[[TrialOutcome], None]:
-    done = 0
-    every = max(1, n_trials // PLAIN_LINES)
-
-    def advance(outcome: TrialOutcome) -> None:
-        nonlocal done
-        done += 1
-        if done % every == 0:
-            what = "failed" if outcome.result is None else "done"
-            say(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
-
-    return advance

@@ -50,7 +50,7 @@ class Evaluate:
         env = environment_of(run, request, "tgm evaluate")
         evaluation = evaluate(newest_agent(run), env, self.episodes, self.seed)
         if self.json:
-            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, run.world)})
+            print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, run.world, env)})
         else:
-            print_lines(evaluation_line(evaluation, run.world))
+            print_lines(evaluation_line(evaluation, run.world, env))
         return 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shutil
 import textwrap
+from collections.abc import Iterator
 
 EXAMPLES = {
     "mazes": (
@@ -23,14 +26,28 @@ EXAMPLES = {
         "tgm evaluate runs/latest",
         "tgm evaluate runs/latest --episodes 100 --json",
     ),
+    "fit": (
+        "tgm fit log.csv --obs x y --episode id",
+        "tgm fit log.parquet --obs x y --action a --episode id --reward r",
+    ),
     "runs": (
         "tgm runs",
         "tgm runs comparison/runs --json",
+    ),
+    "note": (
+        "tgm note runs/latest             # what is noted",
+        'tgm note runs/latest --add paper --text "the run of figure 3"',
     ),
     "structure": ("tgm structure runs/latest",),
     "compare": (
         "tgm compare --mazes 25 27 --agents tgm random --seeds 2 --steps 500",
         "tgm compare --agents tgm dqn a2c --seeds 5 --out comparison",
+        "tgm compare --envs CartPole-v1 --agents tgm dqn --seeds 2 --steps 3000",
+        "tgm compare --envs FrozenLake-v1 --env-args map_name=8x8 --agents tgm rmax",
+    ),
+    "bsuite": (
+        "tgm bsuite --experiments deep_sea/0 catch/0 --episodes 200   # a first look",
+        "tgm bsuite --experiments memory --jobs 2 --out bsuite        # a capability",
     ),
     "figures": (
         "tgm figures --quick",
@@ -48,12 +65,29 @@ EXAMPLES = {
 }
 
 WIDEST = 80  # columns of text that is not in a box
+NARROWEST = 40  # in fewer columns tyro draws its boxes for ever
 
 # In tyro's words, however a terminal colours them.
 _TRUTH_VALUE = re.compile(r"(\(default:(?:\s|│|\x1b\[[\d;]*m)*)(True|False)\)")
 _OR_NONE = re.compile(r"\{None\}\|(\w+)")
 _OR_WORD = re.compile(r"(\w+)\|\{(\w+)\}")
 _GROUPS = {"maze-flags options": "maze options", "config options": "agent options"}
+
+
+@contextlib.contextmanager
+def wide_enough() -> Iterator[None]:
+    """Within this context a very narrow terminal counts as one of 40 columns."""
+    before = os.environ.get("COLUMNS")
+    if shutil.get_terminal_size().columns >= NARROWEST:
+        yield
+        return
+    os.environ["COLUMNS"] = str(NARROWEST)
+    try:
+        yield
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
 
 
 def help_of(name: str, text: str) -> str:
@@ -72,7 +106,7 @@ def help_of(name: str, text: str) -> str:
 
 def _wrapped(row: str) -> list[str]:
     """A row of plain text in lines that fit; a row of a box or with colours as it is."""
-    width = min(WIDEST, shutil.get_terminal_size().columns)
+    width = max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
     if len(row) <= width or row.startswith(("│", "╭", "╰")) or "\x1b" in row:
         return [row]
     return textwrap.wrap(row, width, subsequent_indent="  " * row.startswith("usage"))

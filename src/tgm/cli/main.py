@@ -20,7 +20,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
-from tgm.cli.help_text import help_of
+from tgm.cli.help_text import help_of, wide_enough
 from tgm.cli.output import one_line, say, speak_plainly
 from tgm.cli.streams import (
     OutputError,
@@ -37,10 +37,12 @@ COMMANDS = {
     "mazes": ("tgm.cli.mazes", "Mazes", "list, draw, generate and check mazes"),
     "train": ("tgm.cli.train", "Train", "train an agent and keep what it learned"),
     "evaluate": ("tgm.cli.evaluate", "Evaluate", "greedy episodes with a trained agent"),
+    "fit": ("tgm.cli.fit", "Fit", "states and transitions of logged trajectories"),
     "runs": ("tgm.cli.runs", "Runs", "what is under runs/, and in what state"),
     "note": ("tgm.cli.note", "Note", "tags and a note that stay in a run"),
     "structure": ("tgm.cli.structure", "Structure", "the learned map against the true maze"),
     "compare": ("tgm.cli.compare", "Compare", "agents side by side, with statistics"),
+    "bsuite": ("tgm.cli.bsuite", "Bsuite", "the agent in the behaviour suite, with its scores"),
     "figures": ("tgm.cli.figures", "Figures", "the figures of the paper, and what holds of them"),
     "inspect": ("tgm.cli.inspect", "Inspect", "the web page that shows what was learned, and how"),
     "report": ("tgm.cli.report", "Report", "that page of a run as one file"),
@@ -137,7 +139,11 @@ def _parse(name: str, arguments: list[str]) -> Command:
     start = {"default": command_class.defaults(arguments)} if name == "train" else {}
     complaint, help_text = io.StringIO(), OutText()
     try:
-        with contextlib.redirect_stderr(complaint), contextlib.redirect_stdout(help_text):
+        with (
+            wide_enough(),
+            contextlib.redirect_stderr(complaint),
+            contextlib.redirect_stdout(help_text),
+        ):
             command: Command = tyro.cli(
                 command_class,
                 args=arguments,

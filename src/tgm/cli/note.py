@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from tgm.cli.flags import Switch
+from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines
 from tgm.runs import Run
 from tgm.runs.notes import read_notes, write_notes
@@ -21,13 +21,13 @@ class Note:
     run_dir: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")]
     """The run's directory."""
 
-    add: tuple[str, ...] = ()
+    add: Annotated[tuple[str, ...], optional("[TAG ...]")] = ()
     """Tags to add."""
 
-    remove: tuple[str, ...] = ()
+    remove: Annotated[tuple[str, ...], optional("[TAG ...]")] = ()
     """Tags to take away."""
 
-    text: str | None = None
+    text: Annotated[str | None, optional("TEXT")] = None
     """The new note; "" for none."""
 
     json: Switch = False

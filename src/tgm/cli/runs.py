@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +12,13 @@ from tgm.agent.diagnosis import finding_of
 from tgm.cli.flags import Switch
 from tgm.cli.output import folded, print_json, print_lines
 from tgm.errors import RunError
+from tgm.inspector.catalogue import begun
+from tgm.inspector.entries import BROKEN
+from tgm.inspector.payload import remarks
+from tgm.runs import Run
 from tgm.runs.summary import RunSummary, summaries
 
+MOST_JUDGED = 50  # runs whose history is looked at: about five seconds
 HEADS = ("run", "state", "agent", "world", "steps", "states", "solved", "return", "remark")
 
 
@@ -31,7 +36,7 @@ class Runs:
         """List, and return the exit code."""
         if not self.root.is_dir():
             raise RunError(f"{self.root}: there is no such directory; `tgm train` makes a run")
-        found = summaries(self.root)
+        found = _with_health(self.root, summaries(self.root))
         if self.json:
             print_json({"root": str(self.root), "runs": [summary.to_dict() for summary in found]})
         elif not found:
@@ -41,6 +46,22 @@ class Runs:
         return 0
 
 
+def _with_health(root: Path, found: list[RunSummary]) -> list[RunSummary]:
+    """With what the Health tab finds; of more than MOST_JUDGED runs the older ones with advice."""
+    newest = sorted(found, key=lambda summary: begun(root / summary.name))[-MOST_JUDGED:]
+    judged = {summary.name for summary in newest}
+    return [replace(one, health=_health(root, one, one.name in judged)) for one in found]
+
+
+def _health(root: Path, summary: RunSummary, is_judged: bool) -> tuple[str, ...]:
+    try:
+        if is_judged and summary.state != "broken":
+            return remarks(Run.open(root / summary.name))
+    except BROKEN:
+        pass  # what the agent said is left
+    return tuple(finding_of(advice) for advice in summary.advice)
+
+
 def _cells(summary: RunSummary) -> tuple[str, ...]:
     def text(value: Any) -> str:
         return "-" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
@@ -48,7 +69,7 @@ def _cells(summary: RunSummary) -> tuple[str, ...]:
     solved = None if summary.solved is None else "yes" if summary.solved else "no"
     numbers = (f"{text(summary.steps)}/{text(summary.planned)}", summary.states)
     remarks = [summary.reason] if summary.reason else []
-    remarks += [finding_of(advice) for advice in summary.advice]
+    remarks += [title[:1].lower() + title[1:] for title in summary.health]
     return (
         summary.name,
         summary.state,

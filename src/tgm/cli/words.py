@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 from rich.text import Text
 
 from tgm.agent import TGMAgent
 from tgm.cli.drawing import LEGEND, draw_learned
 from tgm.cli.output import say
-from tgm.envs import EnvSpec, Maze, facts_of
+from tgm.envs import EnvSpec, Maze, facts_of_env
 from tgm.envs.decision_table import LONGEST
 from tgm.experiments.evaluation import Evaluation
 from tgm.experiments.structure import StructureReport
@@ -24,8 +25,10 @@ def newest_agent(run: Run) -> TGMAgent:
     return agent
 
 
-def evaluation_facts(evaluation: Evaluation, spec: EnvSpec) -> dict[str, Any]:
-    """The outcome of greedy episodes as plain values; in a maze, with its best return."""
+def evaluation_facts(
+    evaluation: Evaluation, spec: EnvSpec, env: gym.Env[Any, Any]
+) -> dict[str, Any]:
+    """The outcome of greedy episodes as plain values, with what is known of the environment."""
     facts: dict[str, Any] = {
         "mean_return": evaluation.mean_return,
         "episodes": len(evaluation.returns),
@@ -33,7 +36,14 @@ def evaluation_facts(evaluation: Evaluation, spec: EnvSpec) -> dict[str, Any]:
     }
     if evaluation.n_cut:
         facts["cut_off"] = evaluation.n_cut
-    known = facts_of(spec)
+    known = facts_of_env(env)
+    if known.maze is None and known.solved_return is not None:
+        facts |= {
+            "solved_return": known.solved_return,
+            "solved": known.is_solved(evaluation.mean_return, evaluation.terminated),
+        }
+        if known.optimal_return is not None:
+            facts["optimal_return"] = known.optimal_return
     if known.maze is not None:
         facts |= {
             "reached_goal": sum(evaluation.terminated),
@@ -44,15 +54,21 @@ def evaluation_facts(evaluation: Evaluation, spec: EnvSpec) -> dict[str, Any]:
     return facts
 
 
-def evaluation_line(evaluation: Evaluation, spec: EnvSpec) -> str:
+def evaluation_line(evaluation: Evaluation, spec: EnvSpec, env: gym.Env[Any, Any]) -> str:
     """The outcome of greedy episodes in one line."""
     n_episodes = len(evaluation.returns)
     outcome = f"mean return {evaluation.mean_return:.2f} over {n_episodes} episodes"
     if evaluation.n_cut:
         outcome += f", {evaluation.n_cut} of them cut off after {LONGEST} steps"
-    known = facts_of(spec)
+    known = facts_of_env(env)
     if known.maze is None:
-        return outcome
+        if known.optimal_return is not None:
+            outcome += f", the best is {known.optimal_return:.4g}"
+        if known.solved_return is None:
+            return outcome
+        is_solved = known.is_solved(evaluation.mean_return, evaluation.terminated)
+        verdict = "is solved" if is_solved else "is not solved"
+        return f"{spec.name} {verdict} (from {known.solved_return:.4g} on): {outcome}"
     if known.why_unsolvable:
         return f"{spec.name} is not solved: {outcome}; {known.why_unsolvable}"
     outcome = f"{outcome}, the best is {known.optimal_return:g}"

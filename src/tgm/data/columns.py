@@ -13,6 +13,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import LARGEST
 
 MISSING_WORDS = {"", "na", "n/a", "nan", "null", "none"}
+TRUTH_WORDS = {"true": 1.0, "false": 0.0}
 Place = Callable[[int], str]
 """From a row to words that name it, such as "log.csv, row 7 (line 8)"."""
 
@@ -75,7 +76,7 @@ def _number(value: Any) -> float:
         word = value.strip()
         if word.lower() in MISSING_WORDS:
             return math.nan
-        value = word
+        value = TRUTH_WORDS.get(word.lower(), word)
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -95,6 +96,8 @@ _NOTHING = object()
 def _label(value: Any, row: int, name: str, place: Place) -> int | str | None:
     if value is None or value is _pandas_na(value):
         return None
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, str):
         word = value.strip()
         if word.lower() in MISSING_WORDS:

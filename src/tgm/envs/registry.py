@@ -203,6 +203,11 @@ def make_env(spec: EnvSpec) -> gym.Env[Any, Any]:
 
 def obstacle_of(spec: EnvSpec) -> str:
     """Why `make_env` cannot make the environment; "" if it can."""
+    if not spec.is_whole and not spec.id:
+        return (
+            "the run names no environment: it comes from a log (tgm fit), from an agent that only "
+            "observed, or from an environment without an id"
+        )
     if not spec.is_whole:
         return (
             f"the environment '{spec.id}' was made with options, wrappers or changes that a "

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Any, Self
 
+import gymnasium as gym
 import numpy as np
 
+from tgm.agent import TGMAgent, TGMConfig
 from tgm.data import Log, from_arrays
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, NotFittedError
+from tgm.estimators.agents import agent_of
+from tgm.estimators.temporal_file import load_world, save_world
 from tgm.temporal.policy import Plan, plan
 from tgm.temporal.world import World
 
@@ -188,6 +193,23 @@ class TemporalMixture:
             world.transitions, world.rewards, world.ends, world.tries, world.action_values, gamma
         )
 
+    def to_agent(
+        self,
+        env: gym.Env[Any, Any] | None = None,
+        config: TGMConfig | None = None,
+        *,
+        seed: int | None = None,
+    ) -> TGMAgent:
+        """An agent that starts with these states and transitions, and goes on learning.
+
+        Args:
+            env: where it shall live: a Box of as many features, and the actions of the log by
+                number or name. Without it the agent learns by `start_episode` and `observe`.
+            config: its settings; the default ones if not given.
+            seed: everything random follows from it.
+        """
+        return agent_of(self._world, env, config, seed)
+
     def _log(self, observations: Any, actions: Any, episode_ids: Any) -> Log:
         self._world  # noqa: B018  (says so if it was not fitted)
         return from_arrays(observations, actions, episode_ids)
@@ -197,6 +219,24 @@ class TemporalMixture:
         if not hasattr(self, "world_"):
             raise NotFittedError("this TemporalMixture is not fitted yet; call fit first")
         return self.world_
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file; no code is in it, only arrays and JSON."""
+        seed = self.random_state if isinstance(self.random_state, int) else None
+        settings = {"max_states": int(self.max_states), "random_state": seed}
+        save_world(Path(path), self._world, settings)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """A fitted model from a file; a RunError names what does not fit."""
+        world, settings = load_world(Path(path))
+        most, seed = settings.get("max_states", 100), settings.get("random_state")
+        model = cls(most, random_state=seed)
+        model._check_settings()
+        model._take(world)
+        return model
 
     # --- as scikit-learn has it -------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ class Catalogue:
             if not place.is_dir():
                 raise ConfigError(f"{place}: no such directory; name a run, or a folder of runs")
         self._places = [place.resolve() for place in places]
+        self._found: dict[str, Path] = {}  # by the last search; with many runs a search takes long
 
     def folders(self) -> dict[str, Path]:
         """Id -> directory of each run that exists now, in order."""
@@ -45,18 +46,37 @@ class Catalogue:
                     continue
                 if resolved.is_relative_to(place):  # false for a link that points outside
                     found[run_id(resolved)] = resolved
+        self._found = found
         return found
 
     def open(self, id_: str) -> Run:
         """The run with this id: KeyError if there is none, RunError if it cannot be read."""
-        folder = self.folders()[id_]
+        folder = self._found.get(id_)
+        if folder is None or not _is_still(folder):
+            folder = self.folders()[id_]
         check_files(folder)
         return Run.open(folder)
+
+
+def _is_still(folder: Path) -> bool:
+    """Whether a directory that was found is there as it was: a run, and no link by now."""
+    try:
+        return folder.resolve() == folder and (folder / RUN_FILE).is_file()
+    except (OSError, RuntimeError):
+        return False
 
 
 def run_id(folder: Path) -> str:
     """An id for a directory that is valid in a URL, whatever the directory is called."""
     return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+
+
+def begun(folder: Path) -> tuple[float, str]:
+    """When a run was begun, by the file that is written first and not again; then its name."""
+    try:
+        return (folder / RUN_FILE).stat().st_mtime, folder.name
+    except OSError:
+        return 0.0, folder.name
 
 
 def check_files(folder: Path) -> None:

@@ -3,62 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 
 from tgm.agent.diagnosis import finding_of, remedy_of
-from tgm.distributions import FloatArray
+from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.gaussian import with_width
 from tgm.envs import EnvSpec, Maze
 from tgm.experiments.structure import compare_structure
+from tgm.inspector.finding import Finding, Level, worst_first
 from tgm.inspector.log import Log
 from tgm.inspector.plain import text
 from tgm.planning.model_planner import TRIED
 from tgm.runs import Frame, RunStatus
-from tgm.runs.summary import advice_in
-
-Level = Literal["good", "note", "warning", "problem"]
+from tgm.runs.summary import advice_in, solved_of
 
 OVERLAP = 2.0  # standard deviations; two nearer means may be one place with two states
 WIDE = 1.7  # times the median width; a wider state may be two places
 HAS_DATA = 0.5  # points
 MOST_NAMED = 8
 FEW_PAIRS = 3  # up to so many overlaps get a finding each
+CUT = 0.5  # overlapping pairs for each state: with more, places are cut into pieces
+SCALE_WORDS = (
+    "So many states overlap that places seem to be cut into pieces. Set bandwidth to the distance "
+    "of two places, or leave out features that are noise."
+)
 RECENT = 20  # episodes
 MOST_PAIRED = 1500  # states whose pairs are compared
 MOST_WORK = 200_000_000  # pairs times the cube of features: a second
 MOST_CELLS = 10_000_000  # of the transition matrices that are compared with the maze
 BLOCK = 2_000_000  # numbers of the covariances that are averaged in one block
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One finding.
-
-    Attributes:
-        level: how bad it is.
-        title: about three words.
-        text: one or two sentences.
-        ids: the components that it concerns.
-        step: the step that it concerns, if there is one.
-    """
-
-    level: Level
-    title: str
-    text: str
-    ids: tuple[int, ...] = ()
-    step: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
-        return {
-            "level": self.level,
-            "title": self.title,
-            "text": self.text,
-            "ids": list(self.ids),
-            "step": self.step,
-        }
 
 
 def findings(
@@ -78,7 +52,7 @@ def findings(
         world: the environment of the run.
     """
     maze = world.maze
-    found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, world)]
+    found = [_state_of_run(status, steps), *_log_problems(log), *_ends(log, world, status)]
     found += [*_advice(status), *_features(status)]
     if frame is not None and len(frame.ids):
         places = not flows(frame)
@@ -95,12 +69,6 @@ def findings(
     elif frame is not None:
         found.append(Finding("note", "No states yet", "The model has no component so far."))
     return worst_first(found)
-
-
-def worst_first(found: list[Finding]) -> list[Finding]:
-    """The findings, problems first and good news last."""
-    order = ("problem", "warning", "note", "good")
-    return sorted(found, key=lambda finding: order.index(finding.level))
 
 
 def _state_of_run(status: RunStatus, steps: tuple[int, int]) -> Finding:
@@ -144,7 +112,7 @@ def _log_problems(log: Log) -> list[Finding]:
     return found
 
 
-def _ends(log: Log, world: EnvSpec) -> list[Finding]:
+def _ends(log: Log, world: EnvSpec, status: RunStatus) -> list[Finding]:
     """How episodes end: in a maze, by reaching the goal; elsewhere an end may be good or bad."""
     maze = world.maze
     if maze is not None and (why := maze.why_unsolvable(world.episode_limit)):
@@ -156,6 +124,9 @@ def _ends(log: Log, world: EnvSpec) -> list[Finding]:
     if maze is None:
         text = _ends_in_words(sum(ended), len(ended))
         return [Finding("note", "How episodes end", text)]
+    if not any(ended) and solved_of(status.result, world):
+        text = f"None of {len(ended)} episodes reached it while learning; greedy ones after it did."
+        return [Finding("note", "The goal was reached after learning only", text)]
     if not any(ended):
         text = f"None of {len(ended)} episodes terminated; all were cut off by the time limit."
         return [Finding("warning", "The goal was never reached", text)]
@@ -191,14 +162,16 @@ def _overlapping(frame: Frame) -> list[Finding]:
         text = f"{n_states} states of {n_features} features are too many to compare all pairs."
         return [Finding("note", "Overlaps were not searched", text)]
     distance = separations(frame.mean, frame.covariance)
-    pairs = np.argwhere(np.triu(distance < OVERLAP, 1))
+    alike = distance == 0.0  # clones: one look, and rows of their own
+    pairs = np.argwhere(np.triu((distance < OVERLAP) & ~alike, 1))
     pairs = pairs[np.argsort(distance[pairs[:, 0], pairs[:, 1]])]
     named = [
         (int(frame.ids[one]), int(frame.ids[other]), float(distance[one, other]))
         for one, other in pairs[:MOST_NAMED]
     ]
+    found = _looking_alike(frame, alike)
     if len(pairs) <= FEW_PAIRS:
-        return [
+        return found + [
             Finding(
                 "warning",
                 f"States {one} and {other} overlap",
@@ -215,7 +188,22 @@ def _overlapping(frame: Frame) -> list[Finding]:
         f"deviations: {listed}{more}."
     )
     ids = tuple(dict.fromkeys(id_ for one, other, _ in named for id_ in (one, other)))
-    return [Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids)]
+    found.append(Finding("warning", f"{len(pairs)} pairs of states overlap", text, ids))
+    if len(pairs) >= CUT * n_states:
+        found.append(Finding("warning", "The scale may not fit", SCALE_WORDS))
+    return found
+
+
+def _looking_alike(frame: Frame, alike: BoolArray) -> list[Finding]:
+    """States that share one look, (n, n) `alike`: what follows tells them apart."""
+    shared = np.flatnonzero(alike.sum(axis=1) > 1)
+    if not len(shared):
+        return []
+    text = (
+        "They are seen in the same way, and told apart by what came before and what follows: "
+        f"{_named(tuple(int(frame.ids[i]) for i in shared))}."
+    )
+    return [Finding("note", f"{len(shared)} states are places that look alike", text)]
 
 
 def separations(mean: FloatArray, covariance: FloatArray) -> FloatArray:

@@ -17,7 +17,8 @@ from tgm.errors import RunError
 from tgm.inspector.catalogue import LARGEST_CHUNK
 from tgm.inspector.entries import BROKEN, entry, without_path, world_of
 from tgm.inspector.field import field_of
-from tgm.inspector.health import Finding, findings, worst_first
+from tgm.inspector.finding import Finding, serious, worst_first
+from tgm.inspector.health import findings
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import array_bytes, bounded_json, numbers, text, to_bytes
@@ -38,19 +39,9 @@ _NUMBERED = re.compile(r"\[[0-9,]+\]$")  # a name that is nothing but a place in
 
 def summary(run: Run) -> dict[str, Any]:
     """Everything about a run except its history."""
-    status = run.status()
-    status = replace(status, reason=without_path(run, status.reason))
-    log = read_log(run.folder / METRICS_FILE)
-    chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
-    world, problem = world_of(run)
-    maze = world.maze
-    frame, tail, history_problem = _end_of_history(run, chunk_steps)
-    last_step = max([log.last_step, *(chunk.last_step for chunk in tail)])
-    try:
-        found = findings(status, (last_step, run.facts["steps"]), log, frame, world)
-    except BROKEN as error:
-        found = [Finding("problem", "The model cannot be judged", without_path(run, error))]
-    found += [Finding("problem", *words) for words in (problem, history_problem) if words]
+    view = _View(run)
+    status, log, world, frame, tail = view.status, view.log, view.world, view.frame, view.tail
+    chunk_steps, last_step, maze = view.chunk_steps, view.last_step, world.maze
     final_ids = [] if frame is None else [int(id_) for id_ in frame.ids]
     return {
         **entry(run),
@@ -72,8 +63,39 @@ def summary(run: Run) -> dict[str, Any]:
         "lanes": lanes_of(log, final_ids, tail),
         "plane": _plane(tail, maze),
         "tried": TRIED,
-        "health": [finding.to_dict() for finding in worst_first(found)],
+        "health": [finding.to_dict() for finding in view.findings()],
     }
+
+
+def remarks(run: Run) -> tuple[str, ...]:
+    """The titles of the warnings and problems of the Health tab: the commands say the same."""
+    return serious(_View(run).findings())
+
+
+class _View:
+    """What is read of a run once: its log, its world, the end of its history."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        status = run.status()
+        self.status = replace(status, reason=without_path(run, status.reason))
+        self.log = read_log(run.folder / METRICS_FILE)
+        self.chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
+        self.world, problem = world_of(run)
+        self.frame, self.tail, history_problem = _end_of_history(run, self.chunk_steps)
+        self.last_step = max([self.log.last_step, *(chunk.last_step for chunk in self.tail)])
+        self._problems = [words for words in (problem, history_problem) if words]
+
+    def findings(self) -> list[Finding]:
+        """All findings about the run, the worst first."""
+        steps = (self.last_step, self._run.facts["steps"])
+        try:
+            found = findings(self.status, steps, self.log, self.frame, self.world)
+        except BROKEN as error:
+            words = without_path(self._run, error)
+            found = [Finding("problem", "The model cannot be judged", words)]
+        found += [Finding("problem", *words) for words in self._problems]
+        return worst_first(found)
 
 
 def outline(run: Run) -> dict[str, Any]:

@@ -13,18 +13,17 @@ import secrets
 import socket
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from tgm.errors import ConfigError, RunError, TGMError
 from tgm.inspector import payload
 from tgm.inspector.assets import MEDIA_TYPES, PLOTLY, page_files, plotly_script
-from tgm.inspector.catalogue import Catalogue, check_files
+from tgm.inspector.catalogue import Catalogue, begun, check_files
 from tgm.inspector.entries import BROKEN, entry
 from tgm.inspector.plain import text, to_bytes
 from tgm.runs import Run
-from tgm.runs.folder import HISTORY_FOLDER, RUN_FILE
+from tgm.runs.folder import HISTORY_FOLDER
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -252,7 +251,7 @@ def _error(status: int, message: str) -> Response:
 def _listed(catalogue: Catalogue) -> dict[str, Any]:
     folders = catalogue.folders()
     listed = []
-    for id_, folder in sorted(folders.items(), key=lambda item: _begun(item[1]))[-MOST_LISTED:]:
+    for id_, folder in sorted(folders.items(), key=lambda item: begun(item[1]))[-MOST_LISTED:]:
         try:
             check_files(folder)
             listed.append({"id": id_, **entry(Run.open(folder))})
@@ -260,14 +259,6 @@ def _listed(catalogue: Catalogue) -> dict[str, Any]:
             what = text(str(error))
             listed.append({"id": id_, "name": text(folder.name), "state": "broken", "error": what})
     return {"runs": listed, "left_out": max(0, len(folders) - MOST_LISTED)}
-
-
-def _begun(folder: Path) -> tuple[float, str]:
-    """When a run was begun, by the file that is written first and not again; then its name."""
-    try:
-        return (folder / RUN_FILE).stat().st_mtime, folder.name
-    except OSError:
-        return 0.0, folder.name
 
 
 class _Chunks:

@@ -7,6 +7,7 @@ episodes folded; clones win if the evidence of all kept episodes is for them.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -32,8 +33,8 @@ WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episod
 FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
 HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
-IDLE = 1.5  # times the step at which an action was tried for the first time somewhere,
-LEAST_IDLE = 100  # and steps: after that nothing new is expected from one state per symbol
+IDLE = 1.5  # times the step of the last gain, or of the last action that was new somewhere,
+LEAST_IDLE = 100  # and steps: after that nothing is expected from one state per symbol
 RECENT = 1000  # newest points;
 CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread,
 MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
@@ -144,8 +145,12 @@ class AliasWatch:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether nothing was ever gained, and nothing new has happened for long."""
-        return len(self._rewards) <= 1 and self._n_steps > IDLE * self._new_at + LEAST_IDLE
+        """Whether nothing new was tried for long, and no step was better than usual."""
+        rewards = [outcome.reward for one in self.history.episodes for _, outcome in one[1:]]
+        usual = Counter(rewards).most_common(1)[0][0]
+        gains = (i for i, reward in enumerate(rewards) if reward > usual)
+        latest = max(self._new_at, max(gains, default=0))
+        return len(rewards) > IDLE * latest + LEAST_IDLE
 
     def _look_at_rows(self) -> None:
         """After points got other names: has any row had several outcomes?"""

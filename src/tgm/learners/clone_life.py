@@ -16,13 +16,14 @@ from tgm.structure.clone_model import (
     fold_episodes,
 )
 from tgm.structure.clone_track import CloneTrack
-from tgm.structure.folding import Folding
+from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
 from tgm.transition.automaton import BEGIN, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
 SURE = 1.0  # nats by which a tail below the clones is one of them: then all is settled
 LONG_TAIL = 10  # steps after which it is settled anyway
+TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 GROWTH = 1.25  # times the steps at the last folding, until all is folded again if rows look random
 OTHER_STRENGTH = 1.5  # times the steps at which the strength of the base was chosen
 PAUSE = 0.02  # steps between two foldings, for each step that is kept
@@ -140,7 +141,8 @@ class CloneLife:
         levels = LEVELS[:1] if is_trial else LEVELS
         settings = [Setting(one, strength) for strength in strengths for one in levels]
         self.folded_at = self.n_steps
-        best = fold_episodes(self.history.episodes, self.folding.base, settings)
+        work = TRIAL_WORK if is_trial else MOST_WORK
+        best = fold_episodes(self.history.episodes, self.folding.base, settings, work)
         if best is None:
             return False
         self.folding, self.setting = best[0], Setting(LEVELS[0], best[1].strength)

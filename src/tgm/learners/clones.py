@@ -10,9 +10,10 @@ from tgm.learners.alias_watch import changes_names
 from tgm.learners.clone_knowledge import CloneKnowledge, StateLearner
 from tgm.learners.clone_life import CloneLife
 from tgm.learners.learner import Learner, LearnInfo
+from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.learners.symbols import symbol_of, symbols_of
-from tgm.memory.symbol_history import SymbolHistory
+from tgm.memory.symbol_history import MOST_KEPT, SymbolHistory
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.clone_model import gain_of_clones
@@ -34,6 +35,8 @@ class CloneLearner(CloneKnowledge):
     def __init__(self, inner: StateLearner, life: CloneLife) -> None:
         """Take over from an ordinary learner, with a life that knows the episodes so far."""
         super().__init__(inner, life)
+        if isinstance(inner, ScaleSearchLearner):
+            inner.watched = MOST_KEPT
         self._revision = -1  # of the life, at which it was compared with one state for each look
         self._state = NO_STATE
         self._behind_since: int | None = None  # the step since which it is negative
@@ -77,10 +80,12 @@ class CloneLearner(CloneKnowledge):
 
     def _follow_names(self, info: StepInfo) -> None:
         """Where the ordinary learner has merged or split states, all episodes are read again."""
-        if changes_names(info):
-            self.life.history.relabel(lambda points: symbols_of(points, self.inner))
-            if not self.life.recall():  # the names are others: without a folding, nothing is known
-                self.life.forget()
+        if not changes_names(info):
+            return
+        history = self.life.history
+        are_others = history.relabel(lambda points: symbols_of(points, self.inner))
+        if are_others and not self.life.recall():
+            self.life.forget()  # without a folding, nothing is known of the new names
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try."""

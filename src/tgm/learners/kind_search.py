@@ -20,7 +20,7 @@ from tgm.learners.learner import Learner
 from tgm.learners.limits import MOST_CONTINUOUS
 from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
-from tgm.learners.scale_search import ScaleSearchLearner
+from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
 from tgm.perception.feature_kinds import START, feature_kinds
 from tgm.perception.symbol_book import is_whole
@@ -106,6 +106,8 @@ class KindSearchLearner(OuterLearner):
 
     def _inner_again(self, clones: CloneLearner) -> None:
         """One state for each look explains everything better after all: go on with that."""
+        if isinstance(clones.inner, ScaleSearchLearner):
+            clones.inner.watched = WATCHED
         self.inner, self._aliases = clones.inner, self._new_watch()
         self._aliases.go_on_from(clones.life.history)
         self._is_watching = True

@@ -68,11 +68,11 @@ class OnlineLearner(OnlineKnowledge):
         self.exploration = STRATEGIES[config.exploration](config)
         self._search = StructureSearch(world, config.row_prior)
         self._log = ChangeLog(world.states)
-        self._edit = WorldEditor(world, planner, self._search, self._log)
+        self.edit = WorldEditor(world, planner, self._search, self._log)
         self._outliers = OutlierEvidence(world, self.filter, config.row_prior)
         self._reviser = Reviser(
             self._search,
-            self._edit,
+            self.edit,
             self._assign_again,
             self._outliers,
             config,
@@ -216,7 +216,7 @@ class OnlineLearner(OnlineKnowledge):
 
     def _give_birth(self, step: Step, posterior: StepPosterior, born: float) -> None:
         """The step leads to a state that was never seen."""
-        state = self._edit.add_state(born)
+        state = self.edit.add_state(born)
         odds = math.log(posterior.newness / max(1.0 - posterior.newness, 1e-300))
         self._log.move("birth", (state,), "no known state explains the observation", odds)
         left: dict[int, float] = {}
@@ -256,9 +256,9 @@ class OnlineLearner(OnlineKnowledge):
 
     def _change_of_world(self, state: int, action: int, gain: float) -> None:
         """A row has changed and was forgotten: doubt all others, once for each change."""
-        self._edit.follow_change(state, action, gain)
+        self.edit.follow_change(state, action, gain)
         if self.n_steps - self._changed_at > ONE_CHANGE:
-            self._edit.doubt_rows(but=(state, action))
+            self.edit.doubt_rows(but=(state, action))
         self._changed_at = self.n_steps
 
     # --- revise -----------------------------------------------------------------------------------
@@ -266,12 +266,12 @@ class OnlineLearner(OnlineKnowledge):
     def _revise(self) -> None:
         """Scale, structure and fading, each when it is due."""
         if self.n_steps >= self._pool_at:
-            self._edit.learn_scale(self.first_covariance)
+            self.edit.learn_scale(self.first_covariance)
             self._pool_at = self.n_steps * POOL_GROWTH
         if self.n_steps % STRUCTURE_EVERY == 0:
             self._reviser.revise(self.n_steps)
             if self._config.half_life is not None:
-                self._edit.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
+                self.edit.fade(math.log(0.5) * STRUCTURE_EVERY / self._config.half_life)
 
     def _assign_again(self, step: Step, born: float) -> None:
         step.before = [(s, p) for s, p in step.before if self.world.states.is_alive[s]]

@@ -8,6 +8,7 @@ that it has found again.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._n_steps = 0
         self._strained = np.zeros(n_features - self._n_keys, dtype=bool)  # see `Rival.strained`
         self.is_over = False
+        self.watched = WATCHED  # more where places look alike: there a feature may matter late
         self.learner = self._make(None)
         super().__init__(self.learner.world, self.learner.planner, self.learner.filter, config)
 
@@ -147,7 +149,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         assert self.coordinates is not None
         all_count = self.coordinates.chosen is None and not self._is_wide
         is_sure = all_count and not self._strained.any()
-        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= WATCHED:
+        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= self.watched:
             self.is_over = True
             self._events, self._names = [], []
 
@@ -230,6 +232,13 @@ class ScaleSearchLearner(OnlineKnowledge):
             np.array([event.point[self._n_keys :] for event in events]),
             np.array([EPISODE_START if event.action is None else event.action for event in events]),
         )
+
+    def take_over(self, choice: ScaleChoice, fill: Callable[[OnlineLearner], None]) -> None:
+        """End the search with a scale and a learner that `fill` has taught."""
+        learner = self._make(choice)
+        fill(learner)
+        self.choice, self.is_over, self._n_steps = choice, True, learner.n_steps
+        self._follow(learner)
 
     def _follow(self, learner: OnlineLearner) -> None:
         self.learner, self.coordinates = learner, learner.coordinates

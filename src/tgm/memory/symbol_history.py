@@ -58,15 +58,21 @@ class SymbolHistory:
         self.points[-1].append(point.copy())
         self.n_steps += 1
 
-    def relabel(self, symbols_of: Callable[[FloatArray], IntArray]) -> None:
-        """Look at all kept points again: (n,) symbols of (n, n_features) points."""
+    def relabel(self, symbols_of: Callable[[FloatArray], IntArray]) -> bool:
+        """Look at all kept points again: (n,) symbols of (n, n_features) points.
+
+        Returns whether any has another symbol than before.
+        """
         points = [point for episode in self.points for point in episode]
         symbols = iter(symbols_of(np.array(points).reshape(-1, self.n_features)).tolist())
+        has_changed = False
         for episode in self.episodes:
             for i, (action, outcome) in enumerate(episode):
                 symbol = next(symbols)
-                if not outcome.ended:
+                if not outcome.ended and outcome.symbol != symbol:
                     episode[i] = Happening(action, outcome._replace(symbol=symbol))
+                    has_changed = True
+        return has_changed
 
     def recent_points(self, n: int) -> FloatArray:
         """(at most n, n_features) the newest points at which no episode ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tgm.transition.automaton import END, ROOT
 
 SWEEPS = 1000  # at most, for the greedy values
 TOLERANCE = 1e-7  # of the values, relative to the lowest
+TOO_LONG = 150.0  # expected tries of a way to what is unknown
 LONGEST_TEST = 12  # actions of a word that tells two clones apart
 
 
@@ -30,21 +32,27 @@ class ClonePlanner:
     def towards_unknown(self, node: int) -> int | None:
         """The first action of a shortest way to one that was never tried; None if there is none.
 
-        Of several the first, always: ways that overlap are told apart sooner.
+        Steps count by the tries that they take. Of several ways always the same: ways that overlap
+        are told apart sooner.
         """
         graph, n_actions = self.folding.graph, self.n_actions
-        seen, ways = {node}, deque([(node, -1)])
+        done, ways = set[int](), [(0.0, node, -1)]
         while ways:
-            at, first = ways.popleft()
+            cost, at, first = heappop(ways)
+            if at in done:
+                continue
+            done.add(at)
             rows = graph.rows[at]
             if len(rows) < n_actions:
                 action = next(a for a in range(n_actions) if a not in rows)
                 return action if first < 0 else first
             for action in range(n_actions):
-                for outcome, (_, target) in rows[action].items():
-                    if target not in seen and not outcome.ended:
-                        seen.add(target)
-                        ways.append((target, action if first < 0 else first))
+                row = rows[action]
+                total = sum(edge[0] for edge in row.values())
+                for outcome, (count, target) in row.items():
+                    longer = cost + total / count  # tries until it happens
+                    if longer < TOO_LONG and target not in done and not outcome.ended:
+                        heappush(ways, (longer, target, action if first < 0 else first))
         return None
 
     # --- what tells clones apart ------------------------------------------------------------------

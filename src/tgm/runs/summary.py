@@ -30,6 +30,7 @@ class RunSummary:
         solved: whether greedy episodes solve the maze; None if nobody looked.
         mean_return: of greedy episodes, or else of the last episodes while learning.
         advice: signs that learning does not work, each with what to do.
+        health: what the inspector finds wrong, a few words each; () until somebody has looked.
     """
 
     name: str
@@ -44,6 +45,7 @@ class RunSummary:
     solved: bool | None = None
     mean_return: float | None = None
     advice: tuple[str, ...] = ()
+    health: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tgm.structure.folding import Folding
+from tgm.structure.folding import MOST_WORK, Folding
 from tgm.transition.automaton import BEGIN, END, ROOT, Automaton, Episode, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
@@ -25,7 +25,10 @@ FIRST = Setting(LEVELS[0], STRENGTHS[0])
 
 
 def fold_episodes(
-    episodes: Sequence[Episode], base: OutcomeBase, settings: Sequence[Setting]
+    episodes: Sequence[Episode],
+    base: OutcomeBase,
+    settings: Sequence[Setting],
+    most_work: float = MOST_WORK,
 ) -> tuple[Folding, Setting] | None:
     """The folding of the prefix tree with the highest evidence, and the setting that made it.
 
@@ -35,10 +38,11 @@ def fold_episodes(
         episodes: what happened.
         base: what actions do at places that look alike, as it was believed before.
         settings: those that compete.
+        most_work: rows that are laid onto others, for each node.
     """
     tree, best = Automaton.of(episodes), None
     for setting in settings:
-        folding = Folding(tree.copy(), base.with_strength(setting.strength))
+        folding = Folding(tree.copy(), base.with_strength(setting.strength), most_work)
         folding.settle(setting.levels)
         evidence = folding_evidence(folding)
         if not folding.is_given_up and (best is None or evidence > best[0]):

@@ -18,7 +18,7 @@ CONFLICT = 4.0  # nats against being the same place, from which it is another on
 SLACK = 3.0  # nats beyond that, after which a fold is not followed further
 FOLDED_CHANCE = 0.01  # share of rows of chance while places are told apart
 
-MOST_WORK = 20  # rows that are laid onto others, for each node: a world of chance has no end
+MOST_WORK = 100  # rows that are laid onto others, for each node: a world of chance has no end
 
 EdgeKey = tuple[int, int, Outcome]
 """Node, action and outcome."""
@@ -40,9 +40,9 @@ class Folding:
         is_given_up: whether it took too long; what was not decided stays undecided.
     """
 
-    def __init__(self, graph: Automaton, base: OutcomeBase) -> None:
-        """Nothing of the graph is accepted but the root."""
-        self.graph, self.base = graph, base
+    def __init__(self, graph: Automaton, base: OutcomeBase, most_work: float = MOST_WORK) -> None:
+        """Nothing of the graph is accepted but the root; `most_work` is for each node."""
+        self.graph, self.base, self._work_per_node = graph, base, most_work
         self.clones: list[int] = [0]
         self.is_clone: set[int] = {0}
         self.by_symbol: dict[int, list[int]] = {}
@@ -76,6 +76,13 @@ class Folding:
                     known[action] = copied(new)
                     continue
                 kind = (symbol, action)
+                if len(old) == len(new) == 1 and old.keys() == new.keys():
+                    # Most rows do the same again: then all but the base cancels.
+                    ((outcome, (count, target)),) = old.items()
+                    known[action] = {outcome: [count + new[outcome][0], target]}
+                    pairs.append((target, new[outcome][1]))
+                    gain -= base.log_probability(kind, outcome)
+                    continue
                 apart = log_evidence(old, kind, base, FOLDED_CHANCE)
                 apart += log_evidence(new, kind, base, FOLDED_CHANCE)
                 both = known[action] = copied(old)
@@ -125,7 +132,7 @@ class Folding:
 
     def closed(self) -> Folding:
         """A copy in which nothing is undecided: each node is the likeliest clone."""
-        other = Folding(self.graph.copy(), self.base)
+        other = Folding(self.graph.copy(), self.base, self._work_per_node)
         for clone in self.clones[1:]:
             other.accept(clone)
         other._begin_work()
@@ -135,7 +142,7 @@ class Folding:
 
     def _begin_work(self) -> None:
         self.undecided, self.is_given_up, self._work = {}, False, 0
-        self._most_work = MOST_WORK * (100 + len(self.graph.symbols))
+        self._most_work = self._work_per_node * (100 + len(self.graph.symbols))
 
     def _pass(self, level: float | None) -> bool:
         """Look at every edge that leads below the clones; returns whether something was decided."""

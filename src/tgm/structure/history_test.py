@@ -1,15 +1,16 @@
 """Does what happens depend on what came before, more than on chance or one change?
 
-For each row that had several outcomes four predictors compete. Two remember: the outcome of the
-visit whose history is most alike, and that of the newest visit. Two do not: shares that stay the
-same (chance), and shares that have changed once (change).
+For each row that had several outcomes five predictors compete. Three remember: the outcome of the
+visit whose history is most alike, that of the visit which came along the most alike path of looks
+(whatever was done, and however long it stayed), and that of the newest visit. Two do not: shares
+that stay the same (chance), and shares that have changed once (change).
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tgm.transition.automaton import Episode, Outcome
 
@@ -24,8 +25,8 @@ Visit = tuple[Episode, int]
 def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
     """Nats for memory, and the number of rows that had several outcomes.
 
-    In each of these rows memory is as likely as not, and each of its two predictors is half of it:
-    where it is of no use, a row costs ln 2 and no more.
+    In each of these rows memory is as likely as not, and each of its three predictors is a third of
+    it: where it is of no use, a row costs ln 2 and no more.
     """
     visits: dict[tuple[int, int], list[Visit]] = defaultdict(list)
     for episode in episodes:
@@ -38,11 +39,11 @@ def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
         outcomes = [_outcome(visit) for visit in found]
         if len(set(outcomes)) > 1:
             n_rows += 1
-            alike, newest, chance = _evidence(found)
+            *memories, chance = _evidence(found)
             forgetful = chance + max(0.0, gain_of_one_change(outcomes))
-            most = max(alike, newest, forgetful)
-            mixed = 0.25 * math.exp(alike - most) + 0.25 * math.exp(newest - most)
-            mixed += 0.5 * math.exp(forgetful - most)
+            most = max(*memories, forgetful)
+            mixed = 0.5 * math.exp(forgetful - most)
+            mixed += 0.5 * sum(math.exp(nats - most) for nats in memories) / len(memories)
             gain += most + math.log(mixed) - forgetful
     return gain, n_rows
 
@@ -79,30 +80,60 @@ def common_history(one: Visit, other: Visit) -> int:
     return length
 
 
-def _evidence(visits: Iterable[Visit]) -> tuple[float, float, float]:
-    """ln probability of the outcomes in turn: by histories alike, by the newest, by shares."""
+def common_path(one: Visit, other: Visit) -> int:
+    """Different looks in a row on the way to two visits, from the last one back."""
+    (first, i), (second, j) = one, other
+    length = 0
+    while length < LONGEST_HISTORY:
+        i, j = _entered(first, i - 1), _entered(second, j - 1)
+        if i < 0 or j < 0 or first[i].outcome.symbol != second[j].outcome.symbol:
+            return length
+        length += 1
+    return length
+
+
+def _entered(episode: Episode, place: int) -> int:
+    """When the look at a place of an episode was met without a break before; -1 before all."""
+    while place > 0 and episode[place - 1].outcome.symbol == episode[place].outcome.symbol:
+        place -= 1
+    return place
+
+
+def _evidence(visits: Iterable[Visit]) -> tuple[float, float, float, float]:
+    """ln probability of the outcomes in turn: by histories, paths, the newest, and by shares."""
     counts: dict[Outcome, int] = {}
     known: dict[Outcome, list[Visit]] = defaultdict(list)
-    right = {"history": [PRIOR, PRIOR], "change": [PRIOR, PRIOR]}
-    history = change = chance = 0.0
+    right = [[PRIOR, PRIOR] for _ in range(3)]
+    found, chance = [0.0, 0.0, 0.0], 0.0
     newest: Outcome | None = None
     for visit in visits:
         outcome, n = _outcome(visit), sum(counts.values())
         if newest is not None and len(counts) > 1:
             shares = {o: c / n for o, c in counts.items()}
-            alike = max(
-                (common_history(visit, other), o is newest, o)
-                for o, others in known.items()
-                for other in others
-            )[2]
             plain = math.log((counts.get(outcome, 0) + PRIOR) / (n + PRIOR * (len(counts) + 1)))
             chance += plain
-            history += _log_guess(right["history"], alike, outcome, shares, plain)
-            change += _log_guess(right["change"], newest, outcome, shares, plain)
+            guesses = (*(_most_alike(m, visit, known, newest) for m in MEASURES), newest)
+            for i, guess in enumerate(guesses):
+                found[i] += _log_guess(right[i], guess, outcome, shares, plain)
         counts[outcome] = counts.get(outcome, 0) + 1
         known[outcome] = [*known[outcome][1 - MOST_VISITS :], visit]
         newest = outcome
-    return history, change, chance
+    return found[0], found[1], found[2], chance
+
+
+def _most_alike(
+    measure: Callable[[Visit, Visit], int],
+    visit: Visit,
+    known: dict[Outcome, list[Visit]],
+    newest: Outcome,
+) -> Outcome:
+    """The outcome of the earlier visit that a measure finds most alike; of equals the newest."""
+    return max(
+        (measure(visit, other), o is newest, o) for o, others in known.items() for other in others
+    )[2]
+
+
+MEASURES = (common_history, common_path)
 
 
 def _log_guess(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from tgm.distributions import BoolArray, Features, FloatArray, Moments, dirichlet
+from tgm.distributions import BoolArray, Features, FloatArray, Moments, NormalWishart, dirichlet
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.chain import N_TALLIES, ChainBelief, ChainFit, ChainPrior, ChainSums
 from tgm.temporal.episodes import Episodes
@@ -16,6 +16,7 @@ SWEEPS = 25  # of the mixture of two that proposes a split
 SETTLED = 0.01  # change of a share below which the mixture of two is found
 LEAST_SHARE = 1e-3  # of a state in a row that is looked at for its split
 ENOUGH_WHOLE = 0.2  # of the rows of a state: without missing values, to judge by them alone
+MOST_JUDGED = 4000  # rows of a state by which its split is judged: of more, every n-th
 LEAST_POINTS = 4.0  # of a state that may be two
 
 
@@ -89,26 +90,45 @@ def best_split(
     if weight[rows].sum() < LEAST_POINTS:
         return None
     # Expected values lie closer together than observed ones would: they decide only in need.
-    known = weight[rows] * is_whole[rows]
-    if known.sum() < max(LEAST_POINTS, ENOUGH_WHOLE * weight[rows].sum()):
-        known = weight[rows]
+    judged = rows[is_whole[rows]]
+    if weight[judged].sum() < max(LEAST_POINTS, ENOUGH_WHOLE * weight[rows].sum()):
+        judged = rows
+    judged = judged[:: -(-len(judged) // MOST_JUDGED)]
+    sides = neighbours.before, neighbours.after
     pair = _Pair(
-        prior,
-        Features.of_points(points[rows]),
-        known,
-        neighbours.before[rows],
-        neighbours.after[rows],
+        prior, Features.of_points(points[judged]), weight[judged], *(side[judged] for side in sides)
     )
-    best_gain, best_share = -np.inf, np.zeros(len(rows))
+    best: tuple[float, _Two] | None = None
     for start in pair.starts():
-        gain, share = pair.fit(start)
-        if gain > best_gain:
-            best_gain, best_share = gain, share
-    if not np.isfinite(best_gain):
+        found = pair.fit(start)
+        if best is None or found[0] > best[0]:
+            best = found
+    if best is None or not np.isfinite(best[0]):
         return None
     share = np.zeros(len(points))
-    share[rows] = best_share
-    return Split(state, share, best_gain)
+    share[rows] = best[1].share(points[rows], *(side[rows] for side in sides))[0]
+    return Split(state, share, best[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Two:
+    """A mixture of two states, with what comes before and after each."""
+
+    states: NormalWishart
+    size: FloatArray
+    counts: list[FloatArray]
+
+    def share(
+        self, points: FloatArray, before: FloatArray, after: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """(n,) the probability of the second, and (n,) ln of the sum of both."""
+        log_weight = dirichlet.expected_log(self.size) + nw.expected_log_density(
+            self.states, points
+        )
+        for side, count in zip((before, after), self.counts, strict=True):
+            log_weight += side @ dirichlet.expected_log(count).T
+        total = np.logaddexp(log_weight[:, 0], log_weight[:, 1])
+        return np.exp(log_weight[:, 1] - total), total
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,27 +159,26 @@ class _Pair:
         cuts.append(np.abs(along[:, wide]) > 2.0)  # a wide state around a narrow one
         return [np.where(cut, 0.95, 0.05) for cut in cuts if cut.any() and not cut.all()]
 
-    def fit(self, share: FloatArray) -> tuple[float, FloatArray]:
-        """The gain of the mixture of two over one, in nats, and the share of the second."""
+    def fit(self, share: FloatArray) -> tuple[float, _Two]:
+        """The gain of a mixture of two over one state, in nats, and the mixture."""
         prior, weight = self.prior, self.weight
         states, row = prior.states(2), np.full((2, self.before.shape[1]), prior.row)
         points = self.features.points + self.features.centre
         for _ in range(SWEEPS):
             resp = np.stack([1.0 - share, share], axis=1) * weight[:, None]
-            belief = nw.update(states, Moments.of_features(self.features, resp))
-            counts = [row + resp.T @ side for side in (self.before, self.after)]
-            size = 1.0 + resp.sum(axis=0)
-            log_weight = dirichlet.expected_log(size) + nw.expected_log_density(belief, points)
-            for side, count in zip((self.before, self.after), counts, strict=True):
-                log_weight += side @ dirichlet.expected_log(count).T
-            total = np.logaddexp(log_weight[:, 0], log_weight[:, 1])
-            last, share = share, np.exp(log_weight[:, 1] - total)
+            two = _Two(
+                nw.update(states, Moments.of_features(self.features, resp)),
+                1.0 + resp.sum(axis=0),
+                [row + resp.T @ side for side in (self.before, self.after)],
+            )
+            last = share
+            share, total = two.share(points, self.before, self.after)
             if np.abs(share - last).max() < SETTLED:
                 break
-        bound = float(weight @ total) - float(nw.kl(belief, states).sum())
-        bound -= float(dirichlet.kl(size, np.ones(2)))
-        bound -= float(sum(dirichlet.kl(count, row).sum() for count in counts))
-        return bound - self._alone(), share
+        bound = float(weight @ total) - float(nw.kl(two.states, states).sum())
+        bound -= float(dirichlet.kl(two.size, np.ones(2)))
+        bound -= float(sum(dirichlet.kl(count, row).sum() for count in two.counts))
+        return bound - self._alone(), two
 
     def _alone(self) -> float:
         """ln evidence of one state."""

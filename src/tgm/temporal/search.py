@@ -35,6 +35,7 @@ MOST_ROUNDS = 30
 LEAST_GAIN = 2.0  # nats of a trial that is kept
 SAME_GAIN = 20.0  # the same if it has as many states as before
 SINGLES = 4  # proposals to try one by one in a round
+HOPELESS_SPLIT = -20.0  # nats: a split that is estimated below is not tried
 HOPELESS = -40.0  # nats: a merge that is estimated below is not tried
 
 
@@ -87,20 +88,28 @@ class Search:
         """A model of the same prior that starts with given responsibilities."""
         sums, prior = sums_of(self.data.episodes, self._points(fit), resp), fit.belief.prior
         trial = self.data.refine(prior, sums, earlier, tolerance=ROUGH, most=ROUGH_SWEEPS)
+        if trial.n_states > fit.n_states and not _is_better(trial, fit):
+            # The prior is as wide as the states of `fit`; narrower ones suggest a narrower one.
+            trial = self._rescaled(trial)
         while trial.n_states > 1 and (weights_of(trial) < LEAST_WEIGHT).any():
             kept = np.flatnonzero(weights_of(trial) >= LEAST_WEIGHT)
             sums, earlier = self.sums(trial).take(kept), trial.earlier.take(kept)
+            prior = trial.belief.prior
             trial = self.data.refine(prior, sums, earlier, tolerance=ROUGH, most=ROUGH_SWEEPS)
         return trial
 
     def _best_of(
-        self, fit: ChainFit, n_proposals: int, start_of: Callable[[list[int]], Start]
+        self,
+        fit: ChainFit,
+        n_likely: int,
+        n_proposals: int,
+        start_of: Callable[[list[int]], Start],
     ) -> tuple[ChainFit, list[int]]:
-        """The first trial that raises the bound: all proposals, the better half, and so on.
+        """The first trial that raises the bound: all likely ones, the better half, and so on.
 
         Returns the model, and the single proposals that were refused.
         """
-        n, refused = n_proposals, list[int]()
+        n, refused = n_likely, list[int]()
         while n > 1:
             trial = self._tried(fit, *start_of(list(range(n))))
             if _is_better(trial, fit):
@@ -119,7 +128,10 @@ class Search:
         """Splits until none is accepted."""
         while fit.n_states < self.max_states:
             splits = self._splits(fit)[: self.max_states - fit.n_states]
-            better, refused = self._best_of(fit, len(splits), partial(_split_start, fit, splits))
+            n_likely = sum(split.gain > 0.0 for split in splits)
+            better, refused = self._best_of(
+                fit, n_likely, len(splits), partial(_split_start, fit, splits)
+            )
             self._refused |= {_key(fit, splits[index].state) for index in refused}
             if better is fit:
                 return fit
@@ -138,7 +150,7 @@ class Search:
             split = best_split(prior, points, is_whole, marginals[:, state], neighbours, state)
             if split is not None:
                 split = split.keeping(fit.earlier.moments[state], points, marginals[:, state])
-            if split is None or split.gain <= 0.0:
+            if split is None or split.gain <= HOPELESS_SPLIT:
                 self._refused.add(_key(fit, state))
             else:
                 found.append(split)
@@ -152,7 +164,10 @@ class Search:
                 pair: (_key(fit, pair[0]), _key(fit, pair[1])) for pair in order_of(gains, HOPELESS)
             }
             pairs = [pair for pair in keys if keys[pair] not in self._refused]
-            better, refused = self._best_of(fit, len(pairs), partial(_merge_start, fit, pairs))
+            n_likely = sum(gains[pair] > 0.0 for pair in pairs)
+            better, refused = self._best_of(
+                fit, n_likely, len(pairs), partial(_merge_start, fit, pairs)
+            )
             self._refused |= {keys[pairs[index]] for index in refused}
             if better is fit:
                 return fit

@@ -248,6 +248,12 @@ class World:
         episodes, density = self.read(log)
         return smooth(episodes, self.start, self.transitions, density).marginals
 
+    def filled(self, log: Log, marginals: FloatArray) -> FloatArray:
+        """(n_rows, n_features) observations with expected values in place of missing ones."""
+        rows, belief = ObservedRows(self.units.inner(log.observations)), self.belief
+        filled = self.units.outer(rows.filled(marginals, belief.states.mean, belief.covariances))
+        return np.where(np.isnan(log.observations), filled, log.observations)
+
     def log_likelihood(self, log: Log) -> float:
         """ln likelihood of a log."""
         episodes, density = self.read(log)

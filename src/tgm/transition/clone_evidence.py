@@ -33,6 +33,7 @@ class OutcomeBase:
         self.strength = strength
         self.counts: dict[Kind, dict[Outcome, int]] = {}
         self._totals: dict[Kind, int] = {}
+        self._found: dict[tuple[Kind, Outcome], float] = {}  # probabilities, until counts change
 
     def with_strength(self, strength: float) -> OutcomeBase:
         """The same counts with another strength; they are shared."""
@@ -43,11 +44,21 @@ class OutcomeBase:
     def add(self, kind: Kind, outcome: Outcome, n: int = 1) -> None:
         """So many more places show an outcome; 0 makes it known as something that happens."""
         counts = self.counts.setdefault(kind, {})
+        if n == 0 and outcome in counts:
+            return
+        self._found = {}
         counts[outcome] = counts.get(outcome, 0) + n
         self._totals[kind] = self._totals.get(kind, 0) + n
 
     def log_probability(self, kind: Kind, outcome: Outcome) -> float:
         """ln probability that one more place shows an outcome."""
+        key = (kind, outcome)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = self._log_probability(kind, outcome)
+        return found
+
+    def _log_probability(self, kind: Kind, outcome: Outcome) -> float:
         counts = self.counts.get(kind)
         if not counts:
             return UNSEEN

@@ -9,6 +9,7 @@ import pytest
 from tgm.envs import load_maze
 from tgm.errors import ConfigError
 from tgm.experiments.comparison import make_trials
+from tgm.experiments.harness import pool
 from tgm.experiments.harness.pool import run_trials, usable_cores
 from tgm.experiments.harness.trial import Trial, run_trial
 
@@ -95,3 +96,15 @@ def test_a_missing_extra_is_named(monkeypatch, extra, options):
     dask = None if options else "tcp://127.0.0.1:1"
     with pytest.raises(ConfigError, match=rf"needs {extra}; pip install .*\[cluster\]"):
         next(run_trials([Trial(MAZES[0], "random", 0, 10)], run_trial, dask=dask, **options))
+
+
+def test_a_cluster_without_workers_says_so(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(pool, "WORKER_SECONDS", 0.1)
+    assert pool.SCHEDULER_SECONDS + 4.0 < 10.0  # what the user waits at most
+    cluster = distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None)
+    outcomes = run_trials(
+        [Trial(MAZES[0], "random", 0, 10)], run_trial, dask=cluster.scheduler_address
+    )
+    with cluster, pytest.raises(ConfigError, match="has no workers; start some: dask worker inpro"):
+        next(outcomes)

@@ -2,25 +2,29 @@
 
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tgm.envs import load_maze, maze_names
+from tgm.errors import ConfigError
 from tgm.experiments.baselines import PAPER_AGENTS
 from tgm.experiments.comparison import make_trials
 from tgm.experiments.comparison.analysis import grouped
-from tgm.experiments.comparison.trial_store import read_csv
+from tgm.experiments.comparison.trial_store import read_csv, write_csv
 from tgm.experiments.results.campaign import (
     campaign_trials,
     figure_curves,
     page_of,
     run_campaign,
+    take_tables,
 )
 from tgm.experiments.results.claims import CLAIMS, judge_all
 from tgm.experiments.results.command import main
 from tgm.experiments.results.page import write_page
+from tgm.experiments.results.weak_points import weak_points
 
 ROOT = Path(__file__).parents[3]
 ABOUT = {
@@ -213,3 +217,95 @@ def test_the_page_in_the_repository_is_that_of_its_tables(tmp_path):
     assert all(counts[maze, "tgm"] >= 20 for maze in maze_names())
     assert all(counts[maze, agent] >= 5 for maze in maze_names() for agent in PAPER_AGENTS)
     assert not re.search(r"\bnan\b|\binf\b", page.read_text(encoding="utf-8"))
+
+
+def world_rows(agent, solved_at, seconds, **more):
+    return [
+        {
+            "maze": "CartPole-v1",
+            "agent": agent,
+            "seed": seed,
+            "steps": 1000,
+            "noise": None,
+            "max_episode_steps": 500,
+            "solved_at": solved_at,
+            "final_return": 100.0,
+            "optimal_return": None,
+            "solved_return": 475.0,
+            "regret": None,
+            "recent_reward": 20.0,
+            "n_episodes": 9,
+            "n_states": None,
+            "true_states": None,
+            "is_exact": None,
+            "seconds": seconds,
+            **more,
+        }
+        for seed in range(3)
+    ]
+
+
+SUITE = {
+    "agent": "tgm",
+    "mean": 0.6,
+    "experiments": [
+        {
+            "experiment": name,
+            "score": score,
+            "settings": 1,
+            "n_settings": 20,
+            "is_whole": False,
+            "seconds": 1.0,
+            "capabilities": ["memory"],
+        }
+        for name, score in (("catch", 0.9), ("memory_len", 0.3))
+    ],
+    "capabilities": {"memory": 0.6},
+    "left_out": ["mnist"],
+    "published": {"source": "S", "note": "N", "mean": {"DQN": 0.49}},
+}
+
+
+def test_what_we_are_bad_at_comes_from_the_tables():
+    rows = [*world_rows("tgm", None, 5.0), *world_rows("dqn", 800, 1.0)]
+    lines = weak_points([], rows, SUITE)
+    assert lines[0].startswith("CartPole-v1: 3 of 3 runs do not solve it within 1,000 steps")
+    assert "CartPole-v1: `dqn` needs 800 steps, `tgm` never." in lines
+    assert "CartPole-v1: a step takes 5.00 ms; `dqn` 1.00." in lines
+    assert "bsuite's memory_len: score 0.30 (1 of 20 settings)." in lines
+    assert not any("catch" in line for line in lines)
+    best = weak_points([], [*world_rows("tgm", 50, 1.0), *world_rows("dqn", 800, 5.0)], None)
+    assert len(best) == 1
+    assert best[0].startswith("By these tables: nothing")
+
+
+def test_the_three_parts_have_their_tables(tmp_path):
+    data, compared = tmp_path / "data", tmp_path / "compared"
+    shutil.copytree(ROOT / "docs" / "data", data)
+    compared.mkdir()
+    rows = [*world_rows("tgm", 50, 1.0), *world_rows("dqn", None, 5.0)]
+    write_csv(compared / "results.csv", rows[0], rows)
+    heads = ("maze", "agent", "seed", "step", "greedy_return", "recent_reward")
+    looks = [
+        dict(zip(heads, ("CartPole-v1", "tgm", 0, step, 9.5, None), strict=True)) for step in (1, 2)
+    ]
+    write_csv(compared / "curves.csv", heads, looks)
+    (tmp_path / "bsuite.json").write_text(json.dumps(SUITE))
+    arguments = ["--data", str(data), "--page", str(tmp_path / "page.md")]
+    main([*arguments, "--compared", str(compared), "--suite", str(tmp_path / "bsuite.json")])
+    page = (tmp_path / "page.md").read_text()
+    heads = re.findall(r"^## (.*)$", page, re.MULTILINE)
+    assert heads == ["What we are bad at", "The mazes of the paper", "Gymnasium", "bsuite"]
+    assert (
+        "| CartPole-v1 | tgm | 1,000 | 3/3 | 50 [50, 50] | 100 [100, 100] | - | - | 1.00 |" in page
+    )
+    assert "| CartPole-v1 | dqn | > 20.0 (it never solves) | 5.00 |" in page
+    assert "DQN in CartPole-v1: 50,000" in page
+    assert "**Not a score of bsuite yet**: 0 of its 20 experiments were run whole." in page
+    assert not re.search(r"\bnan\b|\binf\b|None", page)
+
+
+def test_a_file_that_is_no_score_is_refused(tmp_path):
+    (tmp_path / "other.json").write_text("[]")
+    with pytest.raises(ConfigError, match="is not what `tgm bsuite --json` prints"):
+        take_tables(tmp_path / "data", None, tmp_path / "other.json")

@@ -11,6 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from tgm.errors import ConfigError
 
+SCHEDULER_SECONDS, WORKER_SECONDS = 5.0, 4.0  # to wait for an answer, and for the first worker
+
 
 class Named(Protocol):
     """The description of a trial: hashable, and with a name for people."""
@@ -110,11 +112,12 @@ def _on_cluster(
     """Through the workers of a Dask cluster; the scheduler gives a dead one's trials to others."""
     distributed = _import("distributed", "--dask")
     try:
-        client = distributed.Client(address, timeout="10s")
+        client = distributed.Client(address, timeout=SCHEDULER_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
         reason = _one_line(error)
         raise ConfigError(f"no Dask scheduler answers at '{address}' ({reason})") from None
     with client:
+        _wait_for_worker(client, address)
         futures = client.map(partial(attempt, work=work), trials, pure=False, retries=0)
         trial_of = {future.key: trial for future, trial in zip(futures, trials, strict=True)}
         for future in distributed.as_completed(futures):
@@ -124,6 +127,16 @@ def _on_cluster(
             else:
                 yield Outcome(trial_of[future.key], error=_one_line(fault))
             future.release()
+
+
+def _wait_for_worker(client: Any, address: str) -> None:
+    """ConfigError if a cluster has nobody who works: it would wait without an end."""
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        raise ConfigError(
+            f"the Dask scheduler at '{address}' has no workers; start some: dask worker {address}"
+        ) from None
 
 
 def _import(name: str, what: str) -> Any:

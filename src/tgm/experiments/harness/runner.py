@@ -52,6 +52,8 @@ def run_stored(
     for trial, result in results.items():
         if result is not None:
             on_outcome(Outcome(trial, result))
+    if waiting:
+        store.prepare()
     failures: list[Outcome[Trial, Result]] = []
     for outcome in run_trials(waiting, work, jobs=jobs, dask=dask):
         if outcome.result is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Generic
@@ -26,11 +27,21 @@ class ResultStore(Generic[Trial, Result]):
     files = "*.json"
 
     def __init__(self, folder: Path, trial_type: type[Trial], result_type: type[Result]) -> None:
-        """Use `folder`, which is made when the first result is written."""
+        """Use `folder`, which is made before the first trial is run."""
         self.folder = folder
         self.trial_type, self.result_type = trial_type, result_type
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder} is a file; --out names a folder")
+
+    def prepare(self) -> None:
+        """Make the folder; a ConfigError now, and not after an hour, if it cannot be written."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            reason = "" if os.access(self.folder, os.W_OK) else "no permission"
+        except OSError as error:
+            reason = error.strerror or str(error)
+        if reason:
+            raise ConfigError(f"{self.folder}: cannot be written ({reason}); choose another --out")
 
     def path(self, trial: Trial) -> Path:
         """The file of a trial: its name, and a digest of all that describes it."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from tgm.agent.progress import tell
 from tgm.envs import load_maze, maze_names
+from tgm.errors import ConfigError
 from tgm.experiments.baselines import PAPER_AGENTS
 from tgm.experiments.comparison.compare import TrialOutcome, compare
 from tgm.experiments.comparison.sweep import make_trials
@@ -26,15 +27,32 @@ from tgm.experiments.comparison.trial_store import (
     read_csv,
     write_csv,
 )
+from tgm.experiments.results.gymnasium_part import gymnasium_part
 from tgm.experiments.results.page import write_page
-from tgm.files import write_atomically
+from tgm.experiments.results.suite_part import suite_part
+from tgm.experiments.results.weak_points import weak_points
+from tgm.files import parse_json, read_bytes, write_atomically
 
 STEPS = 5000
 SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in PAPER_AGENTS}
 CURVE_AGENTS, CURVE_RUNS, CURVE_EVERY = ("tgm", "tgm-paper", "dqn", "a2c"), 5, 100
 CURVE_HEADS = ("maze", "agent", "seed", "step", "greedy_return", "recent_reward")
 
-ABOUT_FILE = "about.json"
+ABOUT_FILE, GYMNASIUM, SUITE_FILE = "about.json", "gymnasium", "bsuite.json"
+LARGEST_SUITE, MOST_IN_SUITE = 1_000_000, 20_000  # bytes and values of what bsuite printed
+
+HEAD = """\
+# Results
+
+Written by `python -m tgm.experiments.results` from `docs/data`: do not edit. Three parts: the
+mazes of the paper, environments of Gymnasium, and bsuite. The last two come from
+
+```
+tgm compare --envs CartPole-v1 FrozenLake-v1 --agents tgm dqn ppo random rmax --out compared
+tgm bsuite --out bsuite --json > bsuite.json
+python -m tgm.experiments.results --compared compared --suite bsuite.json
+```
+"""
 
 
 def campaign_trials(steps: int = STEPS) -> list[AnyTrial]:
@@ -89,9 +107,42 @@ def figure_curves(rows: Sequence[Row]) -> list[Row]:
 
 
 def page_of(data: Path) -> str:
-    """The page that the tables in `data` give."""
+    """The page that the tables in `data` give; parts without a table are left out."""
     about = json.loads((data / ABOUT_FILE).read_text(encoding="utf-8"))
-    return write_page(read_csv(data / RESULTS_FILE), about)
+    mazes, others, suite = read_csv(data / RESULTS_FILE), data / GYMNASIUM, data / SUITE_FILE
+    worlds = read_csv(others / RESULTS_FILE) if others.exists() else []
+    curves = read_csv(others / CURVES_FILE) if others.exists() else []
+    scores = json.loads(suite.read_text(encoding="utf-8")) if suite.exists() else None
+    bad = "".join(f"- {line}\n" for line in weak_points(mazes, worlds, scores))
+    parts = [HEAD, f"## What we are bad at\n{bad}", write_page(mazes, about)]
+    if worlds:
+        parts.append(gymnasium_part(worlds, curves))
+    if scores is not None:
+        parts.append(suite_part(scores))
+    return "\n".join(parts)
+
+
+def take_tables(data: Path, compared: Path | None, suite: Path | None) -> None:
+    """Put what `tgm compare --envs` and `tgm bsuite --json` left into `data`.
+
+    Args:
+        data: folder of the tables.
+        compared: the --out of `tgm compare`; None: nothing new.
+        suite: what `tgm bsuite --json` printed; None: nothing new.
+    """
+    if compared is not None:
+        (data / GYMNASIUM).mkdir(parents=True, exist_ok=True)
+        for name in (RESULTS_FILE, CURVES_FILE):
+            rows = read_csv(compared / name)
+            if not rows:
+                raise ConfigError(f"{compared / name} has no rows")
+            write_csv(data / GYMNASIUM / name, rows[0], rows)
+    if suite is not None:
+        facts = parse_json(read_bytes(suite, LARGEST_SUITE), suite, MOST_IN_SUITE)
+        if not isinstance(facts, dict) or "experiments" not in facts:
+            raise ConfigError(f"{suite} is not what `tgm bsuite --json` prints")
+        facts = {name: value for name, value in facts.items() if name not in ("out", "radar")}
+        write_atomically(data / SUITE_FILE, (json.dumps(facts, indent=1) + "\n").encode())
 
 
 def _about(steps: int, jobs: int, minutes: float, n_before: int) -> dict[str, Any]:

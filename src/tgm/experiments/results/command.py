@@ -9,7 +9,13 @@ from pathlib import Path
 import tyro
 
 from tgm.experiments.baselines import PAPER_AGENTS, check_extras
-from tgm.experiments.results.campaign import STEPS, campaign_trials, page_of, run_campaign
+from tgm.experiments.results.campaign import (
+    STEPS,
+    campaign_trials,
+    page_of,
+    run_campaign,
+    take_tables,
+)
 from tgm.files import write_atomically
 
 
@@ -29,6 +35,12 @@ class Results:
     steps: int = STEPS
     """Training steps of each trial."""
 
+    compared: Path | None = None
+    """Folder of `tgm compare --envs`, whose tables become those of the part on Gymnasium."""
+
+    suite: Path | None = None
+    """File with what `tgm bsuite --json` printed, for the part on bsuite."""
+
     data: Path = Path("docs/data")
     """Folder of the tables."""
 
@@ -43,4 +55,5 @@ def main(argv: Sequence[str] | None = None) -> None:
         check_extras(PAPER_AGENTS)
         trials = campaign_trials(flags.steps)
         run_campaign(flags.run, flags.data, trials, flags.jobs, flags.dask)
+    take_tables(flags.data, flags.compared, flags.suite)
     write_atomically(flags.page, page_of(flags.data).encode())

@@ -24,14 +24,9 @@ from tgm.experiments.statistics import bootstrap_ratio, median
 IDLE = 0.5  # load of a machine that does nothing else
 
 INTRODUCTION = """\
-# Results
-
-Written by `python -m tgm.experiments.results` from `docs/data`: do not edit. The whole
-campaign runs again, or goes on where it was stopped, with
-
-```
-python -m tgm.experiments.results --run campaign --jobs 2
-```
+## The mazes of the paper
+The whole campaign runs again, or goes on where it was stopped, with
+`python -m tgm.experiments.results --run campaign --jobs 2`.
 
 {about}
 
@@ -45,7 +40,7 @@ everybody else.
 """
 
 DEFINITIONS = """\
-## What the words mean
+### What the words mean
 - **Solved at step n**: the greedy mean return over 20 episodes is within 0.5 of the best, at the
   check at step n and at every later one. Checks are every 10 steps up to 1,000 and every 100
   after, the same for every agent.
@@ -64,7 +59,7 @@ DEFINITIONS = """\
 
 
 def write_page(rows: Sequence[Row], about: dict[str, Any]) -> str:
-    """The page as Markdown.
+    """The part on mazes as Markdown.
 
     Args:
         rows: of results.csv.
@@ -76,7 +71,7 @@ def write_page(rows: Sequence[Row], about: dict[str, Any]) -> str:
     steps = f"{about['steps']:,}"
     sections = [
         INTRODUCTION.format(about=_about(about), steps=steps),
-        "## In short\n" + "".join(f"- {line}\n" for line in _in_short(groups, mazes)),
+        "### In short\n" + "".join(f"- {line}\n" for line in _in_short(groups, mazes)),
         _solved(groups, mazes, agents),
         _steps(groups, mazes, agents),
         _ratios(groups, mazes, about["steps"]),
@@ -139,7 +134,7 @@ def _ratio_bound(groups: Groups, maze: str, agent: str) -> float:
 
 def _solved(groups: Groups, mazes: list[str], agents: list[str]) -> str:
     rows = [[agent, *(share(groups, maze, agent) for maze in mazes)] for agent in agents]
-    return "## Share of seeds that solve each maze\n" + _table(["agent", *mazes], rows)
+    return "### Share of seeds that solve each maze\n" + markdown_table(["agent", *mazes], rows)
 
 
 def _steps(groups: Groups, mazes: list[str], agents: list[str]) -> str:
@@ -149,7 +144,7 @@ def _steps(groups: Groups, mazes: list[str], agents: list[str]) -> str:
         return "never" if np.isinf(interval.low) else f"{_steps_text(interval.estimate)} {ends}"
 
     rows = [[agent, *(cell(maze, agent) for maze in mazes)] for agent in agents]
-    return "## Steps to solve\nMedian over seeds, with its interval.\n\n" + _table(
+    return "### Steps to solve\nMedian over seeds, with its interval.\n\n" + markdown_table(
         ["agent", *mazes], rows
     )
 
@@ -176,12 +171,12 @@ def _ratios(groups: Groups, mazes: list[str], steps: int) -> str:
     ]
     ours = ["tgm, seconds", *(f"{seconds(maze, 'tgm'):.2f}" for maze in mazes)]
     return (
-        "## Ratios to tgm\n"
+        "### Ratios to tgm\n"
         'Steps to solve, median of the agent over median of `tgm`; "> n" where most of its runs '
         f"never solve within {steps:,} steps, so that n is a lower bound.\n\n"
-        + _table(["agent", *mazes], rows)
+        + markdown_table(["agent", *mazes], rows)
         + f"\nWall-clock of {steps:,} steps of training, over that of `tgm`.\n\n"
-        + _table(["agent", *mazes], [*clocks, ours])
+        + markdown_table(["agent", *mazes], [*clocks, ours])
     )
 
 
@@ -207,10 +202,10 @@ def _overall(rows: Sequence[Row], agents: list[str]) -> str:
         f"slower than {agents[0]}",
     ]
     return (
-        "## All mazes together\n"
+        "### All mazes together\n"
         "The three shares are points of the performance profile; the last column is the chance "
         f"that a run of `{agents[0]}` solves the same maze sooner than one of the agent (an equal "
-        "step, or neither ever, counts half).\n\n" + _table(heads, table)
+        "step, or neither ever, counts half).\n\n" + markdown_table(heads, table)
     )
 
 
@@ -219,10 +214,10 @@ def _training(rows: Sequence[Row], mazes: list[str], agents: list[str]) -> str:
 
     def table(cell: Callable[[dict[str, Any]], str]) -> str:
         body = [[agent, *(cell(summaries[maze, agent]) for maze in mazes)] for agent in agents]
-        return _table(["agent", *mazes], body)
+        return markdown_table(["agent", *mazes], body)
 
     return (
-        "## While training\n"
+        "### While training\n"
         "Mean reward of the last 100 episodes (standard deviation over runs), as at the right end "
         "of the paper's figure 13.\n\n"
         + table(lambda row: _with_deviation(row, "recent_reward"))
@@ -246,9 +241,9 @@ def _structure(rows: Sequence[Row], mazes: list[str]) -> str:
         body.append([f"{agent}, exact", *(f"{row['exact']}/{row['runs']}" for row in found)])
     cells = ["cells", *(f"{summaries[maze, 'oracle']['states_median']:g}" for maze in mazes)]
     return (
-        "## States found\n"
+        "### States found\n"
         "Exact: one state for each reachable cell, and the right most likely successor of every "
-        "tried action.\n\n" + _table(["", *mazes], [cells, *body])
+        "tried action.\n\n" + markdown_table(["", *mazes], [cells, *body])
     )
 
 
@@ -258,9 +253,10 @@ def _claims(groups: Groups) -> str:
         for claim, verdict in judge_all(groups)
     ]
     return (
-        "## What holds of the paper's claims\n"
+        "### What holds of the paper's claims\n"
         '"TGM" is the paper\'s agent: `tgm-paper` here. Errata are those listed in '
-        "[equations.md](equations.md).\n\n" + _table(["claim", "verdict", "measured", "why"], body)
+        "[equations.md](equations.md).\n\n"
+        + markdown_table(["claim", "verdict", "measured", "why"], body)
     )
 
 
@@ -275,7 +271,7 @@ def _settings() -> str:
             more.append("a time limit is an end")
         lines.append(f"- `{name}`: {config.algorithm}; {'; '.join(more)}.\n")
     return (
-        "## Settings of the deep learners\n"
+        "### Settings of the deep learners\n"
         "Stable-Baselines3, its defaults except what is named here. Each tuned one was chosen\n"
         "among three, on mazes 8, 25, 26 and 27 with seeds 100 and 101, which are not among those\n"
         "above.\n\n" + "".join(lines)
@@ -286,6 +282,7 @@ def _steps_text(value: float) -> str:
     return f"{value:.0f}" if np.isfinite(value) else "never"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)

@@ -4,6 +4,7 @@ import { History } from "./history.js";
 import { layoutOf } from "./layout.js";
 import { readAxes } from "./plane.js";
 import { plan, recorded } from "./planner.js";
+import { twinsOf } from "./states.js";
 
 const FIELD_EVERY = 20000; // milliseconds: the field of a live run is asked for so often
 const PRELOAD = 8; // chunks of 5,000 steps: a run of at most so many is fetched in the background
@@ -56,9 +57,13 @@ export class Context {
       this.isWaiting = false;
       const { reasons } = this;
       this.reasons = new Set();
-      for (const listener of this.listeners) listener(reasons);
-      this.drawn += 1;
+      this.drawNow(reasons);
     });
+  }
+
+  drawNow(reasons) {
+    for (const listener of this.listeners) listener(reasons);
+    this.drawn += 1;
   }
 
   // `at` is { step, state, axes } of an address; what is null there is as usual.
@@ -194,6 +199,8 @@ export class Context {
     return this.once("frame", () => this.history && !this.history.isEmpty
       ? this.history.frameAt(this.step) : null);
   }
+
+  get twins() { return this.once("twins", () => (this.flows ? new Map() : twinsOf(this.frame))); }
 
   get plan() {
     return this.once("plan", () => this.frame && this.planWith(this.gamma, null));

@@ -112,9 +112,9 @@ export function checkbox(label, checked, onchange, tip) {
 }
 
 // One tooltip for all elements with `data-tip`; also shown for keyboard focus.
-export function installTooltip() {
+export function installTooltip(parent) {
   const tip = h("div", { id: "tooltip", role: "tooltip", hidden: true });
-  document.body.append(tip);
+  parent.append(tip);
   const place = (x, y) => {
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(x + 14, window.innerWidth - width - 8);

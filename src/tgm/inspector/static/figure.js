@@ -4,7 +4,7 @@ import { Keyed, h, s, set } from "./dom.js";
 import { short, ticks } from "./format.js";
 import { MANY, ManyLayer } from "./many.js";
 import { LAYOUT, planeOf, project, projectCovariance, usualAxes } from "./plane.js";
-import { FAR, bounded, cutWords, drawnStates, isVisited } from "./states.js";
+import { FAR, SHARP, bounded, cutWords, drawnStates, isVisited, sizeOf } from "./states.js";
 import { Zoom } from "./zoom.js";
 
 let figures = 0;
@@ -52,7 +52,8 @@ export class Figure {
     const isLayout = (ctx.axes ?? usualAxes(ctx.summary)) === LAYOUT;
     const places = isLayout ? ctx.layout : null;
     const { zoom } = ctx;
-    const key = [width, height, ctx.id, ctx.axes, ctx.lastStep, ctx.flows, places?.size, zoom?.low, zoom?.high].join();
+    this.twins = places ? new Map() : ctx.twins;
+    const key = [[...this.twins.keys()].join(" "), width, height, ctx.id, ctx.axes, ctx.lastStep, ctx.flows, places?.size, zoom?.low, zoom?.high].join();
     if (key === this.key && places === this.plane?.places) return true;
     this.key = key;
     this.flows = ctx.flows;
@@ -126,11 +127,21 @@ export class Figure {
     let shape = this.shapes.get(component);
     if (!shape) {
       const [x, y] = this.plane.places ? this.#placeOf(component) : this.at(component.mean);
-      const size = this.plane.places ? this.#radius() : this.flows && (isVisited(component) ? 2.2 : 1.4);
-      shape = { x, y, ...(size ? { rx: size, ry: size, angle: 0 } : this.ellipse(component.cov)) };
+      const size = this.plane.places ? this.#radius() : sizeOf(component, this.flows);
+      const [dx, dy] = this.#aside(component);
+      shape = { x: x + dx, y: y + dy, ...(size ? { rx: size, ry: size, angle: 0 } : this.ellipse(component.cov)) };
       this.shapes.set(component, shape);
     }
     return shape;
+  }
+
+  // States that look alike stand side by side around the place of their look.
+  #aside({ id, cov }) {
+    const twin = this.twins.get(id);
+    if (!twin) return [0, 0];
+    const reach = Math.min(Math.max(0.6 * this.ellipse(cov).ry, 1.3 * SHARP), 3 * SHARP) * Math.max(1, twin.of / 5);
+    const angle = (2 * Math.PI * twin.place) / twin.of + Math.PI;
+    return [reach * Math.cos(angle), reach * Math.sin(angle)];
   }
 
   // A state that the last model lacks has no place: it is not seen.
@@ -162,8 +173,7 @@ export class Figure {
   // sight is not drawn, names only where there is space for them, and very many states as pixels.
   drawStates(ctx, style) {
     const seen = this.#seen(ctx);
-    const size = ctx.frame?.components.size ?? 0;
-    this.note.textContent = cutWords(size);
+    this.note.textContent = cutWords(ctx.frame?.components.size ?? 0);
     set(this.note, { "data-tip": "the states with the most points are drawn" });
     const isMany = this.isMany(ctx);
     if (isMany) this.#drawMany(seen, style);
@@ -224,7 +234,6 @@ export class Figure {
     return this.inSight;
   }
 
-  // The ids of the states in sight.
   seenStates(ctx) { return new Set(this.#seen(ctx).map(({ id }) => id)); }
 
   #isSeen({ x, y, rx }) {

@@ -3,10 +3,12 @@
 import { Address, readAddress } from "./address.js";
 import { Context } from "./context.js";
 import { glyph, h, installTooltip } from "./dom.js";
+import { installExports } from "./export.js";
 import { count, isDark, short } from "./format.js";
 import { openSource, renewToken } from "./source.js";
 import { Compare } from "./views/compare.js";
 import { Energy } from "./views/energy.js";
+import { Features } from "./views/features.js";
 import { Field } from "./views/field.js";
 import { Graph } from "./views/graph.js";
 import { Health, Where } from "./views/health.js";
@@ -17,6 +19,7 @@ import { Observations } from "./views/observations.js";
 import { Policy } from "./views/policy.js";
 import { Replay } from "./views/replay.js";
 import { StateCard } from "./views/state-card.js";
+import { StateTable } from "./views/state-table.js";
 import { Story } from "./views/story.js";
 import { Surprise } from "./views/surprise.js";
 import { Timeline } from "./views/timeline.js";
@@ -38,9 +41,9 @@ const timeline = new Timeline(ctx);
 
 function tabs() {
   const overview = [new Observations(ctx), new Policy(ctx), new Field(ctx), new StateCard(ctx),
-    new Health(ctx, { most: 4 }), new Story(ctx)];
-  const [space, policy, field, card, brief, story] = overview.map((view) => view.element);
-  const transitions = [new Graph(ctx), new Matrices(ctx)];
+    new Health(ctx, { most: 4 }), new Story(ctx), new Features(ctx)];
+  const [space, policy, field, card, brief, story, features] = overview.map((view) => view.element);
+  const transitions = [new Graph(ctx), new Matrices(ctx), new StateTable(ctx)];
   const learning = [new Lineage(ctx), new Energy(ctx), new Surprise(ctx), new Ledger(ctx)];
   const replay = new Replay(ctx);
   const whatIf = new WhatIf(ctx);
@@ -49,7 +52,7 @@ function tabs() {
   return [
     { id: "overview", title: "Overview", views: overview,
       element: h("div", { class: "columns overview" }, space, policy, field,
-        h("div", { class: "stack" }, card, brief), story) },
+        h("div", { class: "stack" }, card, brief), h("div", { class: "stack below" }, story, features)) },
     { id: "transitions", title: "Transitions", views: transitions,
       element: h("div", { class: "columns halves" }, transitions.map((view) => view.element)) },
     { id: "learning", title: "Learning", views: learning,
@@ -75,8 +78,7 @@ const address = new Address(() => ({ run: ctx.id, tab: active.id,
 const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
   page.button = h("button", { type: "button", id: `tab-${page.id}`, "data-tip": `key ${index + 1}`,
     onclick: () => show(page) }, page.title);
-  page.holder = h("section", { id: `page-${page.id}`, "aria-label": page.title, class: "page" },
-    page.element);
+  page.holder = h("div", { id: `page-${page.id}`, class: "page" }, page.element);
   return page.button;
 }), timeline.words);
 
@@ -110,8 +112,9 @@ document.getElementById("app").append(
         h("button", { type: "button", class: "icon", "aria-label": "keys", "data-tip": "keys (?)",
           onclick: () => help.showModal() }, "?"))),
     timeline.element, nav),
-  message, h("main", {}, pages.map((page) => page.holder)), help, linkBox, toast);
-installTooltip();
+  h("main", {}, message, pages.map((page) => page.holder), toast), help, linkBox);
+installTooltip(document.querySelector("main"));
+installExports(ctx);
 
 function show(page) {
   active = page;
@@ -288,6 +291,19 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
+// Paper is light, whatever the screen is.
+let screenTheme;
+window.addEventListener("beforeprint", () => {
+  screenTheme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  if (ctx.summary) ctx.drawNow(new Set(["run"]));
+});
+window.addEventListener("afterprint", () => {
+  if (screenTheme) document.documentElement.dataset.theme = screenTheme;
+  else delete document.documentElement.dataset.theme;
+  if (ctx.summary) ctx.redraw("run");
+});
+
 window.addEventListener("resize", () => { if (ctx.summary) ctx.redraw("size"); });
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (ctx.summary) ctx.redraw("run");
@@ -310,7 +326,7 @@ async function start() {
   const shown = newestFirst(ctx.runs.filter((run) => ctx.source.hasSummary(run.id)));
   const named = shown.find((run) => run.id === asked.run);
   const first = named ?? shown.find((run) => !run.error) ?? shown[0];
-  await openRun(first.id, named ? asked : null);
+  await openRun(first.id, named || !asked.run ? asked : null);
   if (asked.run && !named) showMessage("The run of this link is not here; the newest one is shown.");
   setTimeout(keepPolling, POLL);
 }

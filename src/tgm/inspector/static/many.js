@@ -8,7 +8,7 @@ const NEAR = 4; // pixels: a click so near to a state is on it
 
 export class ManyLayer {
   constructor() {
-    this.canvas = h("canvas", { class: "many", "aria-hidden": "true" });
+    this.canvas = h("canvas", { class: "many", "aria-hidden": "true", width: 0, height: 0 });
     this.drawn = null; // [{ component, shape, tip }] of the last drawing
   }
 

@@ -73,7 +73,7 @@ export class PolicyLayer {
     const isEqual = isAny(plan, component.id, bestActions(plan, component.id));
     const name = best < 0 ? "?" : isEqual ? "any" : ctx.actionNames[best];
     // A name that is longer than its state would lie on other states: the tooltip has it.
-    const words = ways.length || 6 * name.length > 2 * rx + 14 ? "" : name;
+    const words = ways.length || 6 * name.length > 2 * rx + 4 ? "" : name;
     if (label.textContent !== words) label.textContent = words;
   }
 }

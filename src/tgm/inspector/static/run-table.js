@@ -73,13 +73,14 @@ export class RunTable {
     const order = runs.toSorted((one, other) => (this.sort.isUp ? 1 : -1) * compare(key.of(one), key.of(other)));
     this.element.replaceChildren(
       h("caption", { class: "unseen" }, "Runs of this environment"),
-      h("thead", {}, h("tr", {}, shown.map((column) => this.#head(column)))),
+      h("thead", {}, h("tr", {}, shown.map((column) => (
+        this.#head(column, runs.some((item) => typeof column.of(item) === "number")))))),
       h("tbody", {}, order.map((item) => this.#row(item, shown))));
   }
 
-  #head({ name, tip }) {
+  #head({ name, tip }, isNumber) {
     const isKey = name === this.sort.name;
-    return h("th", { scope: "col", "aria-sort": isKey ? (this.sort.isUp ? "ascending" : "descending") : null },
+    return h("th", { scope: "col", class: isNumber ? "num" : null, "aria-sort": isKey ? (this.sort.isUp ? "ascending" : "descending") : null },
       h("button", { type: "button", class: "sort", "data-tip": tip ? `${tip}; click to sort` : "click to sort",
         onclick: () => {
           this.sort = { name, isUp: isKey ? !this.sort.isUp : true };

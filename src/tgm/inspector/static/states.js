@@ -1,6 +1,7 @@
 // Which states are drawn, and the numbers that drawings share.
 
 const MOST_STATES = 2000; // drawn at most
+export const SHARP = 10; // pixels: the radius of a state without any width
 export const FAR = 1e5; // pixels: outside every screen
 
 // A number of pixels that SVG can draw.
@@ -29,7 +30,28 @@ function chosenStates(frame, selected) {
 // In a world that flows: whether the agent was near a support point, or laws lead there.
 export function isVisited(component) { return component.weight > 0; }
 
+// The radius of a state that is no ellipse: a support point, or a name without any width; else 0.
+export function sizeOf(component, flows) {
+  if (flows) return isVisited(component) ? 2.2 : 1.4;
+  return component.cov.every((value) => value === 0) ? SHARP : 0;
+}
+
 // What a drawing says if it does not show all of `size` states.
 export function cutWords(size) {
   return size > MOST_STATES ? `${MOST_STATES} of ${size} states drawn` : "";
+}
+
+// States that look exactly alike, told apart by what happens next: Map of id -> { place, of, ids }.
+export function twinsOf(frame) {
+  const looks = new Map();
+  for (const { id, mean } of frame?.components.values() ?? []) {
+    const look = mean.join();
+    if (looks.has(look)) looks.get(look).push(id);
+    else looks.set(look, [id]);
+  }
+  const twins = new Map();
+  for (const ids of looks.values()) {
+    if (ids.length > 1) ids.sort((a, b) => a - b).forEach((id, place) => twins.set(id, { place, of: ids.length, ids }));
+  }
+  return twins;
 }

@@ -1,12 +1,14 @@
 // Transition matrices: one per action, rows are states, columns are next states.
 
-import { choice, h, isOnly, panel } from "../dom.js";
+import { checkbox, choice, h, isOnly, panel } from "../dom.js";
 import { css, diverging, isDark, percent, sequential, short } from "../format.js";
 
 const MODES = [
   ["mean", "probability"], ["counts", "counts"], ["entropy", "entropy"], ["change", "change since"],
 ];
 const MOST_SIDE = 800; // cells of a row: with more states, each cell stands for several
+const LARGE = 14; // pixels of a large cell
+const BESIDE = 34; // pixels of the labels of rows
 const MOST_ACTIONS = 24; // matrices, or columns of the entropy
 const HELP = "Row: the state before. Column: the state after. 'Entropy' is that of each action's "
   + "outcome; 'change since' compares with another step, which 'pin here' sets. "
@@ -24,6 +26,9 @@ export class Matrices {
     this.pin = h("span", { class: "control", hidden: true }, h("span", {}, "step"), this.reference,
       h("button", { type: "button", "data-tip": "compare later steps with this one",
         onclick: () => this.#pin(ctx.step) }, "pin here"));
+    this.action = null; // the one that is drawn; null: all
+    this.isLarge = false;
+    this.actions = h("span", {});
     this.element = panel({
       title: "Transition matrices",
       id: "matrices",
@@ -32,7 +37,10 @@ export class Matrices {
         this.mode = mode;
         this.pin.hidden = mode !== "change";
         ctx.redraw("option");
-      }, "what the shade of a cell means"), this.pin],
+      }, "what the shade of a cell means"), this.pin, this.actions, checkbox("large cells", this.isLarge, (on) => {
+        this.isLarge = on;
+        ctx.redraw("option");
+      }, "cells of 14 pixels, each with its label; scroll to see all")],
       legend: [this.scale],
     }, this.grid);
     this.cells = [];
@@ -51,13 +59,29 @@ export class Matrices {
     if (!ctx.frame || !this.grid.clientWidth || isOnly(reasons, "zoom")) return;
     const ids = [...ctx.frame.components.keys()].sort((a, b) => a - b);
     this.size = Math.max(1, Math.ceil(ids.length / MOST_SIDE));
+    this.#drawActions();
     const names = ctx.actionNames.slice(0, MOST_ACTIONS);
+    const chosen = this.action === null ? names.map((_, action) => action) : [this.action];
     const pictures = this.mode === "entropy" ? [this.#entropy(ids, names)]
-      : names.map((name, action) => this.#matrix(ids, name, action));
+      : chosen.map((action) => this.#matrix(ids, ctx.actionNames[action], action));
     while (this.cells.length < pictures.length) this.#addCell();
-    this.grid.classList.toggle("one", this.mode === "entropy");
+    this.grid.classList.toggle("one", pictures.length === 1);
+    this.grid.classList.toggle("large", this.isLarge);
     this.cells.forEach((cell, index) => this.#draw(cell, pictures[index], ids));
     this.#drawScale(pictures);
+  }
+
+  #drawActions() {
+    const { ctx } = this;
+    const key = `${ctx.id}|${ctx.actionNames.join("\n")}`;
+    if (key === this.actionsKey) return;
+    this.actionsKey = key;
+    this.action = null;
+    const options = [["all", "all"], ...ctx.actionNames.map((name, action) => [String(action), name])];
+    this.actions.replaceChildren(...(ctx.nActions > 1 ? [choice("action", options, "all", (value) => {
+      this.action = value === "all" ? null : Number(value);
+      ctx.redraw("option");
+    }, "all matrices, or one in full width")] : []));
   }
 
   // States in groups of `size`, each with its label; a click selects the first state of a group.
@@ -115,7 +139,10 @@ export class Matrices {
     const canvas = h("canvas", { class: "matrix", "data-tip": "" });
     const title = h("figcaption", {});
     const names = h("div", { class: "columns-names" });
-    const cell = { canvas, title, names, figure: h("figure", {}, title, canvas, names) };
+    const [above, beside] = ["above", "beside"].map((side) => h("div", { class: `labels-${side}`, "aria-hidden": "true" }));
+    const sheet = h("div", { class: "sheet" }, above, beside, canvas);
+    const cell = { canvas, title, names, above, beside, sheet,
+      figure: h("figure", {}, title, h("div", { class: "sheet-scroller" }, sheet), names) };
     canvas.addEventListener("mousemove", (event) => {
       const at = this.#under(cell, event);
       canvas.setAttribute("data-tip", at ? this.#words(cell, at) : "");
@@ -155,6 +182,7 @@ export class Matrices {
     cell.figure.hidden = !picture;
     if (!picture) return;
     cell.picture = picture;
+    cell.canvas.picture = picture; // for the exports
     if (cell.title.textContent !== picture.title) cell.title.textContent = picture.title;
     const rows = picture.rows.length;
     const columns = picture.columns.length;
@@ -181,6 +209,30 @@ export class Matrices {
       }
     }
     context.putImageData(image, 0, 0);
+    this.#drawLabels(cell, picture);
+  }
+
+  // The ids of rows and columns, as many as have space.
+  #drawLabels({ canvas, above, beside, sheet }, picture) {
+    const large = LARGE * picture.columns.length;
+    sheet.style.width = this.isLarge ? `${large + BESIDE}px` : "";
+    canvas.style.minHeight = this.isLarge ? `${LARGE * picture.rows.length}px` : "";
+    const [wide, high] = [canvas.clientWidth, canvas.clientHeight];
+    const key = [this.mode, wide, high, picture.rows.map(({ id }) => id).join()].join("|");
+    if (key === sheet.key || !wide) return;
+    sheet.key = key;
+    const put = (holder, items, length, space, side) => {
+      const every = Math.ceil((space * items.length) / length);
+      holder.replaceChildren(...items.flatMap(({ words }, index) => {
+        if (index % every) return [];
+        const label = h("span", {}, words.split(" ")[0]);
+        label.style[side] = `${(100 * (index + 0.5)) / items.length}%`;
+        return [label];
+      }));
+    };
+    put(beside, picture.rows, high, 13, "top");
+    if (this.mode === "entropy") above.replaceChildren();
+    else put(above, picture.columns, wide, 8 + 7 * String(picture.rows.at(-1).words).split(" ")[0].length, "left");
   }
 
   // 256 colours from low to high; blue in the high byte, then green, then red.

@@ -62,6 +62,8 @@ export class StateCard {
         ["born", born + parent, "step at which it became part of the model"],
         ["shape", component.fixed ? "fixed" : "flexible", "fixed: later fits keep the state"]]),
     ];
+    const alike = ctx.twins.get(component.id)?.ids.filter((id) => id !== component.id);
+    if (alike) facts.push(["looks like", alike.map((id) => `state ${id}`).join(", "), "what happens next tells them apart"]);
     return h("dl", { class: "facts" }, facts.map(([name, value, tip]) => [
       h("dt", { "data-tip": tip }, name), h("dd", { "data-fact": name }, value)]));
   }

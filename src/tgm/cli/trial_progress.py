@@ -1,0 +1,60 @@
+"""How far the trials of a command are, on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from tgm.agent.progress import QuietStderr
+from tgm.cli.output import plain, say
+from tgm.experiments.harness.pool import Outcome
+
+PLAIN_LINES = 20  # of progress in all, where there is no terminal
+
+
+@contextlib.contextmanager
+def show_progress(what: str, n_trials: int) -> Iterator[Callable[[Outcome[Any, Any]], None]]:
+    """Yields a function to call with each outcome: a bar on a terminal, else lines now and then."""
+    stderr = QuietStderr()
+    if not stderr.isatty():
+        yield _plain_progress(n_trials)
+        return
+    columns = (
+        SpinnerColumn(),  # it moves while a trial takes long
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = Console(file=stderr.as_file())
+    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
+        task = bar.add_task(what, total=n_trials)
+        yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
+
+
+def _plain_progress(n_trials: int) -> Callable[[Outcome[Any, Any]], None]:
+    done = 0
+    every = max(1, n_trials // PLAIN_LINES)
+
+    def advance(outcome: Outcome[Any, Any]) -> None:
+        nonlocal done
+        done += 1
+        if done % every == 0:
+            what = "failed" if outcome.result is None else "done"
+            say(f"{done} of {n_trials} trials: {outcome.trial.name} {what}")
+
+    return advance

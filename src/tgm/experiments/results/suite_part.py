@@ -1,0 +1,56 @@
+"""The part of docs/results.md on bsuite: what `tgm bsuite --json` printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tgm.experiments.results.page import markdown_table
+
+INTRODUCTION = """\
+## bsuite
+The behaviour suite for reinforcement learning, scored by its own analysis, with one setting for all
+experiments. {left_out} download their data and are left out.
+"""
+
+
+def suite_part(facts: dict[str, Any]) -> str:
+    """Scores per experiment and per capability, beside those that others published."""
+    rows = facts["experiments"]
+    body = [
+        [
+            row["experiment"],
+            "-" if row["score"] is None else f"{row['score']:.2f}",
+            f"{row['settings']}/{row['n_settings']}",
+            "yes" if row["is_whole"] else "no",
+            f"{row['seconds']:,.0f}",
+            ", ".join(name.replace("_", " ") for name in row["capabilities"]),
+        ]
+        for row in rows
+    ]
+    others = [[name, f"{score:.2f}"] for name, score in facts["published"]["mean"].items()]
+    whole = [row for row in rows if row["is_whole"]]
+    warning = ""
+    if len(whole) < 20:
+        warning = (
+            f"**Not a score of bsuite yet**: {len(whole)} of its 20 experiments were run whole. "
+            "The others had fewer settings or episodes, and their scores are a first look only.\n\n"
+        )
+    tags = [
+        [name.replace("_", " "), f"{score:.2f}"] for name, score in facts["capabilities"].items()
+    ]
+    return (
+        INTRODUCTION.format(left_out=", ".join(f"`{name}`" for name in facts["left_out"]))
+        + "\n"
+        + warning
+        + markdown_table(
+            ["experiment", "score", "settings run", "whole", "seconds", "capabilities"], body
+        )
+        + f"\nBy capability, and the mean of {len(rows)} experiments ({facts['agent']}):\n\n"
+        + markdown_table(["capability", "score"], [*tags, ["mean", _mean(facts["mean"])]])
+        + f"\nPublished ({facts['published']['source']}). {facts['published']['note']}\n\n"
+        + markdown_table(["agent", "mean score"], others)
+    )
+
+
+def _mean(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,95 @@
+"""`tgm fit`: from a file to a table, a model and a run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+
+from tgm.cli.main import main
+from tgm.inspector.report import report_page
+from tgm.runs import Run
+
+FLAGS = ["--obs", "x", "y", "--action", "move", "--episode", "id"]
+FLAGS += ["--reward", "gain", "--terminated", "done"]
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Four places in a row; "on" leads to the next one, the last one is the goal."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "log.csv"
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["id", "x", "y", "move", "gain", "done"])
+        for episode in range(25):
+            place = 0
+            while place < 4:
+                move = str(rng.choice(["on", "wait"]))
+                x, y = place + 0.1 * rng.normal(), 0.1 * rng.normal()
+                x = "" if rng.uniform() < 0.03 else f"{x:.4f}"
+                place += move == "on"
+                lines.writerow([episode, x, f"{y:.4f}", move, int(place == 4), int(place == 4)])
+    return path
+
+
+def test_states_and_transitions_are_printed_and_kept(log, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert main(["fit", str(log), *FLAGS, "--out", str(out), "--no-report"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("4 states in ")
+    assert "values missing" in printed
+    assert "most likely transitions" in printed
+    assert "best action in each state" in printed
+    assert max(map(len, printed.replace(str(out), "RUN").splitlines())) <= 80
+    run = Run.open(out)
+    assert run.status().state == "finished"
+    agent = run.agent()
+    assert agent.n_states == 4
+    assert agent.interface.feature_names == ("x", "y")
+    assert agent.interface.action_names == ("on", "wait")
+    assert agent.predict([0.0, 0.0], deterministic=True)[0] == 0  # on, to the goal
+    assert len(report_page([run])) > 1000  # the page opens
+    agent.start_episode([0.0, 0.0]).observe(0, 0.0, [1.0, 0.0])  # and the agent lives on
+
+
+def test_json_and_a_log_without_actions(log, tmp_path, capsys):
+    out = tmp_path / "run"
+    command = ["fit", str(log), "--obs", "x", "--episode", "id", "--out", str(out), "--json"]
+    assert main([*command, "--no-report"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["states"] == 4
+    assert facts["actions"] == []
+    assert "policy" not in facts
+    assert np.allclose(np.sum(facts["transitions"], axis=2), 1.0)
+    assert Run.open(out).agent().interface.action_names == ("step",)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--obs", "z"], "no column 'z'; it has 'id', 'x', 'y', 'move', 'gain', 'done'"),
+        ([], "name the columns of an observation"),
+        (["--obs", "move"], "log.csv, row 1 (line 2), column 'move': '"),
+        (["--obs", "x", "--action", "y"], "column 'y': "),
+        (["--obs", "x", "--max-states", "0"], "max_states is 0"),
+        (["--obs", "x", "--gamma", "2"], "--gamma is 2.0; it must be from 0 to below 1"),
+    ],
+)
+def test_bad_input_is_one_line(flags, message, log, tmp_path, capsys):
+    assert main(["fit", str(log), *flags, "--out", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_directory_that_exists_is_refused_first(log, tmp_path, capsys):
+    assert main(["fit", str(log), *FLAGS, "--out", str(tmp_path)]) == 2
+    assert "exists already; name another directory with --out" in capsys.readouterr().err
+    os.chdir(tmp_path)
+    assert main(["fit", str(tmp_path / "nothing.csv"), "--obs", "x"]) == 2
+    assert "nothing.csv: is no file" in capsys.readouterr().err

@@ -1,0 +1,165 @@
+"""One reader for arrays, lists, frames, CSV, Parquet and Minari; bad values are named."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import minari
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from minari.data_collector.episode_buffer import EpisodeBuffer
+
+from tgm.data import from_arrays, from_frame, read
+from tgm.errors import ConfigError, DataError
+
+X = [0.5, 1.5, np.nan, 3.5, 4.5]
+ACTION = ["go", "stay", "go", "go", None]
+EPISODE = [7, 7, 7, 3, 3]
+REWARD = [0.0, 1.0, np.nan, 2.0, np.nan]
+TABLE = {"x": X, "y": [0, 1, 2, 3, 4], "a": ACTION, "id": EPISODE, "r": REWARD}
+COLUMNS = {"obs": ["x", "y"], "action": "a", "episode": "id", "reward": "r"}
+
+
+def check(log):
+    np.testing.assert_array_equal(log.observations[:, 0], X)
+    np.testing.assert_array_equal(log.observations[:, 1], range(5))
+    assert log.lengths.tolist() == [3, 2]
+    assert log.actions.tolist() == [0, 1, 0, 0, -1]
+    assert log.action_values == ("go", "stay")
+    np.testing.assert_array_equal(log.rewards, REWARD)
+
+
+def test_every_source_gives_the_same_log(tmp_path):
+    pandas, polars = pd.DataFrame(TABLE), pl.DataFrame(TABLE, strict=False)
+    pandas.to_csv(tmp_path / "log.csv", index=False)
+    pandas.to_csv(tmp_path / "log.tsv", index=False, sep="\t")
+    pandas.to_parquet(tmp_path / "log.parquet")
+    polars.write_parquet(tmp_path / "other.parquet")
+    frames = [TABLE, pandas, polars, pandas.convert_dtypes()]
+    for source in [*frames, *sorted(tmp_path.iterdir()), str(tmp_path / "log.csv")]:
+        log = read(source, **COLUMNS)
+        check(log)
+        assert log.feature_names == ("x", "y")
+    points = np.stack([X, range(5)], axis=1)
+    check(from_arrays(points, ACTION, EPISODE, REWARD))
+    check(from_arrays(pandas[["x", "y"]], pandas["a"], pandas["id"], pandas["r"]))
+    check(from_arrays(polars[["x", "y"]], polars["a"], polars["id"], polars["r"]))
+    episodes = [points[:3], points[3:]]
+    check(from_arrays(episodes, [ACTION[:3], ["go"]], rewards=[REWARD[:3], [2.0]]))
+    check(from_arrays([one.tolist() for one in episodes], [ACTION[:3], ["go"]],
+                      rewards=[REWARD[:3], [2.0]]))  # fmt: skip
+
+
+def test_truth_values_may_be_words(tmp_path):
+    (tmp_path / "log.csv").write_text("x,id,done\n1,0,False\n2,0,True\n3,1,False\n")
+    log = read(tmp_path / "log.csv", ["x"], episode="id", terminated="done")
+    assert log.terminated.tolist() == [True, False]
+
+
+def test_rows_of_an_episode_may_stand_apart():
+    log = from_arrays([[1.0], [2.0], [3.0], [4.0]], episode_ids=["b", "a", "b", "a"])
+    assert log.observations[:, 0].tolist() == [1.0, 3.0, 2.0, 4.0]
+    assert log.as_given(log.observations)[:, 0].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+CSV = "x,y,a,id,r\n0.5,0,go,7,0\n1.5,1,stay,7,1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (CSV + "oops,2,go,7,1\n", r"log.csv, row 3 \(line 4\), column 'x': 'oops' is no number"),
+        (CSV + "\n\n1e99,2,go,7,1\n", r"row 3 \(line 6\), column 'x': '1e99'"),
+        (CSV + "1,inf,go,7,1\n", r"row 3 \(line 4\), column 'y': 'inf'"),
+        (CSV + "1,2,0.5,7,1\n", r"row 3 \(line 4\), column 'a': 0.5 is neither a whole number"),
+        (CSV + "1,2,3,7,1\n", "column 'a': 'go' is text, and other rows have whole numbers"),
+        (CSV + "1,2,go,,1\n", r"row 3 \(line 4\), column 'id': the episode is missing"),
+        (CSV + "1,2,,7,1\n1,2,go,7,1\n", r"row 3 \(line 4\): the action is missing"),
+        (CSV + "1,2,go,7,much\n", r"row 3 \(line 4\), column 'r': 'much'"),
+        (CSV + "1,2,go\n", "line 4: 3 values, and the first line names 5 columns"),
+        ("x,z\n1,2\n", "no column 'y'; it has 'x', 'z'"),
+        ("x,x\n1,2\n", "two columns are called 'x'"),
+        ("", "is empty"),
+        ("x,y,a,id,r\n", "no rows"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_row_and_column(text, message, tmp_path):
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read(tmp_path / "log.csv", **COLUMNS)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    for name, content, message in [
+        ("a.csv", b"\xff\xfe\x00", "a.csv: cannot be read"),
+        ("a.parquet", b"PAR1 no", "a.parquet: cannot be read"),
+        ("a.xlsx", b"", "a.xlsx: files of this kind cannot be read; wanted .csv"),
+    ]:
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match=message):
+            read(tmp_path / name, ["x"])
+    with pytest.raises(DataError, match="is no file"):
+        read(tmp_path / "nothing.csv", ["x"])
+    with pytest.raises(DataError, match="is a folder, and no data set of Minari"):
+        read(tmp_path, ["x"])
+    with pytest.raises(ConfigError, match="name the columns of an observation; it has 'x'"):
+        from_frame({"x": [1.0]}, [])
+
+
+def test_lists_of_episodes_are_checked():
+    with pytest.raises(DataError, match=r"episode 1, row 0 \(counted from 0\), column 'x1': inf"):
+        from_arrays([np.zeros((2, 2)), np.array([[0.0, np.inf]])])
+    with pytest.raises(DataError, match="episode 1 has 3 features, and episode 0 has 2"):
+        from_arrays([np.zeros((2, 2)), np.zeros((2, 3))])
+    with pytest.raises(DataError, match="episode 1 has no rows"):
+        from_arrays([np.zeros((2, 2)), np.zeros((0, 2))])
+    with pytest.raises(DataError, match="actions of episode 0 has 1 rows"):
+        from_arrays([np.zeros((3, 1))], [[0]])
+    with pytest.raises(DataError, match="rewards has 2 episodes, and observations has 1"):
+        from_arrays([np.zeros((2, 1))], rewards=[[0.0], [1.0]])
+    with pytest.raises(ConfigError, match="no episode_ids"):
+        from_arrays([np.zeros((2, 1))], episode_ids=[0, 0])
+    ended = from_arrays([np.zeros((2, 1)), np.zeros((3, 1))], terminated=[True, False])
+    assert ended.terminated.tolist() == [True, False]
+    with pytest.raises(DataError, match=r"row 0 .*has ended here, and has further rows"):
+        from_arrays(np.zeros((2, 1)), terminated=[True, False])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:minari")
+def test_a_data_set_of_minari(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    rng = np.random.default_rng(0)
+    buffers = [
+        EpisodeBuffer(
+            id=index,
+            observations=rng.normal(size=(length + 1, 4)).astype(np.float32),
+            actions=np.arange(length) % 2,
+            rewards=np.ones(length),
+            terminations=np.arange(length) == length - 1,
+            truncations=np.zeros(length, dtype=bool),
+            infos={},
+        )
+        for index, length in enumerate([5, 2, 9])
+    ]
+    env = gym.make("CartPole-v1")
+    made = minari.create_dataset_from_buffers(
+        "tgm/poles-v0",
+        buffers,
+        observation_space=env.observation_space,
+        action_space=env.action_space,
+    )
+    folder = tmp_path / "tgm" / "poles-v0"
+    for source in (made, "minari:tgm/poles-v0", folder):
+        log = read(source)
+        assert log.n_episodes == 3
+        assert log.n_features == 4
+        assert log.action_values == (0, 1)
+        assert log.terminated.all()
+        assert (log.actions[log.starts + log.lengths - 1] == -1).all()
+    some = read(made, ["observation[2]"])
+    assert some.feature_names == ("observation[2]",)
+    with pytest.raises(DataError, match=r"no feature 'angle'; it has observation\[0\]"):
+        read(made, ["angle"])
+    with pytest.raises(DataError, match="minari:tgm/none-v0: cannot be read"):
+        read("minari:tgm/none-v0")
