@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tgm
+from tgm.cli.main import COMMANDS
 from tgm.planning import exploration
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -42,6 +43,12 @@ def test_modules_are_in_the_reference_with_all_that_they_offer(module):
 )
 def test_every_public_name_has_an_example(name):
     assert re.search(rf"\b{name}\b", EXAMPLES)
+
+
+def test_every_command_is_on_the_page_of_commands():
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert re.search(rf"^tgm {command}\b", page, re.M), command
 
 
 def test_every_page_is_in_the_contents():

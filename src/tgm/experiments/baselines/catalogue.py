@@ -98,10 +98,9 @@ def make_agent(
         raise ConfigError(f"agent '{name}' takes no settings, but got {', '.join(settings)}")
     if name in DEEP_CONFIGS:
         deep = deep_config(name, env)
-        n_more = deep.n_envs - 1 if make_copy is not None else 0
-        if n_more < deep.n_envs - 1:
-            deep = replace(deep, n_envs=1)
-        copies = [make_copy() for _ in range(n_more)] if make_copy is not None else []
+        if make_copy is None:
+            return DeepAgent(env, replace(deep, n_envs=1), seed=seed)
+        copies = [make_copy() for _ in range(deep.n_envs - 1)]
         return DeepAgent(env, deep, seed=seed, copies=copies)
     if name == "random":
         return InPieces(RandomAgent(env, seed=seed))

@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from tgm.errors import ConfigError
 
-SCHEDULER_SECONDS, WORKER_SECONDS = 5.0, 4.0  # to wait for an answer, and for the first worker
+SCHEDULER_SECONDS, WORKER_SECONDS = 5.0, 3.0  # to wait for an answer, and for the first worker
 
 
 class Named(Protocol):

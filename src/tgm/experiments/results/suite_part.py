@@ -12,6 +12,15 @@ The behaviour suite for reinforcement learning, scored by its own analysis, with
 experiments. {left_out} download their data and are left out.
 """
 
+WARNING = """\
+**Not a score of bsuite yet**: {n_whole} of its 20 experiments were run whole. The others had fewer
+settings or episodes, and the first settings of an experiment are often its easiest: a first look
+only, without a mean. [comparing.md](comparing.md#bsuite) says which were chosen, what harder ones
+scored, and what did not finish.
+
+"""
+N_EXPERIMENTS = 20
+
 
 def suite_part(facts: dict[str, Any]) -> str:
     """Scores per experiment and per capability, beside those that others published."""
@@ -29,26 +38,26 @@ def suite_part(facts: dict[str, Any]) -> str:
     ]
     others = [[name, f"{score:.2f}"] for name, score in facts["published"]["mean"].items()]
     whole = [row for row in rows if row["is_whole"]]
-    warning = ""
-    if len(whole) < 20:
-        warning = (
-            f"**Not a score of bsuite yet**: {len(whole)} of its 20 experiments were run whole. "
-            "The others had fewer settings or episodes, and their scores are a first look only.\n\n"
-        )
-    tags = [
-        [name.replace("_", " "), f"{score:.2f}"] for name, score in facts["capabilities"].items()
-    ]
     return (
         INTRODUCTION.format(left_out=", ".join(f"`{name}`" for name in facts["left_out"]))
         + "\n"
-        + warning
+        + (WARNING.format(n_whole=len(whole)) if len(whole) < N_EXPERIMENTS else "")
         + markdown_table(
             ["experiment", "score", "settings run", "whole", "seconds", "capabilities"], body
         )
-        + f"\nBy capability, and the mean of {len(rows)} experiments ({facts['agent']}):\n\n"
-        + markdown_table(["capability", "score"], [*tags, ["mean", _mean(facts["mean"])]])
+        + (_summary(facts) if len(whole) == N_EXPERIMENTS else "")
         + f"\nPublished ({facts['published']['source']}). {facts['published']['note']}\n\n"
         + markdown_table(["agent", "mean score"], others)
+    )
+
+
+def _summary(facts: dict[str, Any]) -> str:
+    """Means, which only a whole run has."""
+    tags = [
+        [name.replace("_", " "), f"{score:.2f}"] for name, score in facts["capabilities"].items()
+    ]
+    return f"\nBy capability, and the mean of all experiments ({facts['agent']}):\n\n" + (
+        markdown_table(["capability", "score"], [*tags, ["mean", _mean(facts["mean"])]])
     )
 
 
