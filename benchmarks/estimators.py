@@ -284,7 +284,7 @@ def dask(everything: bool) -> None:
     seconds, means = [], []
     for n_workers in (1, 2):
         with (
-            LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None) as local,
+            LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as local,
             Client(local),
         ):
             state = dask.array.random.default_rng(0)

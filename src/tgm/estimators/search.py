@@ -32,6 +32,8 @@ SEARCH_SWEEPS = 30  # between moves
 TRIAL_SWEEPS = 5  # after a split, before it is judged
 DOUBLE_SWEEPS = 8  # after every component was doubled, before halves are joined
 PRIOR_EVERY = 4  # sweeps; the prior that the components share changes little
+DROP_SWEEPS = 3  # after a small component was left out
+SURE = 0.99  # mean probability of the most probable component where clusters are separate
 LEAST_FALL = 1e-3  # nats that a move must be worth
 
 
@@ -60,6 +62,7 @@ class Course:
         """Go on with the model of another course."""
         self.model, self.free_energy, self.log_q = other.model, other.free_energy, other.log_q
         self.n_sweeps += other.n_sweeps
+        self.history += other.history if action == "begin with one" else []
         self.log(action)
 
     def log(self, action: str) -> None:
@@ -127,6 +130,8 @@ def find(
 ) -> Course:
     """Components for points (N, O) in units of their deviation; NaN is missing."""
     at_most = MOST_COMPONENTS if at_most is None else at_most
+    something = ~np.isnan(points).all(axis=1)
+    points = points[something] if something.any() else points  # nothing is known: no proposals
     complete = imputed(points)
     labels = first_fragments(complete)
     moments = moments_of_labels(complete, labels, blur)
@@ -134,11 +139,31 @@ def find(
     model = Model(kind, weight_prior, prior, moments, blur).refined()
     model, group = agglomerate(model, at_most=at_most)
     labels = _take_all_apart(model, complete, group[labels], at_most)
-    model = model.with_data(moments_of_labels(complete, labels, blur)).refined()
-    course = Course(model)
+    model = model.with_data(moments_of_labels(complete, labels, blur))
     source = ArrayPoints(points)
+    course = _moved(model, complete, source, at_most, membership(labels, model.n_components))
+    if _is_ambiguous(course.model, complete):
+        # Fragments of overlapping clusters can support each other: begin with one component, too.
+        model = model.with_data(model.moments.sum()[None])
+        other = _moved(model, complete, source, at_most, [])
+        if other.free_energy < course.free_energy:
+            course.take(other, "begin with one")
+    return course
+
+
+def _is_ambiguous(model: Model, complete: FloatArray) -> bool:
+    """Whether components overlap: many points may belong to more than one."""
+    highest = model.assigner.responsibilities(complete).max(axis=1)
+    return bool(highest.mean() < SURE)
+
+
+def _moved(
+    model: Model, complete: FloatArray, source: Points, at_most: int, tried: list[bytes]
+) -> Course:
+    """The model after sweeps and all moves that lower its free energy."""
+    course = Course(model.refined())
     climb(course, source, tolerance=SEARCH_TOLERANCE, max_sweeps=SEARCH_SWEEPS)
-    _move(course, complete, source, at_most, set(membership(labels, model.n_components)))
+    _move(course, complete, source, at_most, set(tried))
     return course
 
 
@@ -153,6 +178,7 @@ def _move(
     moves: list[tuple[str, Callable[[Model], Model]]] = [
         ("join", lambda model: join(model, complete)),
         ("split", lambda model: split(model, complete, tried)),
+        ("drop", partial(_without_small, source, course)),
         *((f"double, {axis.__name__}", partial(_doubled, complete, axis, source)) for axis in AXES),
     ]
     failed = 0
@@ -171,6 +197,26 @@ def _move(
                 failed = 0
         if failed == len(moves):
             break
+
+
+def _without_small(source: Points, course: Course, model: Model) -> Model:
+    """Without the components of few points whose points are better explained by the others.
+
+    A point far out can make a component of its own while the shared prior is still vague.
+    """
+    energy, few = course.free_energy, 2.0 * (model.moments.n_features + 1)
+    least = 0.0  # smaller ones were tried
+    while model.n_components > 1:
+        weight = np.where(model.moments.weight > least, model.moments.weight, np.inf)
+        smallest = int(np.argmin(weight))
+        least = float(weight[smallest])
+        if least > few:
+            break
+        trial = Course(model.take(np.delete(np.arange(model.n_components), smallest)))
+        climb(trial, source, tolerance=SEARCH_TOLERANCE, max_sweeps=DROP_SWEEPS)
+        if trial.free_energy < energy:
+            model, energy = trial.model, trial.free_energy
+    return model
 
 
 def _doubled(complete: FloatArray, axis: Axis, source: Points, model: Model) -> Model:

@@ -253,8 +253,7 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             points: Points = ArrayPoints(scaled)
         else:
             points = ScaledPoints(source, seen.mean, seen.scale)
-            course.free_energy = np.inf  # of the sample until now
-        course.n_sweeps = 0
+        course.free_energy, course.n_sweeps = np.inf, 0  # until now of the sample
         climb(course, points, tolerance=self.tol, max_sweeps=self.max_iter)
         if not course.converged:
             warnings.warn(
