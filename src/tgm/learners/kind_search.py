@@ -276,10 +276,10 @@ class KindSearchLearner(OuterLearner):
     def _restore_aliases(self, saved: ArrayReader, inner: GaussianLearner | CodedLearner) -> None:
         """Take over whether places look alike, or the clones that have won."""
         watch, self._aliases = self._aliases, None
-        if watch is not None and saved.has("aliases.n_steps"):
+        if watch is not None and not saved.part("aliases").is_empty:
             watch.restore(saved.part("aliases"))
             self._aliases = watch
-        elif saved.has("clones.gain"):
+        elif not saved.part("clones").is_empty:
             n_features, gamma = len(self._is_categorical), self._config.gamma
             clones = CloneLearner.empty(inner, n_features, self._n_actions, gamma)
             clones.restore(saved)

@@ -19,7 +19,7 @@ from tgm.perception.observation_model import StateId
 from tgm.structure.scale_choice import ScaleChoice
 from tgm.structure.scale_evidence import FirstSteps
 
-STRAINED = 1.12  # times its first deviation: a state so wide has probably joined two places
+STRAINED = 1.2  # times its first deviation: a state so wide has probably joined two places
 NARROWER = (0.75, 0.5)  # times the deviation of strained features: the rivals
 OVERLAP = 0.2  # typical steps: places of a smaller deviation do not overlap, and are not joined
 BETTER = 3.0  # nats by which a rival must be better
