@@ -189,8 +189,8 @@ def _wait_for_steps(path: Path, process: subprocess.Popen[str], seconds: float =
 # --- promise 25: refused by name ------------------------------------------------------------------
 
 RESUMED = {
-    "fewer steps": (["--steps", "150"], "at least 303, not 150"),
-    "one step fewer": (["--steps", "302"], "at least 303, not 302"),
+    "fewer steps": (["--steps", "150"], "at least 305, not 150"),
+    "one step fewer": (["--steps", "304"], "at least 305, not 304"),
     "another discount": (["--gamma", "0.1"], "gamma is 0.1, not 0.99"),
     "another seed": (["--seed", "5"], "seed is 5, not 0"),
     "another preset": (["--preset", "paper"], "structure is"),
@@ -217,7 +217,7 @@ def refusals(folder: Path) -> Tally:
     """Ask for a shorter run, other settings or another world: a line says what, nothing changes."""
     tally = Tally("25: fewer steps, other settings, another world: refused by name, files the same")
     maze, ring = folder / "maze", folder / "ring"
-    begin = ["--steps", "303", "--checkpoint-seconds", "0", "--no-report", "--json"]
+    begin = ["--steps", "305", "--checkpoint-seconds", "0", "--no-report", "--json"]
     assert _command(["train", "--maze", "8", *begin, "--out", str(maze)])[0] == 0
     named = ["--env", NAMED, "--env-args", "n_places=6"]
     assert _command(["train", *named, *begin, "--out", str(ring)])[0] == 0
@@ -246,7 +246,7 @@ def _calls(run: Path) -> dict[str, tuple[Callable[[], object], str]]:
         return tgm.TGMAgent(env, config, seed=0).learn(400, run_dir=run)
 
     return {
-        "too few steps": (lambda: resume(run)[0].learn(1, run_dir=run), "at least 303"),
+        "too few steps": (lambda: resume(run)[0].learn(1, run_dir=run), "at least 305"),
         "an agent of other settings": (other_agent, "gamma is 0.5, not 0.99"),
         "other rows": (other_world(maze="10"), "rows of maze '10'"),
         "other noise": (other_world(maze="8", noise=0.5), "noise is 0.5, not 0.15"),

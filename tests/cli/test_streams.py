@@ -164,7 +164,7 @@ def test_failed_trials_outweigh_a_broken_output(tmp_path, monkeypatch):
         raise RunError("no")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tgm.cli.compare.run_trial", fail)
+    monkeypatch.setattr("tgm.cli.compare.run_any_trial", fail)
     monkeypatch.setattr("sys.stdout", Broken(ERRORS[0]))
     options = ["--mazes", "8", "--agents", "random", "--seeds", "1", "--steps", "5", "--jobs", "1"]
     assert main(["compare", *options]) == 1
