@@ -84,7 +84,7 @@ class WorldResult:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The figures of issue 16 for a world; a run meets all that are given.
+    """The figures that are wanted of a world; a run meets all that are given.
 
     Attributes:
         returns: (step, return): the greedy return at that step is at least so much.

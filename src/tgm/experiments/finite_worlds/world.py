@@ -32,7 +32,7 @@ class World:
         make: the scene for a seed.
         checks: rising numbers of steps at which the greedy policy is judged; the last one is the
             end of training.
-        wanted: the figures of issue 16.
+        wanted: the figures that are wanted.
         solved_gap, solved_share: the world is solved if the return of the greedy policy lacks no
             more than the larger of the two, the second as a part of the best return. Without a
             gap there is nothing to solve.

@@ -34,7 +34,7 @@ SLIPPERY_SHARE = 0.02  # of the best return, that a policy may lack where the mo
 MANY_EPISODES = 200  # sampled episodes of a check where chance makes the returns differ
 OUTLIER_EPISODES = 100  # the same where there are outliers
 OUTLIER_NOISE = 10.0 * DEFAULT_NOISE
-R_MAX_EPISODES = {10: 34, 20: 66, 30: 101}  # of R-max that observes the cell, by issue 16
+R_MAX_EPISODES = {10: 34, 20: 66, 30: 101}  # of R-max that observes the cell
 R_MAX_PER_ROW = 3.37  # episodes for each row of the picture: its mean, for other sizes
 NOISE_ACTIONS = 4
 
