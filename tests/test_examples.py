@@ -8,7 +8,7 @@ from tgm.planning.exploration import STRATEGIES
 # Example -> (arguments that make it short, what it prints).
 SHORT = {
     "against_dqn": ({"n_steps": 40, "every": 40, "n_episodes": 1}, "tgm: greedy return"),
-    "cognitive_map": ({}, " places were told apart, by 8 different looks"),
+    "cognitive_map": ({}, "19 places were told apart, by 8 different looks"),
     "frozen_lake": ({"n_steps": 300, "n_episodes": 5}, "of the episodes reach the goal"),
     "mountain_car": ({"n_steps": 60, "n_episodes": 1, "n_grid": 4}, "mean return"),
     "logs_frame": ({"n_rows": 300}, "4 states, near ["),
