@@ -52,7 +52,7 @@ def cognitive_map(agent: tgm.TGMAgent, start: int) -> dict[tuple[int, int], int]
     return {place: state for state, place in places.items()}
 
 
-def main(n_steps: int = 2500) -> Figure:
+def main(n_steps: int = 5000) -> Figure:
     """Train, print the map, and draw it."""
     env = gym.wrappers.TimeLimit(DarkRoom(), max_episode_steps=60)
     agent = tgm.TGMAgent(env, seed=0).learn(n_steps)
