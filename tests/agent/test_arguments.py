@@ -7,7 +7,7 @@ import pytest
 import tgm
 from tgm.agent.arguments import MAY_CHANGE
 from tgm.agent.callbacks import as_callbacks
-from tgm.errors import ConfigError, RunError, SpaceError
+from tgm.errors import ConfigError, DataError, RunError, SpaceError, TGMError
 
 MAZE = {"maze": "8"}
 
@@ -132,3 +132,55 @@ def test_callbacks_of_other_libraries_are_answered_in_one_line():
         with pytest.raises(ConfigError, match="it must be a function"):
             as_callbacks(wrong)
     assert len(as_callbacks([print, lambda info: None, dict])) == 3
+
+
+class OldWorld(gym.Env):
+    """Answers like an environment of Gym, before Gymnasium."""
+
+    observation_space = gym.spaces.Box(0.0, 1.0, (2,))
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, *, is_old_reset=False):
+        self.is_old_reset = is_old_reset
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(2) if self.is_old_reset else (np.zeros(2), {})
+
+    def step(self, action):
+        return np.ones(2), 0.0, False, {}
+
+
+@pytest.mark.parametrize(
+    ("is_old_reset", "message"),
+    [(True, r"episode 1: .* wanted \(observation, info\)"), (False, "step 1: .* 4 things")],
+)
+def test_an_answer_of_another_form_is_refused_with_the_form_that_is_wanted(is_old_reset, message):
+    agent = tgm.TGMAgent(OldWorld(is_old_reset=is_old_reset), seed=0)
+    with pytest.raises(DataError, match=message):
+        agent.learn(5)
+    assert agent.n_steps == 0
+
+
+def test_an_environment_without_spaces_is_refused():
+    with pytest.raises(SpaceError, match="no observation_space"):
+        tgm.TGMAgent(gym.Env())
+
+
+def test_a_run_dir_that_is_no_path_is_refused():
+    with pytest.raises(ConfigError, match="run_dir is 5"):
+        agent_in_maze().learn(5, run_dir=5)
+
+
+def test_a_wrong_key_is_called_one():
+    with pytest.raises(ConfigError, match="KeyError: '9x9'"):
+        tgm.TGMAgent("FrozenLake-v1", env_kwargs={"map_name": "9x9"})
+
+
+def test_load_takes_the_arguments_of_an_environment(tmp_path):
+    agent_in_maze().learn(20).save(tmp_path / "a.tgm")
+    again = tgm.TGMAgent.load(
+        tmp_path / "a.tgm", "tgm/Maze-v0", env_kwargs=MAZE, exploration="greedy"
+    )
+    assert again.env.unwrapped.maze.name == "8"
+    with pytest.raises(TGMError, match="env_kwargs belong to"):
+        tgm.TGMAgent.load(tmp_path / "a.tgm", env_kwargs=MAZE)

@@ -206,3 +206,41 @@ def test_places_have_no_laws(run):
     assert explanation.expected_observation is None
     assert explanation.spread is None
     assert explanation.feature_names == agent.interface.feature_names
+
+
+class Cue(gym.Env):
+    """A cue at the beginning tells which action is right three steps later."""
+
+    observation_space = gym.spaces.Discrete(4)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cue, self.place = int(self.np_random.integers(2)), 0
+        return self.cue, {}
+
+    def step(self, action):
+        if self.place == 3:
+            return 3, (1.0 if action == self.cue else -1.0), True, False, {}
+        self.place += 1
+        return (3 if self.place == 3 else 2), 0.0, False, False, {}
+
+
+def test_with_the_state_of_predict_the_explanation_remembers_the_cue():
+    env = Cue()
+    agent = tgm.TGMAgent(Cue(), seed=1).learn(600)
+    for seed in range(4):
+        observation, _ = env.reset(seed=seed)
+        state, is_start = None, True
+        for _ in range(3):
+            action, state = agent.predict(observation, state, is_start, deterministic=True)
+            observation, *_ = env.step(int(action))
+            is_start = False
+        explanation = agent.explain(observation, state)
+        assert explanation.action == env.cue
+        assert explanation.belief.max() > 0.9
+        assert (agent.belief(observation, state) == explanation.belief).all()
+        assert (agent.q_values(observation, state) == explanation.q_values).all()
+    assert agent.explain(observation).belief.max() < 0.9  # by itself it tells nothing
+    with pytest.raises(tgm.errors.TGMError, match="explain: state is 5"):
+        agent.explain(observation, 5)

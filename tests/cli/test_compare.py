@@ -203,3 +203,14 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(
     arguments = ["compare", "--mazes", "8", "--agents", "random", "--out"]
     assert main([*arguments, str(tmp_path / "file" / "out")]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_names_that_begin_alike_stay_different_in_a_narrow_table(monkeypatch, capsys):
+    monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setenv("COLUMNS", "40")
+    names = ("FrozenLake-v1", "FrozenLake8x8-v1")
+    heads = ("world", "agent", "solved", "final return")
+    print_table(heads, [(name, "random", "0/1", "0.00 [0.00, 0.00]") for name in names])
+    out = capsys.readouterr().out
+    assert "…" not in out
+    assert "8x8" in out

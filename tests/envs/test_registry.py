@@ -28,7 +28,7 @@ def test_arguments_are_json_or_text():
     assert parse_env_args(words) == {
         "n": 8, "p": 0.5, "slow": True, "fast": False, "map_name": "8x8", "rows": [1, 2], "x": "NaN"
     }  # fmt: skip
-    with pytest.raises(ConfigError, match="'n=9' is not a new option"):
+    with pytest.raises(ConfigError, match="'n=9': n is given twice"):
         parse_env_args(("n=8", "n=9"))
 
 

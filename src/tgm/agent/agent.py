@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.advice import Adviser
+from tgm.agent.answers import first_of, outcome_of
 from tgm.agent.arguments import environment, number_of_steps, seed_number, settings
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
 from tgm.agent.filing import AgentFiles
@@ -141,6 +142,8 @@ class TGMAgent(GuidedLife, AgentFiles):
             self.interface = self.interface.named(feature_names, action_names)
         if isinstance(run_dir, str | Path):
             run_dir = open_recorder(self, Path(run_dir), self.n_steps + n_steps)
+        elif run_dir is not None and not hasattr(run_dir, "observed"):
+            raise ConfigError(f"run_dir is {run_dir!r:.100}; it must be the path of a directory")
         self._recorder = run_dir
         try:
             with progress(n_steps, progress_bar) as advance:
@@ -242,7 +245,7 @@ class TGMAgent(GuidedLife, AgentFiles):
                 )
             if guided is None:
                 answer = self.env.step(self.interface.actions.action(action))  # type: ignore[union-attr]
-                raw, raw_reward, terminated, truncated, _ = answer
+                raw, raw_reward, terminated, truncated = outcome_of(answer, where)
             else:
                 action, raw, raw_reward, terminated, truncated = guided
             observation, reward = self.interface.outcome(raw, raw_reward, where)
@@ -271,8 +274,8 @@ class TGMAgent(GuidedLife, AgentFiles):
         if guided is None:
             assert self.env is not None
             seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
-            raw, _ = self.env.reset(seed=int(seeds.generate_state(1)[0]))
-            observation = self.interface.observation(raw, where)
+            answer = self.env.reset(seed=int(seeds.generate_state(1)[0]))
+            observation = self.interface.observation(first_of(answer, where), where)
         else:
             observation = guided
         self._active = self._learner.active

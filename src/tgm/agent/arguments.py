@@ -48,6 +48,8 @@ def environment(env: object, env_kwargs: dict[str, Any] | None = None) -> gym.En
             return gym.make(env, **(env_kwargs or {}))
         except Exception as error:  # code of the environment, with the user's arguments
             reason = " ".join(f"{error}".split())
+            if isinstance(error, KeyError):  # its text is the bare key
+                reason = f"KeyError: {reason}"
             raise ConfigError(f"environment '{env}' cannot be made: {reason}") from error
     if env_kwargs:
         raise ConfigError("env_kwargs belong to an environment that is given by its id")

@@ -73,6 +73,8 @@ class AgentFiles(AgentQueries):
         path: str | Path,
         env: gym.Env[Any, Any] | str | None = None,
         config: TGMConfig | None = None,
+        *,
+        env_kwargs: dict[str, Any] | None = None,
         **changes: Any,
     ) -> Self:
         """An agent from a model file; without `env` it can act and explain, but not learn.
@@ -84,9 +86,10 @@ class AgentFiles(AgentQueries):
             env: the environment to live in from now on, or its id.
             config: settings for what comes, instead of the saved ones. Those that shape what was
                 learned stay: a RunError names them.
+            env_kwargs: arguments of an environment that is given by its id.
             changes: single settings to change, by their names: `exploration="greedy"`.
         """
-        return cls.load_with_notes(path, env, config, **changes)[0]
+        return cls.load_with_notes(path, env, config, env_kwargs=env_kwargs, **changes)[0]
 
     @classmethod
     def load_with_notes(
@@ -94,11 +97,13 @@ class AgentFiles(AgentQueries):
         path: str | Path,
         env: gym.Env[Any, Any] | str | None = None,
         config: TGMConfig | None = None,
+        *,
+        env_kwargs: dict[str, Any] | None = None,
         **changes: Any,
     ) -> tuple[Self, dict[str, Any]]:
         """The same, and the notes that `save` was given."""
         arrays, saved = read_model(Path(path))
-        env = None if env is None else environment(env)
+        env = environment(env, env_kwargs) if env is not None or env_kwargs else None
         try:
             facts = AgentMetadata.from_dict(saved)
             if env is not None:

@@ -74,11 +74,7 @@ class AgentQueries:
         points, is_batch = self.interface.observations(observation, "predict")
         if len(points) == 0:
             return self.interface.actions.actions(np.empty(0, dtype=np.intp)), state
-        contexts = _contexts(state, episode_start, len(points))
-        if contexts is None:
-            belief = self._learner.belief(points)
-        else:
-            belief = self._learner.filtered_beliefs(points, contexts)
+        belief = self._beliefs(points, state, episode_start, "predict")
         values = self._learner.values_of(points, belief)
         if deterministic:
             chosen = values.argmax(axis=1)
@@ -87,6 +83,15 @@ class AgentQueries:
         actions = self.interface.actions.actions(chosen)
         state = self._contexts_after(belief, chosen, points)
         return (actions if is_batch else actions[0]), state
+
+    def _beliefs(
+        self, points: FloatArray, state: Any, episode_start: Any, where: str
+    ) -> FloatArray:
+        """(n, n_states) given observations and what `predict` returned for those before."""
+        contexts = _contexts(state, episode_start, len(points), where)
+        if contexts is None:
+            return self._learner.belief(points)
+        return self._learner.filtered_beliefs(points, contexts)
 
     def _contexts_after(
         self, belief: FloatArray, actions: IntArray, points: FloatArray
@@ -101,20 +106,29 @@ class AgentQueries:
             contexts.append(Context(shares, action, tuple(point)))
         return contexts
 
-    def belief(self, observation: Any) -> FloatArray:
-        """(n_states,) probability of each state given one observation."""
-        checked = self.interface.observation(observation, "belief")
-        return np.asarray(self._learner.belief(checked[None])[0])
+    def belief(self, observation: Any, state: Any = None, episode_start: Any = None) -> FloatArray:
+        """(n_states,) probability of each state given one observation; `state` as in `predict`."""
+        checked = self.interface.observation(observation, "belief")[None]
+        return np.asarray(self._beliefs(checked, state, episode_start, "belief")[0])
 
-    def q_values(self, observation: Any) -> FloatArray:
+    def q_values(
+        self, observation: Any, state: Any = None, episode_start: Any = None
+    ) -> FloatArray:
         """(n_actions,) value of each action given one observation: the belief-weighted q."""
         checked = self.interface.observation(observation, "q_values")[None]
-        return np.asarray(self._learner.values_of(checked, self._learner.belief(checked))[0])
+        belief = self._beliefs(checked, state, episode_start, "q_values")
+        return np.asarray(self._learner.values_of(checked, belief)[0])
 
-    def explain(self, observation: Any) -> Explanation:
-        """Why the agent would act as it would; print it to read it in words."""
+    def explain(
+        self, observation: Any, state: Any = None, episode_start: Any = None
+    ) -> Explanation:
+        """Why `predict` would act as it would; print it to read it in words.
+
+        Where places look alike, give the `state` that `predict` returned for the observation
+        before.
+        """
         checked = self.interface.observation(observation, "explain")[None]
-        belief = np.asarray(self._learner.belief(checked)[0])
+        belief = np.asarray(self._beliefs(checked, state, episode_start, "explain")[0])
         values = np.asarray(self._learner.values_of(checked, belief[None])[0])
         expected_next, expected_end, tries = self._learner.outlook(belief)
         laws: dict[str, FloatArray] = {}
@@ -243,14 +257,14 @@ class AgentQueries:
         return self._learner
 
 
-def _contexts(state: Any, episode_start: Any, n: int) -> list[Context | None] | None:
+def _contexts(state: Any, episode_start: Any, n: int, where: str) -> list[Context | None] | None:
     """What came before each of n observations; None where nothing is known of it."""
     is_start = np.zeros(n, dtype=bool)
     if episode_start is not None:
         given = np.asarray(episode_start)
         if given.dtype.kind not in "biuf" or given.size not in (1, n):
             raise DataError(
-                f"predict: episode_start is {episode_start!r:.100} for {n} observations; it must "
+                f"{where}: episode_start is {episode_start!r:.100} for {n} observations; it must "
                 "be True or False for each of them"
             )
         is_start = np.broadcast_to(given.astype(bool).ravel(), (n,))
@@ -259,7 +273,7 @@ def _contexts(state: Any, episode_start: Any, n: int) -> list[Context | None] | 
     is_ours = isinstance(state, list) and all(isinstance(one, Context) for one in state)
     if not is_ours or len(state) != n:
         raise DataError(
-            f"predict: state is {state!r:.100} for {n} observations; it must be what predict "
+            f"{where}: state is {state!r:.100} for {n} observations; it must be what predict "
             "returned for the observations before, or None"
         )
     return [Context() if start else one for start, one in zip(is_start, state, strict=True)]

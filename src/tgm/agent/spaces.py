@@ -54,6 +54,11 @@ class Interface:
     def of(cls, env: gym.Env[Any, Any]) -> Interface:
         """The interface of an environment, or a SpaceError that names the space."""
         world = env.unwrapped
+        for name in ("observation_space", "action_space"):
+            if not isinstance(getattr(env, name, None), gym.Space):
+                raise SpaceError(
+                    f"the environment has no {name}; give it one of gymnasium.spaces in __init__"
+                )
         given_actions = getattr(world, "action_names", None)
         given_features = getattr(world, "feature_names", None)
         return cls.of_spaces(env.observation_space, env.action_space, given_actions, given_features)

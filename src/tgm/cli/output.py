@@ -76,7 +76,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         return
     table = Table()
     for head in heads:
-        table.add_column(Text(_cell(head)), justify="right")
+        table.add_column(Text(_cell(head)), justify="right", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(cell)) for cell in row))  # not markup: "[never, 7]" is no tag
     _write(table)

@@ -132,8 +132,11 @@ def parse_env_args(words: Sequence[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for word in words:
         name, sign, value = word.partition("=")
-        if not sign or not name.isidentifier() or name in _RESERVED or name in options:
-            raise ConfigError(f"--env-args: '{word}' is not a new option; wanted NAME=VALUE")
+        if name in options:
+            raise ConfigError(f"--env-args: '{word}': {name} is given twice")
+        if not sign or not name.isidentifier() or name in _RESERVED:
+            why = "cannot be given" if name in _RESERVED else "is no argument"
+            raise ConfigError(f"--env-args: '{word}' {why}; wanted NAME=VALUE")
         options[name] = value_of_word(value)
     return options
 
