@@ -271,3 +271,24 @@ def test_a_few_rows_that_alternate_are_two_states():
     model = tgm.TemporalMixture().fit([[0.0], [5.0]] * 10)
     assert model.n_states_ == 2
     assert model.transitions_[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda rng, points: np.ones((len(points), 1)),
+        lambda rng, points: np.full((len(points), 2), 7.0),
+        lambda rng, points: points,
+        lambda rng, points: points.sum(axis=1, keepdims=True),
+        lambda rng, points: rng.normal(size=(len(points), 2)),
+    ],
+    ids=["constant", "two constants", "the same again", "a sum", "noise"],
+)
+def test_columns_that_tell_nothing_hide_no_state(more):
+    rng = np.random.default_rng(0)
+    states = np.repeat([0, 1, 2, 1], 25).repeat(3)
+    points = np.array([[0, 0], [4, 0], [4, 4]])[states] + rng.normal(size=(300, 2))
+    points = np.c_[points, more(rng, points)]
+    model = tgm.TemporalMixture().fit(points)
+    assert model.n_states_ == 3
+    assert agreement(states, model.decode(points)) > 0.95

@@ -58,7 +58,7 @@ def exact_log_evidence(episodes, prior, n_states):
 def test_the_bound_is_below_the_evidence_of_all_paths_and_near_it(n_states):
     rng = np.random.default_rng(0)
     actions = rng.integers(0, 2, 9)
-    data = ChainData.of(episodes_of(two_clouds(rng, 9), [5, 4], actions, 2))
+    data = ChainData.of(episodes_of(two_clouds(rng, 9), [5, 4], actions, 2), blur=0.0)
     start = start_of(data, n_states, rng)
     fit = data.refine(PRIOR, start, start.emptied(), tolerance=1e-12)
     exact = exact_log_evidence(data.episodes, PRIOR, n_states)
