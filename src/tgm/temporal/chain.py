@@ -101,12 +101,15 @@ class ChainSums:
         )
 
     def take(self, states: IntArray) -> ChainSums:
-        """Some states, in the order given; what others have is dropped."""
+        """Some states, in the order given; what others have is dropped.
+
+        Arrays are laid out as those of a file, so that products with them have the same bits.
+        """
         return ChainSums(
             self.moments[states],
-            self.transitions[:, states][:, :, states],
+            np.ascontiguousarray(self.transitions[:, states][:, :, states]),
             self.starts[states],
-            self.tallies[:, :, states],
+            np.ascontiguousarray(self.tallies[:, :, states]),
         )
 
     def widened(self, n_more: int) -> ChainSums:
