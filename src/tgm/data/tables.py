@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def from_arrays(
 
 def from_frame(
     frame: Any,
-    obs: Sequence[str],
+    obs: Sequence[str] | str,
     action: str | None = None,
     episode: str | None = None,
     reward: str | None = None,
@@ -78,6 +79,7 @@ def from_frame(
         source: what it is called in messages.
         place: names a row.
     """
+    obs = [obs] if isinstance(obs, str) else obs
     known = [str(name) for name in (frame if isinstance(frame, dict) else frame.columns)]
     if not obs:
         raise ConfigError(f"{source}: name the columns of an observation; it has {_list(known)}")
@@ -106,7 +108,12 @@ def from_frame(
         column(terminated),
         lambda _: where,
         source,
-        (action or "actions", episode or "episode_ids", reward or "rewards"),
+        (
+            action or "actions",
+            episode or "episode_ids",
+            reward or "rewards",
+            terminated or "terminated",
+        ),
     )
 
 
@@ -119,7 +126,7 @@ def _checked(
     terminated: Any,
     places: Any,
     source: str,
-    called: tuple[str, str, str] = ("actions", "episode_ids", "rewards"),
+    called: tuple[str, str, str, str] = ("actions", "episode_ids", "rewards", "terminated"),
 ) -> Log:
     """A log of columns, each of which is checked here except the features."""
     place = places("observations")
@@ -132,7 +139,7 @@ def _checked(
         names,
         None if actions is None else labels(actions, called[0], places(called[0])),
         None if rewards is None else numbers(rewards, called[2], places(called[2])),
-        None if terminated is None else numbers(terminated, "terminated", places("terminated")),
+        None if terminated is None else numbers(terminated, called[3], places(called[3])),
         place,
         source,
     )
@@ -209,9 +216,14 @@ def _ends(terminated: Any, lengths: list[int]) -> list[Any]:
             f"terminated has {len(terminated)} episodes, and observations has {len(lengths)}"
         )
     rows: list[Any] = []
-    for one, length in zip(terminated, lengths, strict=True):
-        rows += [0.0] * (length - 1) + [float(np.any(np.asarray(one)))]
+    for index, (one, length) in enumerate(zip(terminated, lengths, strict=True)):
+        ends = numbers(one, "terminated", partial(_of_episode, index))
+        rows += [0.0] * (length - 1) + [float(np.any(ends > 0.0))]
     return rows
+
+
+def _of_episode(index: int, _: int) -> str:
+    return f"episode {index}"
 
 
 def _is_ragged(observations: Any) -> bool:
