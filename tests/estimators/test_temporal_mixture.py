@@ -224,6 +224,9 @@ def test_awkward_input_is_named():
         model.policy()
     with pytest.raises(ConfigError, match="n_steps is 0"):
         model.sample(0)
+    for gamma in (1.0, np.nan, "a", None):
+        with pytest.raises(ConfigError, match="gamma is"):
+            model.policy(gamma)
 
 
 @pytest.mark.parametrize(
