@@ -160,3 +160,20 @@ def test_a_merge_and_a_choice_of_states_keep_all_data():
     wide = sums.widened(2)
     np.testing.assert_allclose(wide.take(np.arange(3)).transitions, sums.transitions)
     assert dirichlet.mean(ChainBelief(PRIOR, wide).rows).sum(axis=-1) == pytest.approx(1.0)
+
+
+def test_blur_is_the_mean_over_what_may_have_been_there():
+    rng, blur = np.random.default_rng(4), 0.3
+    points, resp = rng.normal(size=(5, 2)), rng.dirichlet(np.ones(3), 5)
+    states = ChainBelief(PRIOR, start_of(ChainData.of(episodes_of(points)), 3, rng)).states
+    # Four points around each have its mean and the variance `blur` in every direction.
+    around = np.sqrt(2 * blur) * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    near = (points[:, None] + around).reshape(-1, 2)
+    blurry, sharp = ObservedRows(points, blur), ObservedRows(near)
+    expected = sharp.expected_log_densities(states).reshape(5, 4, 3).mean(axis=1)
+    np.testing.assert_allclose(blurry.expected_log_densities(states), expected, rtol=1e-12)
+    spread = np.tile(np.eye(2), (3, 1, 1))
+    ours = blurry.moments(resp, states.mean, spread)
+    theirs = sharp.moments(np.repeat(resp / 4, 4, axis=0), states.mean, spread)
+    np.testing.assert_allclose(ours.scatter, theirs.scatter, atol=1e-12)
+    np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-12)
