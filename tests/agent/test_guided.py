@@ -142,7 +142,7 @@ def test_what_is_observed_can_be_recorded(tmp_path: Path) -> None:
 )
 def test_names_that_do_not_fit_the_spaces_are_refused(names: dict[str, list[str]]) -> None:
     spaces = gym.spaces.Box(-1, 1, (1,)), gym.spaces.Discrete(2)
-    with pytest.raises(SpaceError, match="wanted . different names"):
+    with pytest.raises(SpaceError, match="different names, one for each"):
         tgm.TGMAgent.from_spaces(*spaces, seed=0, **names)
     agent = tgm.TGMAgent.from_spaces(*spaces, seed=0, action_names=["up", "down"])
     assert agent.interface.action_names == ("up", "down")

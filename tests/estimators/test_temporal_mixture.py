@@ -229,6 +229,20 @@ def test_awkward_input_is_named():
             model.policy(gamma)
 
 
+def test_features_come_in_the_order_of_the_fit(fitted):
+    _, points, _ = fitted
+    frame = pd.DataFrame(points, columns=["a", "b"])
+    model = tgm.TemporalMixture(4).fit(frame)
+    assert model.score(points) == model.score(frame)  # an array has no names
+    for other in (frame[["b", "a"]], frame.rename(columns={"a": "c"})):
+        with pytest.raises(DataError, match="the model was learned from a, b, in this order"):
+            model.decode(other)
+    with pytest.raises(DataError, match="episode 1 has the features 'b', 'a', and episode 0"):
+        model.decode([frame, frame[["b", "a"]]])
+    with pytest.raises(ConfigError, match="leave out actions"):
+        tgm.TemporalMixture().fit(tgm.data.from_arrays(points), actions=np.zeros(len(points)))
+
+
 @pytest.mark.parametrize(
     "points",
     [

@@ -34,6 +34,10 @@ def from_arrays(
             of episodes one value for each is enough.
     """
     if isinstance(observations, Log):
+        others = {"actions": actions, "episode_ids": episode_ids, "rewards": rewards}
+        for name, one in (others | {"terminated": terminated}).items():
+            if one is not None:
+                raise ConfigError(f"a Log holds the rest too; leave out {name}")
         return observations
     if _is_ragged(observations):
         if episode_ids is not None:
@@ -160,10 +164,14 @@ def _from_episodes(episodes: Any, actions: Any, rewards: Any, terminated: Any) -
     """A log of lists of episodes."""
     parts = [_matrix(one, f"episode {index}") for index, one in enumerate(episodes)]
     names = parts[0][1]
-    for index, (table, _) in enumerate(parts):
+    for index, (table, own) in enumerate(parts):
         if table.shape[1] != len(names):
             raise DataError(
                 f"episode {index} has {table.shape[1]} features, and episode 0 has {len(names)}"
+            )
+        if own != names:
+            raise DataError(
+                f"episode {index} has the features {_list(own)}, and episode 0 has {_list(names)}"
             )
         if not len(table):
             raise DataError(f"episode {index} has no rows; leave it out")
@@ -256,7 +264,12 @@ def _matrix(values: Any, source: str) -> tuple[np.ndarray[Any, Any], tuple[str, 
         given = given[:, None]
     if given.ndim != 2 or not given.shape[1]:
         raise DataError(f"{source} has shape {given.shape}; wanted (n_rows, n_features)")
-    return given, tuple(f"x{index}" for index in range(given.shape[1]))
+    return given, default_names(given.shape[1])
+
+
+def default_names(n_features: int) -> tuple[str, ...]:
+    """What the features of an array are called."""
+    return tuple(f"x{index}" for index in range(n_features))
 
 
 def _column(values: Any, name: str = "the column") -> Any:
