@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tgm
-from tgm.errors import ConfigError, DataError
+from tgm.errors import ConfigError, DataError, SpaceError
 from tgm.runs import Run
 
 
@@ -134,3 +134,15 @@ def test_what_is_observed_can_be_recorded(tmp_path: Path) -> None:
     run = Run.open(tmp_path / "run")
     assert run.status().state == "finished"
     assert run.agent().n_steps == 60
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"action_names": ["a"]}, {"action_names": ["a", "a"]}, {"feature_names": ["x", "y"]}],
+)
+def test_names_that_do_not_fit_the_spaces_are_refused(names: dict[str, list[str]]) -> None:
+    spaces = gym.spaces.Box(-1, 1, (1,)), gym.spaces.Discrete(2)
+    with pytest.raises(SpaceError, match="different names, one for each"):
+        tgm.TGMAgent.from_spaces(*spaces, seed=0, **names)
+    agent = tgm.TGMAgent.from_spaces(*spaces, seed=0, action_names=["up", "down"])
+    assert agent.interface.action_names == ("up", "down")

@@ -57,6 +57,27 @@ def test_truth_values_may_be_words(tmp_path):
     assert log.terminated.tolist() == [True, False]
 
 
+def test_a_truth_value_that_is_none_is_named_with_its_column(tmp_path):
+    (tmp_path / "log.csv").write_text("x,id,over\n1,1,yes\n")
+    with pytest.raises(DataError, match=r"row 1 \(line 2\), column 'over': 'yes'"):
+        read(tmp_path / "log.csv", obs=["x"], episode="id", terminated="over")
+    episodes = [np.zeros((2, 1)), np.ones((2, 1))]
+    log = from_arrays(episodes, terminated=["False", "True"])
+    assert log.terminated.tolist() == [False, True]
+    with pytest.raises(DataError, match="episode 1, column 'terminated': 'no'"):
+        from_arrays(episodes, terminated=[True, "no"])
+
+
+def test_one_column_may_stand_alone(tmp_path):
+    table = pl.DataFrame({"t": [3.0], "e": [4.0], "te": [5.0]})
+    table.write_csv(tmp_path / "log.csv")
+    table.write_parquet(tmp_path / "log.parquet")
+    for source in (table, table.lazy(), tmp_path / "log.csv", tmp_path / "log.parquet"):
+        assert read(source, obs="te").observations.tolist() == [[5.0]]
+    with pytest.raises(ConfigError, match="name the columns of an observation"):
+        read(tmp_path / "log.parquet", obs=None)
+
+
 def test_rows_of_an_episode_may_stand_apart():
     log = from_arrays([[1.0], [2.0], [3.0], [4.0]], episode_ids=["b", "a", "b", "a"])
     assert log.observations[:, 0].tolist() == [1.0, 3.0, 2.0, 4.0]
@@ -79,7 +100,8 @@ CSV = "x,y,a,id,r\n0.5,0,go,7,0\n1.5,1,stay,7,1\n"
         (CSV + "1,2,go,7,much\n", r"row 3 \(line 4\), column 'r': 'much'"),
         (CSV + "1,2,go\n", "line 4: 3 values, and the first line names 5 columns"),
         ("x,z\n1,2\n", "no column 'y'; it has 'x', 'z'"),
-        ("x,x\n1,2\n", "two columns are called 'x'"),
+        ("x,x\n1,2\n", "log.csv: two columns are called 'x'"),
+        (CSV + '1,2,"go,7,1\n1,2,go,7,1\n', "log.csv: cannot be read"),  # a quote stays open
         ("", "is empty"),
         ("x,y,a,id,r\n", "no rows"),
     ],

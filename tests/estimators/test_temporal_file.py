@@ -34,6 +34,19 @@ def test_what_is_saved_is_loaded_to_the_bit(model, tmp_path):
         tgm.TemporalMixture().save(tmp_path / "nothing")
 
 
+@pytest.mark.parametrize("acts", [False, True])
+def test_answers_of_a_loaded_model_have_the_same_bits(acts, tmp_path):
+    rng = np.random.default_rng(0)
+    points = np.array([[0, 0], [6, 0], [6, 6]])[np.repeat([0, 1, 2, 1], 25)]
+    points = points + rng.normal(size=(100, 2))
+    asked = (points, rng.integers(0, 2, 100)) if acts else (points,)
+    model = tgm.TemporalMixture().fit(*asked)
+    model.save(tmp_path / "model")
+    again = tgm.TemporalMixture.load(tmp_path / "model")
+    assert again.smooth(*asked).tobytes() == model.smooth(*asked).tobytes()
+    assert again.score(*asked) == model.score(*asked)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

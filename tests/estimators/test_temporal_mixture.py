@@ -224,6 +224,23 @@ def test_awkward_input_is_named():
         model.policy()
     with pytest.raises(ConfigError, match="n_steps is 0"):
         model.sample(0)
+    for gamma in (1.0, np.nan, "a", None):
+        with pytest.raises(ConfigError, match="gamma is"):
+            model.policy(gamma)
+
+
+def test_features_come_in_the_order_of_the_fit(fitted):
+    _, points, _ = fitted
+    frame = pd.DataFrame(points, columns=["a", "b"])
+    model = tgm.TemporalMixture(4).fit(frame)
+    assert model.score(points) == model.score(frame)  # an array has no names
+    for other in (frame[["b", "a"]], frame.rename(columns={"a": "c"})):
+        with pytest.raises(DataError, match="the model was learned from a, b, in this order"):
+            model.decode(other)
+    with pytest.raises(DataError, match="episode 1 has the features 'b', 'a', and episode 0"):
+        model.decode([frame, frame[["b", "a"]]])
+    with pytest.raises(ConfigError, match="leave out actions"):
+        tgm.TemporalMixture().fit(tgm.data.from_arrays(points), actions=np.zeros(len(points)))
 
 
 @pytest.mark.parametrize(
@@ -271,3 +288,24 @@ def test_a_few_rows_that_alternate_are_two_states():
     model = tgm.TemporalMixture().fit([[0.0], [5.0]] * 10)
     assert model.n_states_ == 2
     assert model.transitions_[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda rng, points: np.ones((len(points), 1)),
+        lambda rng, points: np.full((len(points), 2), 7.0),
+        lambda rng, points: points,
+        lambda rng, points: points.sum(axis=1, keepdims=True),
+        lambda rng, points: rng.normal(size=(len(points), 2)),
+    ],
+    ids=["constant", "two constants", "the same again", "a sum", "noise"],
+)
+def test_columns_that_tell_nothing_hide_no_state(more):
+    rng = np.random.default_rng(0)
+    states = np.repeat([0, 1, 2, 1], 25).repeat(3)
+    points = np.array([[0, 0], [4, 0], [4, 4]])[states] + rng.normal(size=(300, 2))
+    points = np.c_[points, more(rng, points)]
+    model = tgm.TemporalMixture().fit(points)
+    assert model.n_states_ == 3
+    assert agreement(states, model.decode(points)) > 0.95

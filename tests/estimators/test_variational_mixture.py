@@ -148,6 +148,21 @@ def test_infinite_and_huge_values_are_refused():
         tgm.VariationalMixture().fit([[0.0], [1e200]])
 
 
+def test_points_far_out_have_probabilities():
+    model = tgm.VariationalMixture().fit(clusters(2, 2, 100, seed=0)[0])
+    for far in (1e100, 1e200, -1e307):
+        shares = model.predict_proba([[far, far], [0.0, far]])
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+        assert np.isfinite(model.score_samples([[far, 0.0]])).all()
+
+
+@pytest.mark.parametrize("n_samples", [0, 2.5, "x", None, True])
+def test_samples_are_counted(n_samples):
+    model = tgm.VariationalMixture().fit(clusters(2, 2, 100, seed=0)[0])
+    with pytest.raises(tgm.errors.ConfigError, match="n_samples is"):
+        model.sample(n_samples)
+
+
 def test_samples_look_like_the_points():
     points, _ = clusters(3, 2, 1000, seed=7)
     model = tgm.VariationalMixture(random_state=1).fit(points)
@@ -255,6 +270,32 @@ def test_a_sample_of_large_data_is_searched_and_all_of_it_learned(monkeypatch):
 def test_what_cannot_be_read_is_named(tmp_path, make, message):
     with pytest.raises(tgm.errors.DataError, match=message):
         tgm.VariationalMixture().fit(make(tmp_path))
+
+
+def test_files_that_are_none_or_differ_are_named(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    for name in ("empty.npy", "empty.parquet"):
+        (tmp_path / name).write_bytes(b"")
+        with pytest.raises(tgm.errors.DataError, match=f"{name}: not readable"):
+            tgm.VariationalMixture().fit(tmp_path / name)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    parquet.write_table(pyarrow.table({"x": [1.0, 2.0], "y": [3.0, 4.0]}), folder / "1.parquet")
+    parquet.write_table(pyarrow.table({"z": [1.0, 2.0], "y": [3.0, 4.0]}), folder / "2.parquet")
+    with pytest.raises(tgm.errors.DataError, match=r"2.parquet: .*\"x\".* have \['x', 'y'\]"):
+        tgm.VariationalMixture().fit(folder)
+
+
+def test_columns_of_a_file_come_in_the_order_of_the_fit(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    points, _ = clusters(2, 2, 100, seed=0)
+    file = tmp_path / "p.parquet"
+    parquet.write_table(pyarrow.table({"xy": points[:, 0], "y": points[:, 1]}), file)
+    model = tgm.VariationalMixture().fit(file)
+    assert len(model.predict(ParquetPoints(file, columns=["xy", "y"]))) == 100
+    with pytest.raises(tgm.errors.DataError, match=r"fitted with \['xy', 'y'\], in this order"):
+        model.predict(ParquetPoints(file, columns=["y", "xy"]))
+    assert ParquetPoints(file, columns="xy").names == ("xy",)
 
 
 def test_columns_that_are_no_numbers_are_named(tmp_path):

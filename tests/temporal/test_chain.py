@@ -58,7 +58,7 @@ def exact_log_evidence(episodes, prior, n_states):
 def test_the_bound_is_below_the_evidence_of_all_paths_and_near_it(n_states):
     rng = np.random.default_rng(0)
     actions = rng.integers(0, 2, 9)
-    data = ChainData.of(episodes_of(two_clouds(rng, 9), [5, 4], actions, 2))
+    data = ChainData.of(episodes_of(two_clouds(rng, 9), [5, 4], actions, 2), blur=0.0)
     start = start_of(data, n_states, rng)
     fit = data.refine(PRIOR, start, start.emptied(), tolerance=1e-12)
     exact = exact_log_evidence(data.episodes, PRIOR, n_states)
@@ -160,3 +160,20 @@ def test_a_merge_and_a_choice_of_states_keep_all_data():
     wide = sums.widened(2)
     np.testing.assert_allclose(wide.take(np.arange(3)).transitions, sums.transitions)
     assert dirichlet.mean(ChainBelief(PRIOR, wide).rows).sum(axis=-1) == pytest.approx(1.0)
+
+
+def test_blur_is_the_mean_over_what_may_have_been_there():
+    rng, blur = np.random.default_rng(4), 0.3
+    points, resp = rng.normal(size=(5, 2)), rng.dirichlet(np.ones(3), 5)
+    states = ChainBelief(PRIOR, start_of(ChainData.of(episodes_of(points)), 3, rng)).states
+    # Four points around each have its mean and the variance `blur` in every direction.
+    around = np.sqrt(2 * blur) * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    near = (points[:, None] + around).reshape(-1, 2)
+    blurry, sharp = ObservedRows(points, blur), ObservedRows(near)
+    expected = sharp.expected_log_densities(states).reshape(5, 4, 3).mean(axis=1)
+    np.testing.assert_allclose(blurry.expected_log_densities(states), expected, rtol=1e-12)
+    spread = np.tile(np.eye(2), (3, 1, 1))
+    ours = blurry.moments(resp, states.mean, spread)
+    theirs = sharp.moments(np.repeat(resp / 4, 4, axis=0), states.mean, spread)
+    np.testing.assert_allclose(ours.scatter, theirs.scatter, atol=1e-12)
+    np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-12)

@@ -81,11 +81,10 @@ class GuidedLife:
             observation_space, action_space: as those of an environment.
             config: the settings; TGMConfig() if not given.
             seed: everything random follows from it; drawn from the system if not given.
-            action_names, feature_names: what a person calls them.
+            action_names, feature_names: what a person calls them, all different.
         """
-        interface = Interface.of_spaces(
-            observation_space, action_space, action_names, feature_names
-        )
+        interface = Interface.of_spaces(observation_space, action_space)
+        interface = interface.named(feature_names, action_names)
         agent = cls.__new__(cls)
         agent._set_up(None, interface, settings(config, {}), seed_number(seed))
         return agent

@@ -20,7 +20,7 @@ SUFFIXES = ".csv, .tsv, .parquet"
 
 def read(
     source: Any,
-    obs: Sequence[str] = (),
+    obs: Sequence[str] | str | None = (),
     action: str | None = None,
     episode: str | None = None,
     reward: str | None = None,
@@ -36,9 +36,11 @@ def read(
         action, episode, reward, terminated: names of the other columns; of Minari they are known.
     """
     named = (action, episode, reward, terminated)
+    obs = _names(obs)
     if hasattr(source, "iterate_episodes"):
         return _minari(source, obs, "the data set")
     if not isinstance(source, str | Path):
+        source = source.collect() if hasattr(source, "collect") else source  # a lazy frame
         if not isinstance(source, dict) and not hasattr(source, "columns"):
             raise ConfigError(
                 f"the source is {source!r:.60}; wanted a file, a frame, a dict of columns or a "
@@ -59,6 +61,11 @@ def read(
     raise DataError(f"{path}: files of this kind cannot be read; wanted {SUFFIXES}")
 
 
+def _names(obs: Sequence[str] | str | None) -> Sequence[str]:
+    """The names of columns, of which one may stand alone."""
+    return [obs] if isinstance(obs, str) else (obs or ())
+
+
 Named = tuple[str | None, str | None, str | None, str | None]
 
 
@@ -67,7 +74,7 @@ def _csv(path: Path, obs: Sequence[str], named: Named) -> Log:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-            lines = csv.reader(file, delimiter=delimiter)
+            lines = csv.reader(file, delimiter=delimiter, strict=True)
             head = [name.strip() for name in next(lines, [])]
             rows, line_of = [], []
             for row in lines:
@@ -84,7 +91,7 @@ def _csv(path: Path, obs: Sequence[str], named: Named) -> Log:
         raise DataError(f"{path}: cannot be read ({error})") from None
     if not head:
         raise DataError(f"{path}: is empty; the first line must name the columns")
-    columns = _named_columns(head, rows)
+    columns = _named_columns(head, rows, str(path))
     return from_frame(
         columns,
         obs,
@@ -94,11 +101,11 @@ def _csv(path: Path, obs: Sequence[str], named: Named) -> Log:
     )
 
 
-def _named_columns(head: list[str], rows: list[list[str]]) -> dict[str, Any]:
+def _named_columns(head: list[str], rows: list[list[str]], source: str) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for index, name in enumerate(head):
         if name in columns:
-            raise DataError(f"two columns are called {name!r}")
+            raise DataError(f"{source}: two columns are called {name!r}")
         columns[name] = np.array([row[index] for row in rows], dtype=object)
     return columns
 

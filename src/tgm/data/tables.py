@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,10 @@ def from_arrays(
             of episodes one value for each is enough.
     """
     if isinstance(observations, Log):
+        others = {"actions": actions, "episode_ids": episode_ids, "rewards": rewards}
+        for name, one in (others | {"terminated": terminated}).items():
+            if one is not None:
+                raise ConfigError(f"a Log holds the rest too; leave out {name}")
         return observations
     if _is_ragged(observations):
         if episode_ids is not None:
@@ -60,7 +65,7 @@ def from_arrays(
 
 def from_frame(
     frame: Any,
-    obs: Sequence[str],
+    obs: Sequence[str] | str,
     action: str | None = None,
     episode: str | None = None,
     reward: str | None = None,
@@ -78,6 +83,7 @@ def from_frame(
         source: what it is called in messages.
         place: names a row.
     """
+    obs = [obs] if isinstance(obs, str) else obs
     known = [str(name) for name in (frame if isinstance(frame, dict) else frame.columns)]
     if not obs:
         raise ConfigError(f"{source}: name the columns of an observation; it has {_list(known)}")
@@ -106,7 +112,12 @@ def from_frame(
         column(terminated),
         lambda _: where,
         source,
-        (action or "actions", episode or "episode_ids", reward or "rewards"),
+        (
+            action or "actions",
+            episode or "episode_ids",
+            reward or "rewards",
+            terminated or "terminated",
+        ),
     )
 
 
@@ -119,7 +130,7 @@ def _checked(
     terminated: Any,
     places: Any,
     source: str,
-    called: tuple[str, str, str] = ("actions", "episode_ids", "rewards"),
+    called: tuple[str, str, str, str] = ("actions", "episode_ids", "rewards", "terminated"),
 ) -> Log:
     """A log of columns, each of which is checked here except the features."""
     place = places("observations")
@@ -132,7 +143,7 @@ def _checked(
         names,
         None if actions is None else labels(actions, called[0], places(called[0])),
         None if rewards is None else numbers(rewards, called[2], places(called[2])),
-        None if terminated is None else numbers(terminated, "terminated", places("terminated")),
+        None if terminated is None else numbers(terminated, called[3], places(called[3])),
         place,
         source,
     )
@@ -153,10 +164,14 @@ def _from_episodes(episodes: Any, actions: Any, rewards: Any, terminated: Any) -
     """A log of lists of episodes."""
     parts = [_matrix(one, f"episode {index}") for index, one in enumerate(episodes)]
     names = parts[0][1]
-    for index, (table, _) in enumerate(parts):
+    for index, (table, own) in enumerate(parts):
         if table.shape[1] != len(names):
             raise DataError(
                 f"episode {index} has {table.shape[1]} features, and episode 0 has {len(names)}"
+            )
+        if own != names:
+            raise DataError(
+                f"episode {index} has the features {_list(own)}, and episode 0 has {_list(names)}"
             )
         if not len(table):
             raise DataError(f"episode {index} has no rows; leave it out")
@@ -209,9 +224,14 @@ def _ends(terminated: Any, lengths: list[int]) -> list[Any]:
             f"terminated has {len(terminated)} episodes, and observations has {len(lengths)}"
         )
     rows: list[Any] = []
-    for one, length in zip(terminated, lengths, strict=True):
-        rows += [0.0] * (length - 1) + [float(np.any(np.asarray(one)))]
+    for index, (one, length) in enumerate(zip(terminated, lengths, strict=True)):
+        ends = numbers(one, "terminated", partial(_of_episode, index))
+        rows += [0.0] * (length - 1) + [float(np.any(ends > 0.0))]
     return rows
+
+
+def _of_episode(index: int, _: int) -> str:
+    return f"episode {index}"
 
 
 def _is_ragged(observations: Any) -> bool:
@@ -244,7 +264,12 @@ def _matrix(values: Any, source: str) -> tuple[np.ndarray[Any, Any], tuple[str, 
         given = given[:, None]
     if given.ndim != 2 or not given.shape[1]:
         raise DataError(f"{source} has shape {given.shape}; wanted (n_rows, n_features)")
-    return given, tuple(f"x{index}" for index in range(given.shape[1]))
+    return given, default_names(given.shape[1])
+
+
+def default_names(n_features: int) -> tuple[str, ...]:
+    """What the features of an array are called."""
+    return tuple(f"x{index}" for index in range(n_features))
 
 
 def _column(values: Any, name: str = "the column") -> Any:

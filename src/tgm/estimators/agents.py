@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
-from tgm.agent.spaces import Interface
+from tgm.agent.spaces import MOST_NAMED, Interface
 from tgm.distributions import IntArray, Moments
 from tgm.errors import ConfigError, DataError
 from tgm.files.arrays import ArrayReader
@@ -31,12 +31,14 @@ def agent_of(
     config = TGMConfig() if config is None else config
     if env is None:
         names = [str(value) for value in world.action_values] or [ONE_ACTION]
+        features = list(world.feature_names)
+        can_be_named = len(set(features)) == len(features) <= MOST_NAMED
         agent = TGMAgent.from_spaces(
             *spaces_of(world),
             config,
             seed=seed,
             action_names=names,
-            feature_names=list(world.feature_names),
+            feature_names=features if can_be_named else None,
         )
         places = np.arange(world.n_actions)
     else:

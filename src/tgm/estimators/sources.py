@@ -6,7 +6,7 @@ caller adds in the order of the chunks: the result does not depend on who comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -75,7 +75,7 @@ class ParquetPoints:
     """
 
     path: str | Path
-    columns: Sequence[str] | None = None
+    columns: Sequence[str] | str | None = None
     rows: int = CHUNK_ROWS
 
     @cached_property
@@ -90,13 +90,17 @@ class ParquetPoints:
     def names(self) -> tuple[str, ...]:
         """The columns that are read."""
         parquet, types = _pyarrow()
-        schema = parquet.read_schema(self._files[0])
+        try:
+            schema = parquet.read_schema(self._files[0])
+        except (OSError, ValueError) as error:
+            raise DataError(f"{self._files[0]}: not readable as a Parquet file: {error}") from None
         numbers = [
             field.name
             for field in schema
             if types.is_integer(field.type) or types.is_floating(field.type)
         ]
-        wanted = list(self.columns) if self.columns is not None else numbers
+        columns = [self.columns] if isinstance(self.columns, str) else self.columns
+        wanted = list(columns) if columns is not None else numbers
         wrong = [name for name in wanted if name not in numbers]
         if wrong or not wanted:
             raise DataError(
@@ -115,11 +119,22 @@ class ParquetPoints:
         parquet, _ = _pyarrow()
         index = 0
         for file in self._files:
+            for chunk in self._chunks(parquet, file):
+                yield function(index, chunk)
+                index += 1
+
+    def _chunks(self, parquet: Any, file: Path) -> Iterator[FloatArray]:
+        try:
             with parquet.ParquetFile(file, pre_buffer=False) as reader:
                 for batch in reader.iter_batches(self.rows, columns=list(self.names)):
                     columns = [_as_floats(batch.column(name)) for name in self.names]
-                    yield function(index, np.stack(columns, axis=1))
-                    index += 1
+                    yield np.stack(columns, axis=1)
+        except KeyError as error:
+            raise DataError(
+                f"{file}: {error.args[0]}; the other files have {list(self.names)}"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise DataError(f"{file}: not readable as a Parquet file: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +236,7 @@ def _of_path(path: Path) -> Points:
     if path.suffix == ".npy":
         try:
             return ArrayPoints(np.load(path, mmap_mode="r"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, EOFError) as error:
             raise DataError(f"{path}: not readable as a .npy file: {error}") from None
     if path.suffix == ".parquet" or path.is_dir():
         return ParquetPoints(path)

@@ -191,7 +191,7 @@ class TemporalMixture:
             gamma: discount of a step, from 0 to below 1.
         """
         world = self._world
-        if not 0.0 <= gamma < 1.0:
+        if not (isinstance(gamma, int | float | np.number) and 0.0 <= gamma < 1.0):
             raise ConfigError(f"gamma is {gamma!r}; it must be from 0 to below 1")
         if not world.action_values or not world.has_rewards:
             raise ConfigError("a policy needs a log with actions and rewards: fit with both")

@@ -11,6 +11,7 @@ from tgm.distributions import FloatArray, IntArray
 from tgm.estimators.model import Model
 
 ROWS = 1 << 14  # at a time
+FARTHEST = 1e100  # deviations; what is farther off counts as there, so that squares are numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,8 @@ class Fitted:
         log_weights = np.log(self.model.weights)
         # The density of a feature that is missing is not part of it.
         units = np.where(np.isnan(points), 0.0, np.log(self.scale)).sum(axis=1, keepdims=True)
-        scaled = (points - self.centre) / self.scale
+        with np.errstate(over="ignore"):
+            scaled = np.clip((points - self.centre) / self.scale, -FARTHEST, FARTHEST)
         parts = [
             self.model.predictive.log_density(scaled[start : start + ROWS])
             for start in range(0, len(scaled), ROWS)

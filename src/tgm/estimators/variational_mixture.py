@@ -105,7 +105,8 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from one more batch (n_samples, n_features).
 
         The cost of a batch does not depend on how many there were before. The search for components
-        is repeated, in a bounded sample, whenever the number of points has doubled.
+        is repeated, in a bounded sample, whenever the number of points has doubled. Batches after
+        a `fit` start anew: of its points nothing is kept that could be added to.
         """
         first = not hasattr(self, "stream_")
         points = self._points(X, reset=first)
@@ -118,7 +119,7 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         assert stream.fitted is not None
         assert stream.course is not None
         self.fitted_ = stream.fitted
-        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+        self.n_iter_ = 1 + (0 if first else getattr(self, "n_iter_", 0))
         self.converged_ = stream.course.converged
         self.history_ = _as_dicts(stream.course, stream.fitted, stream.known)
         return self
@@ -146,8 +147,8 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
         """Points drawn from the predictive density, and their components."""
         check_is_fitted(self, "fitted_")
-        if n_samples < 1:
-            raise ConfigError(f"n_samples is {n_samples}; it must be at least 1")
+        if not _is_count(n_samples):
+            raise ConfigError(f"n_samples is {n_samples!r:.60}; it must be an integer above 0")
         state = check_random_state(self.random_state)
         rng = np.random.default_rng(int(state.randint(2**31 - 1)))
         return self._fitted().draw(int(n_samples), rng)
@@ -206,6 +207,12 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if source.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {source.n_features} features; the mixture has {self.n_features_in_}"
+            )
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and source.names is not None and [*known] != [*source.names]:
+            raise DataError(
+                f"the columns of X are {[*source.names]!r:.200}; the mixture was fitted with "
+                f"{[*known]!r:.200}, in this order"
             )
         yield from source.map(_Chunk(fitted, method))
 

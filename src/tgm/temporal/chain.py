@@ -18,11 +18,10 @@ from tgm.distributions import FloatArray, IntArray, Moments, NormalWishart, diri
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.episodes import Episodes
 from tgm.temporal.messages import Smoothed, smooth
-from tgm.temporal.rows import ObservedRows
+from tgm.temporal.rows import LEAST_VARIANCE, ObservedRows
 
 TRIES, REWARDED, REWARD, ENDS = range(4)
 N_TALLIES = 4
-LEAST_VARIANCE = 1e-6  # of a state, where features have unit variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +101,15 @@ class ChainSums:
         )
 
     def take(self, states: IntArray) -> ChainSums:
-        """Some states, in the order given; what others have is dropped."""
+        """Some states, in the order given; what others have is dropped.
+
+        Arrays are laid out as those of a file, so that products with them have the same bits.
+        """
         return ChainSums(
             self.moments[states],
-            self.transitions[:, states][:, :, states],
+            np.ascontiguousarray(self.transitions[:, states][:, :, states]),
             self.starts[states],
-            self.tallies[:, :, states],
+            np.ascontiguousarray(self.tallies[:, :, states]),
         )
 
     def widened(self, n_more: int) -> ChainSums:
@@ -238,9 +240,9 @@ class ChainData:
     episodes: Episodes
 
     @classmethod
-    def of(cls, episodes: Episodes) -> ChainData:
-        """The data of episodes."""
-        return cls(ObservedRows(episodes.points), episodes)
+    def of(cls, episodes: Episodes, blur: float = LEAST_VARIANCE) -> ChainData:
+        """The data of episodes, whose values are known up to a variance of `blur`."""
+        return cls(ObservedRows(episodes.points, blur), episodes)
 
     def refine(
         self,
@@ -276,11 +278,11 @@ class ChainData:
 def with_pooled_scale(prior: ChainPrior, sums: ChainSums) -> ChainPrior:
     """The prior with the covariance of states that the data shows: empirical Bayes.
 
-    Features have about unit variance; none is taken to be known better than LEAST_VARIANCE.
+    The sums hold the blur of the values, so that no direction is without variance.
     """
     n_features, weight = len(prior.mean), sums.moments.weight
     within = sums.moments.scatter.sum(axis=0) + prior.covariance * prior.dof
-    covariance = within / (weight.sum() + prior.dof) + LEAST_VARIANCE * np.eye(n_features)
+    covariance = within / (weight.sum() + prior.dof)
     whole = sums.moments.sum()
     total = whole.scatter / max(float(whole.weight), 1.0)
     # As many points as make the means spread as the data does.

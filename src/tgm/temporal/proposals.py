@@ -11,6 +11,7 @@ from tgm.distributions import BoolArray, Features, FloatArray, Moments, NormalWi
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.chain import N_TALLIES, ChainBelief, ChainFit, ChainPrior, ChainSums
 from tgm.temporal.episodes import Episodes
+from tgm.temporal.rows import LEAST_VARIANCE, blurred
 
 SWEEPS = 25  # of the mixture of two that proposes a split
 SETTLED = 0.01  # change of a share below which the mixture of two is found
@@ -126,6 +127,8 @@ class _Two:
         log_weight = dirichlet.expected_log(self.size) + nw.expected_log_density(
             self.states, points
         )
+        traces = self.states.dof * np.square(self.states.factor.whitening).sum(axis=(1, 2))
+        log_weight -= 0.5 * LEAST_VARIANCE * traces
         for side, count in zip((before, after), self.counts, strict=True):
             log_weight += side @ dirichlet.expected_log(count).T
         total = np.logaddexp(log_weight[:, 0], log_weight[:, 1])
@@ -169,7 +172,7 @@ class _Pair:
         for _ in range(SWEEPS):
             resp = np.stack([1.0 - share, share], axis=1) * weight[:, None]
             two = _Two(
-                nw.update(states, Moments.of_features(self.features, resp)),
+                nw.update(states, _moments(self.features, resp)),
                 1.0 + resp.sum(axis=0),
                 [row + resp.T @ side for side in (self.before, self.after)],
             )
@@ -185,13 +188,17 @@ class _Pair:
     def _alone(self) -> float:
         """ln evidence of one state."""
         prior, weight = self.prior, self.weight
-        moments = Moments.of_features(self.features, weight[:, None])
+        moments = _moments(self.features, weight[:, None])
         total = float(nw.log_evidence(prior.states(1), moments)[0])
         row = np.full(self.before.shape[1], prior.row)
         for side in (self.before, self.after):
             count = weight @ side
             total += float(dirichlet.log_normaliser(row + count) - dirichlet.log_normaliser(row))
         return total
+
+
+def _moments(features: Features, weights: FloatArray) -> Moments:
+    return blurred(Moments.of_features(features, weights), LEAST_VARIANCE)
 
 
 def merge_gains(belief: ChainBelief, sums: ChainSums, marginals: FloatArray) -> FloatArray:
@@ -280,7 +287,8 @@ def order_of(gains: FloatArray, least: float) -> list[tuple[int, int]]:
 def sums_of(episodes: Episodes, points: FloatArray, resp: FloatArray) -> ChainSums:
     """Sums of rows with given responsibilities, as if neighbouring rows were independent."""
     transitions = np.stack([resp[rows].T @ resp[rows + 1] for rows in episodes.steps])
-    moments, starts = Moments.of_points(points, resp), resp[episodes.starts].sum(axis=0)
+    moments = blurred(Moments.of_points(points, resp), LEAST_VARIANCE)
+    starts = resp[episodes.starts].sum(axis=0)
     tallies = np.zeros((N_TALLIES, episodes.n_actions, resp.shape[1]))
     return ChainSums(moments, transitions, starts, tallies)
 

@@ -12,6 +12,13 @@ from tgm.distributions.gaussian import squared_distances
 from tgm.distributions.normal_wishart import expected_log_density_at_mean
 
 LOG_2PI = float(np.log(2 * np.pi))
+LEAST_VARIANCE = 1e-6  # of a value, where features have unit variance; none is known better
+
+
+def blurred(moments: Moments, blur: float) -> Moments:
+    """The moments of points that lie around their values with variance `blur`."""
+    own = blur * moments.weight[..., None, None] * np.eye(moments.n_features)
+    return Moments(moments.weight, moments.mean, moments.scatter + own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +41,13 @@ class ObservedRows:
 
     Attributes:
         points: (n_rows, n_features), NaN where a value is missing.
+        blur: variance of what was observed around its value, the same of all features.
         patterns: rows with the same missing values together.
     """
 
-    def __init__(self, points: FloatArray) -> None:
+    def __init__(self, points: FloatArray, blur: float = 0.0) -> None:
         """Sort rows (n_rows, n_features)."""
-        self.points = points
+        self.points, self.blur = points, blur
         missing = np.isnan(points)
         kinds, kind_of = np.zeros((1, points.shape[1]), bool), np.zeros(len(points), np.intp)
         if missing.any():
@@ -55,16 +63,19 @@ class ObservedRows:
         """(n_rows, n_states) E[ln p(x | state)], with ln of the integral over missing values.
 
         The integral of exp E[ln N(x; mu, Lambda^-1)] over the missing part of x is a Gaussian in
-        the observed part, whose covariance is that of the inverse of E[Lambda].
+        the observed part, whose covariance is that of the inverse of E[Lambda]. Blur counts as the
+        mean over what may have been there: -blur tr(precision of the observed part) / 2.
         """
         covariance = states.inverse_scale / states.dof[:, None, None]
         at_mean = expected_log_density_at_mean(states)
         log_det = states.factor.log_det - states.n_features * np.log(states.dof)
         # The density of the Gaussian itself has -ln|covariance| / 2 in the place of this.
         excess = at_mean + 0.5 * (states.n_features * LOG_2PI + log_det)
-        return np.asarray(self.log_densities(states.mean, covariance) + excess)
+        return np.asarray(self.log_densities(states.mean, covariance, self.blur) + excess)
 
-    def log_densities(self, means: FloatArray, covariances: FloatArray) -> FloatArray:
+    def log_densities(
+        self, means: FloatArray, covariances: FloatArray, blur: float = 0.0
+    ) -> FloatArray:
         """(n_rows, n_states) ln N(x; mean, covariance) of the observed values."""
         result = np.zeros((len(self.points), len(means)))
         for pattern in self.patterns:
@@ -76,6 +87,8 @@ class ObservedRows:
             centred = means[:, seen] - pattern.features.centre
             squares = squared_distances(pattern.features.points, centred, factor.whitening)
             squares += factor.log_det + seen.sum() * LOG_2PI
+            if blur:
+                squares += blur * np.square(factor.whitening).sum(axis=(1, 2))
             result[pattern.rows] = -0.5 * squares
         return result
 
@@ -92,6 +105,7 @@ class ObservedRows:
             seen, weights = pattern.seen, resp[pattern.rows]
             if pattern.features is not None:
                 part = Moments.of_features(pattern.features, weights)
+                part = blurred(part, self.blur)
                 if not seen.all():
                     part = _completed(part, seen, means, covariances)
             else:

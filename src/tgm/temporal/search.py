@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from scipy.linalg import eigh
 
 from tgm.distributions import FloatArray
 from tgm.temporal.chain import ChainData, ChainFit, ChainPrior, ChainSums, with_pooled_scale
@@ -34,6 +35,8 @@ LEAST_WEIGHT = 1.0  # rows; a state with fewer is taken out
 MOST_ROUNDS = 30
 LEAST_GAIN = 2.0  # nats of a trial that is kept
 SAME_GAIN = 20.0  # the same if it has as many states as before
+MOST_RESCALINGS = 10  # of the prior, one after the other
+NARROWER = 3.0  # a prior that is that many times too wide in some direction is narrowed again
 SINGLES = 4  # proposals to try one by one in a round
 HOPELESS_SPLIT = -20.0  # nats: a split that is estimated below is not tried
 HOPELESS = -40.0  # nats: a merge that is estimated below is not tried
@@ -79,10 +82,19 @@ class Search:
         return self.data.rows.filled(fit.smoothed.marginals, belief.states.mean, belief.covariances)
 
     def _rescaled(self, fit: ChainFit) -> ChainFit:
-        """The same with the prior that its states suggest."""
-        sums = self.sums(fit)
-        prior = with_pooled_scale(fit.belief.prior, fit.earlier + sums)
-        return self.data.refine(prior, sums, fit.earlier, tolerance=ROUGH, most=ROUGH_SWEEPS)
+        """The same with the prior that its states suggest.
+
+        What the prior says counts as some points of its own. Where features do not vary, or go
+        together, it would be too wide after one step, and larger states would be better for that
+        reason alone.
+        """
+        for step in range(MOST_RESCALINGS):
+            sums = self.sums(fit)
+            prior = with_pooled_scale(fit.belief.prior, fit.earlier + sums)
+            if step and not _is_narrower(prior, fit.belief.prior):
+                break
+            fit = self.data.refine(prior, sums, fit.earlier, tolerance=ROUGH, most=ROUGH_SWEEPS)
+        return fit
 
     def _tried(self, fit: ChainFit, resp: FloatArray, earlier: ChainSums) -> ChainFit:
         """A model of the same prior that starts with given responsibilities."""
@@ -192,6 +204,12 @@ def _is_better(trial: ChainFit, fit: ChainFit) -> bool:
     """Whether the bound is higher, and not only because of the further sweeps of a trial."""
     least = LEAST_GAIN if trial.n_states != fit.n_states else SAME_GAIN
     return trial.bound > fit.bound + least
+
+
+def _is_narrower(prior: ChainPrior, than: ChainPrior) -> bool:
+    """Whether a state is much narrower in some direction by the one prior than by the other."""
+    ratios = eigh(than.covariance, prior.covariance, eigvals_only=True)
+    return bool(ratios[-1] > NARROWER)
 
 
 def _key(fit: ChainFit, state: int) -> tuple[object, ...]:

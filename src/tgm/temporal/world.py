@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tgm.data.log import NO_ACTION, Log
+from tgm.data.tables import default_names
 from tgm.distributions import FloatArray, IntArray, dirichlet
 from tgm.errors import DataError
 from tgm.temporal.chain import (
@@ -199,6 +200,12 @@ class World:
             raise DataError(
                 f"{log.source} has {log.n_features} features; the model was learned from "
                 f"{len(self.feature_names)}: {', '.join(self.feature_names)}"
+            )
+        wanted, given = self.feature_names, log.feature_names
+        if wanted != given and not {wanted, given} & {default_names(len(wanted))}:
+            raise DataError(
+                f"the features of {log.source} are {', '.join(given):.200}; the model was learned "
+                f"from {', '.join(wanted):.200}, in this order"
             )
         if bool(log.action_values) and not self.action_values:
             raise DataError(f"{log.source} has actions; the model was learned without")
