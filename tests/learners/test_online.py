@@ -691,7 +691,9 @@ def test_the_list_of_states_that_were_doubted_is_part_of_the_file():
 
 @pytest.mark.parametrize("bandwidth", [0.5, "auto"])
 @pytest.mark.parametrize("value", [0.0, 1e6])
-def test_places_that_all_look_the_same_are_told_apart_by_what_happens_there(bandwidth, value, tmp_path):
+def test_places_that_all_look_the_same_are_told_apart_by_what_happens_there(
+    bandwidth, value, tmp_path
+):
     env = Ring(4, lambda _: [value, value], 2, noise=0.0)
     agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=bandwidth), seed=0).learn(300)
     assert agent.n_states == 4

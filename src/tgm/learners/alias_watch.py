@@ -93,6 +93,8 @@ class AliasWatch:
             return
         before, outcome = self.history.newest.symbol, Outcome(symbol, reward, ended)
         self.history.add(action, outcome, event.point)
+        if self.history.is_long:
+            self.history.begin(symbol, event.point)
         self._n_steps += 1
         key = (before, action)
         if key not in self._newest:

@@ -76,6 +76,9 @@ class CloneLearner(CloneKnowledge):
         outcome = Outcome(symbol, reward, terminated)
         self.life.history.add(action, outcome, observation)
         self.life.observe(action, outcome)
+        if self.life.history.is_long:
+            self.life.history.begin(symbol, observation)
+            self.life.begin(symbol)
         return self._told(info, action)
 
     def _follow_names(self, info: StepInfo) -> None:

@@ -19,6 +19,9 @@ from tgm.transition.automaton import (
 )
 
 MOST_KEPT = 6000  # steps
+LONGEST = (
+    2000  # steps of an episode; one that goes on is kept in pieces, so that they can be let go of
+)
 MOST_NUMBERS = 3_000_000  # in all kept points together
 
 
@@ -43,6 +46,11 @@ class SymbolHistory:
     def newest(self) -> Outcome:
         """What was seen last."""
         return self.episodes[-1][-1].outcome
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the newest episode goes on for so long that another piece of it should begin."""
+        return len(self.episodes[-1]) > LONGEST and not self.newest.ended
 
     def begin(self, symbol: int, point: FloatArray) -> None:
         """An episode begins; the oldest ones are let go of, in whole, if there is no room."""

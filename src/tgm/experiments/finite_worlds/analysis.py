@@ -53,6 +53,8 @@ as one in the second.
 ## What misses its goal
 {misses}
 ## Not yet
+Places that look alike are in a study of their own: `python -m tgm.experiments.hidden_worlds`.
+
 Worlds that are not finite: CartPole, MountainCar, Acrobot, Pendulum and LunarLander have
 continuous states. The agent has no notion of a state that is a region of a continuum: nothing was
 measured there, and nothing is promised. Actions must be Discrete or MultiDiscrete, which those of
