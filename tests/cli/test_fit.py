@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 
 import numpy as np
 import pytest
@@ -90,9 +89,9 @@ def test_bad_input_is_one_line(flags, message, log, tmp_path, capsys):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_directory_that_exists_is_refused_first(log, tmp_path, capsys):
+def test_a_directory_that_exists_is_refused_first(log, tmp_path, capsys, monkeypatch):
     assert main(["fit", str(log), *FLAGS, "--out", str(tmp_path)]) == 2
     assert "exists already; name another directory with --out" in capsys.readouterr().err
-    os.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
     assert main(["fit", str(tmp_path / "nothing.csv"), "--obs", "x"]) == 2
     assert "nothing.csv: is no file" in capsys.readouterr().err
