@@ -42,7 +42,7 @@ def tell(agent: tgm.TGMAgent, heard: list[tuple[Any, ...]]) -> None:
 
 WORLDS = [
     ("tgm/Maze-v0", {"maze": "8"}, 150),
-    ("CliffWalking-v1", {}, 120),
+    ("FrozenLake-v1", {}, 120),
     ("CartPole-v1", {}, 70),
 ]
 
