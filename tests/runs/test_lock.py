@@ -213,8 +213,8 @@ for name in ("O_NOFOLLOW", "O_NONBLOCK", "fchmod", "register_at_fork", "getuid",
 import pkgutil, importlib, pathlib
 import tgm
 # May be missing.
-EXTRAS = "matplotlib", "plotly", "starlette", "uvicorn", "joblib", "tensorboard", "sklearn", "pandas"
-EXTRAS += "pyarrow", "bsuite", "dm_env", "stable_baselines3", "torch"
+EXTRAS = "matplotlib", "plotly", "starlette", "uvicorn", "joblib", "tensorboard", "sklearn"
+EXTRAS += "pandas", "pyarrow", "bsuite", "dm_env", "stable_baselines3", "torch"
 for module in pkgutil.walk_packages(tgm.__path__, "tgm."):
     if "__main__" in module.name or "baselines.deep" in module.name:
         continue
