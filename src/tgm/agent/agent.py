@@ -14,7 +14,6 @@ from tgm.agent.advice import Adviser
 from tgm.agent.answers import first_of, outcome_of
 from tgm.agent.arguments import environment, number_of_steps, seed_number, settings
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
-from tgm.agent.filing import AgentFiles
 from tgm.agent.guided import Guided, GuidedLife
 from tgm.agent.info import EpisodeInfo
 from tgm.agent.progress import Advance, progress
@@ -43,7 +42,7 @@ NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
-class TGMAgent(GuidedLife, AgentFiles):
+class TGMAgent(GuidedLife):
     """An agent that discovers the states of its world from its observations.
 
     Works in any Gymnasium environment of Box, Discrete, MultiDiscrete or MultiBinary observations,

@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.arguments import seed_number, settings
+from tgm.agent.filing import AgentFiles
 from tgm.agent.recording import Recorder, open_recorder
 from tgm.agent.spaces import Interface
 from tgm.config import TGMConfig
@@ -28,7 +29,7 @@ class Guided(NamedTuple):
     truncated: bool
 
 
-class GuidedLife:
+class GuidedLife(AgentFiles):
     """The part of TGMAgent in which somebody else chooses the actions.
 
     Attributes:
@@ -36,21 +37,9 @@ class GuidedLife:
         is_guided: whether the newest episode began with `start_episode`.
     """
 
-    interface: Interface
-    n_steps: int
-    n_episodes: int
     is_between_episodes: bool
     is_guided: bool
     _recorder: Recorder | None
-
-    def _set_up(
-        self,
-        env: gym.Env[Any, Any] | None,
-        interface: Interface,
-        config: TGMConfig,
-        seed: int | None,
-    ) -> None:
-        raise NotImplementedError
 
     def _live(self, n_steps: int, *, guided: Guided | None = None) -> None:
         raise NotImplementedError

@@ -63,7 +63,6 @@ class KindSearchLearner(OuterLearner):
         self._make_gaussian = make_gaussian
         n_features = len(is_categorical)
         self.is_over = bool(is_categorical.all())
-        self._is_watching = not self.is_over
         self._was_whole = np.ones(n_features, dtype=bool)  # features whose values all were
         self._events: list[Event] = []  # while it is not over
         # As it is believed now; before the first observation it does not matter.
@@ -75,7 +74,7 @@ class KindSearchLearner(OuterLearner):
             self._trial = FlowTrial(n_features, n_actions)
         # While it is watched whether places look alike.
         self._aliases = self._new_watch() if may_alias(config) else None
-        self._is_watching = self._is_watching or self._aliases is not None
+        self._is_watching = self._may_change()
 
     def _new_watch(self) -> AliasWatch:
         return AliasWatch(len(self._is_categorical), self._n_actions, self._config.gamma)
@@ -138,9 +137,14 @@ class KindSearchLearner(OuterLearner):
             info = self._told_apart(self._aliases, event, info)
         if self.is_over:
             self._events = []
-            self._is_watching = bool(self._refutable(is_exact).any()) or self._trial is not None
-            self._is_watching = self._is_watching or self._aliases is not None
+            self._is_watching = self._may_change()
         return info
+
+    def _may_change(self) -> bool:
+        """Whether observations may still decide what kind of world this is."""
+        if not self.is_over or self._trial is not None or self._aliases is not None:
+            return True
+        return bool(self._refutable(self.is_exact).any())
 
     def _told_apart(self, watch: AliasWatch, event: Event, info: StepInfo) -> StepInfo:
         """Watch whether places look alike; if clones have won, a learner of them takes over."""
@@ -269,9 +273,7 @@ class KindSearchLearner(OuterLearner):
         self.inner = self._made(self.is_exact)
         self.inner.restore(saved)
         self._restore_aliases(saved, self.inner)
-        self._is_watching = not self.is_over or bool(self._refutable(self.is_exact).any())
-        self._is_watching = self._is_watching or self._trial is not None
-        self._is_watching = self._is_watching or self._aliases is not None
+        self._is_watching = self._may_change()
 
     def _restore_aliases(self, saved: ArrayReader, inner: GaussianLearner | CodedLearner) -> None:
         """Take over whether places look alike, or the clones that have won."""

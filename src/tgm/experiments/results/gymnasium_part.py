@@ -23,7 +23,7 @@ INTRODUCTION = """\
 ## Gymnasium
 Environments that others wrote, with the defaults of `TGMConfig()`. DQN and PPO have RL Zoo's
 published settings where it has some, the defaults of their library elsewhere; their schedules are
-fitted to the steps given here. R-max and PSRL are told the true state, the range of rewards, and
+fitted to the steps given here. R-max and PSRL know the true state, the range of rewards, and
 R-max whether there is chance; its number of tries was chosen in slippery FrozenLake, with seeds
 that include those below, which favours it. Solved: the environment's own threshold, or within 5 %
 of the best return where it has none that can be reached; at that check and at every later one.
