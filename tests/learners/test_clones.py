@@ -7,6 +7,7 @@ import pytest
 import tgm
 from tgm.inspector.payload import summary
 from tgm.learners.clones import CloneLearner
+from tgm.memory import symbol_history
 from tgm.runs import Run, RunRecorder, resume
 
 
@@ -154,3 +155,32 @@ def test_a_run_is_recorded_and_resumed_to_the_bit(tmp_path):
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+class EndlessRing(gym.Env):
+    """Six places in a circle, of which one looks different; no episode ends."""
+
+    observation_space, action_space = gym.spaces.Discrete(2), gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = 0
+        return 1, {}
+
+    def step(self, action):
+        self.place = (self.place + (1 if action else -1)) % 6
+        return int(self.place == 0), float(self.place == 3), False, False, {}
+
+
+def test_without_an_end_episodes_are_kept_in_pieces_and_places_are_still_told_apart(monkeypatch):
+    monkeypatch.setattr(symbol_history, "LONGEST", 100)
+    agent = tgm.TGMAgent(EndlessRing(), seed=1).learn(90)
+    kind = agent._learner
+    watched = kind._aliases.history if kind._aliases is not None else kind.inner.life.history
+    assert len(watched.episodes) == 1
+    agent.learn(1410)
+    assert isinstance(kind.inner, CloneLearner)
+    history = kind.inner.life.history
+    assert max(len(episode) for episode in history.episodes) == 101
+    assert len(history.episodes) == 16  # of 100 steps each; the last has just begun
+    assert agent.n_states == 6
