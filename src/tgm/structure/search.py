@@ -73,7 +73,7 @@ class StructureSearch:
     # --- merging ----------------------------------------------------------------------------------
 
     def merge(self, one: int, other: int, n_steps: int) -> Revision | Refusal:
-        """Make the second state part of the first, if the evidence asks for it.
+        """Merge the second state into the first, if that raises the evidence.
 
         `n_steps` is the length of the run so far, by which the ages of states are measured.
         """
@@ -106,7 +106,7 @@ class StructureSearch:
     # --- splitting --------------------------------------------------------------------------------
 
     def split(self, state: int, n_steps: int) -> Revision | Refusal | None:
-        """Make two states of one, if the evidence asks for it; None if there is nothing to weigh.
+        """Split a state, if that raises the evidence; None if there is no way to split it.
 
         Kept steps are shared out one by one, by where they were seen. What is only in the counts
         is shared in one proportion, that of the means of both halves which gives its mean.
