@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import expit
 
 from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.moments import Moments
@@ -26,7 +27,6 @@ LEAST_SHARE_OF_HALF = 0.01  # probability of one half of a state; less is nothin
 GROWN = 1.15  # times its points at the last check, from which a state is checked again
 YOUNG = 4.0  # points below which a state is checked again with every point
 MERGE_NEEDS = 3.0  # nats: a wrong merge hides untried actions, a double state costs a few tries
-MOST_LOG_ODDS = 700.0  # beyond them one half is certain
 
 
 class StructureSearch:
@@ -154,7 +154,7 @@ class StructureSearch:
 
         def halves(point: FloatArray) -> Belief:
             odds = states.log_odds(first, second, point)
-            part = 1.0 / (1.0 + math.exp(min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, odds))))
+            part = float(expit(-odds))
             if min(part, 1.0 - part) < LEAST_SHARE_OF_HALF:
                 return [(child if part > 0.5 else state, 1.0)]
             return [(state, 1.0 - part), (child, part)]
