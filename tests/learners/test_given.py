@@ -16,7 +16,8 @@ AUTO = TGMConfig(bandwidth="auto")
 
 def world() -> GivenWorld:
     """Two states at (100, 0) and (105, 2); action 0 stays, action 1 leads to the other."""
-    points = np.random.default_rng(0).normal(0.0, 0.2, size=(2, 10, 2)) + [[[100, 0]], [[105, 2]]]
+    places = np.array([[[100.0, 0.0]], [[105.0, 2.0]]])
+    points = places + np.random.default_rng(0).normal(0.0, 0.2, size=(2, 10, 2))
     first, second = (Moments.of_points(one) for one in points)
     moments = Moments(
         np.stack([first.weight, second.weight]),
