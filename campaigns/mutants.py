@@ -3,7 +3,8 @@
 Run from the root of the repository: python -m campaigns.mutants [--n 500] [--seed 0] [--jobs 2]
 `--keep FILE` keeps what became of each mutant, one JSON object in a line; after new tests,
 `--only-from FILE` tries those again that survived there, and `--table FILE OTHER` prints what
-became of all of them. Mutants that are known to behave as the code does stand in
+became of all of them. A run that was stopped goes on with the same `--keep FILE`; `--maps FOLDER`
+keeps which tests run which line. Mutants that are known to behave as the code does stand in
 campaigns/mutants_excused.toml, each with its reason; they count as neither killed nor survived.
 """
 
@@ -53,6 +54,10 @@ class Outcome:
     stale: list[Key] = field(default_factory=list)
     cpu_seconds: float = 0.0  # of the trials
 
+    def add(self, mutant: Mutant, verdict: Verdict) -> None:
+        """One more mutant was tried."""
+        (self.killed if verdict.killed else self.survived).append((mutant, verdict))
+
     @property
     def share(self) -> float:
         """Of the mutants that were tried, those that were killed."""
@@ -82,18 +87,20 @@ def keep(path: Path, mutant: Mutant, verdict: Verdict) -> None:
         print(json.dumps({**entry, "by": verdict.by, "seconds": verdict.seconds}), file=file)
 
 
-def verdicts_in(paths: Sequence[Path]) -> dict[Key, bool]:
-    """Whether each mutant was killed, from the files of some runs; of two, the later one counts."""
+def verdicts_in(paths: Sequence[Path]) -> dict[Key, Verdict]:
+    """What became of each mutant, from the files of some runs; of two, the later one counts."""
     entries = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     return {
-        (entry["file"], entry["function"], entry["line"], entry["becomes"]): entry["killed"]
+        (entry["file"], entry["function"], entry["line"], entry["becomes"]): Verdict(
+            entry["killed"], entry["by"], entry["seconds"]
+        )
         for entry in entries
     }
 
 
 def survivors_in(*paths: Path) -> set[Key]:
     """The mutants that survived the runs that some files keep."""
-    return {key for key, is_killed in verdicts_in(paths).items() if not is_killed}
+    return {key for key, verdict in verdicts_in(paths).items() if not verdict.killed}
 
 
 def modules_of(root: Path, packages: Sequence[str]) -> dict[str, str]:
@@ -117,6 +124,7 @@ def run(
     only: str = "",
     again: set[Key] | None = None,
     kept: Path | None = None,
+    maps: Path | None = None,
     longest: float = LONGEST,
 ) -> Outcome:
     """Draw mutants and try them.
@@ -131,7 +139,8 @@ def run(
         excuses: the reason of each mutant that need not be killed.
         only: mutants whose path holds this.
         again: only these mutants, all of them.
-        kept: file to which what became of each is added.
+        kept: file to which what became of each is added; those in it are not tried again.
+        maps: folder that keeps which tests run which statements.
         longest: seconds of tests for one mutant.
     """
     excuses = excuses or {}
@@ -150,15 +159,19 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         root, *trees = (copy_tree(root, Path(folder) / str(number)) for number in range(n_jobs + 1))
         began = time.monotonic()
-        known = map_tests(root, trees, folders, list(sources))
+        known = map_tests(root, trees, folders, list(sources), maps)
         n_tests, seconds = len(known.seconds), time.monotonic() - began
         needed = sum(known.seconds.values())
         print(f"{n_tests} tests pass; they took {needed:.0f} s in {seconds:.0f} s", flush=True)
-        tried = [mutant for mutant in drawn if mutant.key not in excuses]
+        done = verdicts_in([kept]) if kept is not None and kept.exists() else {}
+        for mutant in drawn:
+            if mutant.key in done and mutant.key not in excuses:
+                outcome.add(mutant, done[mutant.key])
+        tried = [mutant for mutant in drawn if mutant.key not in {**excuses, **done}]
         before = cpu_seconds()
         trials = try_mutants(tried, known, root, trees, sources, longest)
         for number, (mutant, verdict) in enumerate(trials, start=1):
-            (outcome.killed if verdict.killed else outcome.survived).append((mutant, verdict))
+            outcome.add(mutant, verdict)
             if kept is not None:
                 keep(kept, mutant, verdict)
             if number % PROGRESS == 0:
@@ -212,8 +225,9 @@ def print_kept(paths: Sequence[Path], excuses: dict[Key, str]) -> int:
     """Print the table of runs that were kept, one after the other; the exit code."""
     verdicts = verdicts_in(paths)
     excused = [key for key in verdicts if key in excuses]
-    killed = [key for key, is_killed in verdicts.items() if is_killed and key not in excuses]
-    survived = [key for key, is_killed in verdicts.items() if not (is_killed or key in excuses)]
+    tried = [key for key in verdicts if key not in excuses]
+    killed = [key for key in tried if verdicts[key].killed]
+    survived = [key for key in tried if not verdicts[key].killed]
     for key in survived:
         print("{} {}\n  - {}\n  + {}".format(*key))
     print_table(*([path for path, *_ in keys] for keys in (killed, survived, excused)))
@@ -234,6 +248,7 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=LONGEST, help="of tests for one mutant")
     parser.add_argument("--keep", type=Path, help="file for what becomes of each mutant")
+    parser.add_argument("--maps", type=Path, help="folder that keeps which tests run which lines")
     parser.add_argument("--table", type=Path, nargs="+", help="files of --keep: only their table")
     asked = parser.parse_args()
     if asked.table:
@@ -252,6 +267,7 @@ def main() -> int:
         only=asked.only,
         again=survivors_in(*asked.only_from) if asked.only_from else None,
         kept=asked.keep,
+        maps=asked.maps,
         longest=asked.seconds,
     )
     return report(outcome)

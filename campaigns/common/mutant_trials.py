@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import compileall
 import contextlib
+import hashlib
 import importlib
 import math
 import os
@@ -124,24 +125,51 @@ def test_files(root: Path, folders: Iterable[str]) -> list[Path]:
 
 
 def map_tests(
-    root: Path, trees: Sequence[Path], folders: Sequence[str], modules: Sequence[str]
+    root: Path,
+    trees: Sequence[Path],
+    folders: Sequence[str],
+    modules: Sequence[str],
+    kept: Path | None = None,
 ) -> StatementMap:
-    """Run all tests once, with marks in the modules, a child for each file; then take them out."""
+    """Run all tests once, with marks in the modules, a child for each file; then take them out.
+
+    `kept` is a folder for what each file of tests has shown. It is not run again while itself and
+    the modules stay as they are.
+    """
     for tree in trees:
         places = mark_modules(tree, modules)
     files = [str(file.relative_to(root)) for file in test_files(root, folders)]
+    maps = {file: _kept_map(kept, root, file, modules) for file in files}
     whole = StatementMap()
-    jobs = [(file, partial(_map_file, file, places), math.inf) for file in files]
+    for kept_map in maps.values():
+        if kept_map is not None and kept_map.exists():
+            whole.update(StatementMap(*pickle.loads(kept_map.read_bytes())))
+    left = [file for file, path in maps.items() if path is None or not path.exists()]
+    jobs = [(file, partial(_map_file, file, places), math.inf) for file in left]
     for file, tree, code, _ in in_parallel(jobs, trees):
         if code not in (PASSED, NO_TESTS):
             printed = (tree / ".printed").read_text()
             raise RuntimeError(f"{file} fails without any mutant, exit code {code}:\n{printed}")
         whole.update(StatementMap(*pickle.loads((tree / ".map").read_bytes())))
+        kept_map = maps[file]
+        if kept_map is not None:
+            shutil.copy(tree / ".map", kept_map)
     for tree in trees:
         for module in modules:
             shutil.copy2(root / module, tree / module)
         compileall.compile_dir(tree / "src", quiet=2, force=True)
     return whole
+
+
+def _kept_map(kept: Path | None, root: Path, file: str, modules: Sequence[str]) -> Path | None:
+    """Where the map of a file of tests is kept, as long as it and the modules are the same."""
+    if kept is None:
+        return None
+    kept.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.blake2b(digest_size=16)
+    for name in (file, *modules):
+        digest.update((root / name).read_bytes())
+    return kept / f"{file.replace('/', '.')}.{digest.hexdigest()}"
 
 
 def _map_file(file: str, places: list[Place], tree: Path) -> int:

@@ -1,5 +1,7 @@
 """The campaign of mutants: which it makes, and what it says of those that no test notices."""
 
+import json
+
 import pytest
 from campaigns.common.code_mutants import mutants_of, sample
 from campaigns.common.statement_map import constants_at, users_of
@@ -170,6 +172,24 @@ def test_survivors_are_tried_again_after_a_new_test(toy, tmp_path, capsys):
     assert [mutant.after for mutant, _ in again.killed] == ["return n >= 1"]
     report(again)
     assert "| toy | 1 | 1 | 0 | 100.0% | 0 |" in capsys.readouterr().out
+
+
+def test_a_run_that_was_stopped_goes_on(toy, tmp_path, monkeypatch):
+    (toy / SHOP).write_text("def is_much(n):\n    return n > 1\n")
+    tests = "from tgm.toy.shop import is_much\n\n\ndef test_two_is():\n    assert is_much(2)\n"
+    (toy / "tests/toy/test_shop.py").write_text(tests)
+    kept, maps = tmp_path / "kept.jsonl", tmp_path / "maps"
+    whole = run(toy, ["toy"], ["tests/toy"], 10**6, kept=kept, maps=maps)
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(lines[:2]))
+    # The map is kept: no file of tests is run for it again.
+    monkeypatch.setattr("campaigns.common.mutant_trials._map_file", None)
+    again = run(toy, ["toy"], ["tests/toy"], 10**6, kept=kept, maps=maps)
+    names = [{key: json.loads(line)[key] for key in ("becomes", "killed")} for line in lines]
+    left = [json.loads(line) for line in kept.read_text().splitlines()[2:]]
+    assert [{key: one[key] for key in ("becomes", "killed")} for one in left] == names[2:]
+    for ours, theirs in ((whole.killed, again.killed), (whole.survived, again.survived)):
+        assert {mutant.key for mutant, _ in ours} == {mutant.key for mutant, _ in theirs}
 
 
 def test_a_mutant_that_never_ends_is_killed(toy, monkeypatch):

@@ -1,5 +1,7 @@
 """The belief in clones, against all paths through a small world."""
 
+import math
+
 import numpy as np
 import pytest
 from tests.oracles import belief_by_paths
@@ -7,7 +9,8 @@ from tests.oracles import belief_by_paths
 from tgm.learners.clone_tables import CloneTables
 from tgm.planning.clone_planner import ClonePlanner
 from tgm.structure.clone_model import FIRST, fold_episodes
-from tgm.transition.automaton import BEGIN, END, Happening, Outcome
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import BEGIN, END, Automaton, Happening, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
 
@@ -61,3 +64,82 @@ def test_what_was_never_tried_is_looked_for_and_clones_are_told_apart_by_a_word(
     assert planner.test(one, other) == (1, 0)
     first, second = planner.folding.by_symbol[0][0], planner.folding.by_symbol[1][0]
     assert planner.test(first, second) == (2, 0)
+
+
+# --- by hand --------------------------------------------------------------------------------------
+
+
+def seen(symbol: int, reward: float = 0.0) -> Outcome:
+    return Outcome(symbol, reward, False)
+
+
+DONE = Outcome(END, 5.0, True)
+
+
+def small(undecided: dict | None = None) -> ClonePlanner:
+    """1 (look 0) -0-> 2 or 3 (look 7); 2 ends by action 1; 3 goes back; 4 looks as 2 and 3 do."""
+    graph = Automaton()
+    graph.symbols += [0, 7, 7, 7, END]
+    graph.rows += [{} for _ in range(5)]
+    graph.rows[0][BEGIN] = {seen(0): [6, 1], seen(7): [2, 4]}
+    graph.rows[1][0] = {seen(7): [3, 2], seen(7, -1.0): [1, 3]}
+    graph.rows[2][1] = {DONE: [2, 5], seen(0): [1, 1]}
+    graph.rows[3][0] = {seen(0, 2.0): [4, 1]}
+    folding = Folding(graph, OutcomeBase(0.5))
+    for node in (1, 2, 3, 5):
+        folding.accept(node)
+    folding.undecided = undecided or {}
+    return ClonePlanner(folding, 2, 0.9)
+
+
+def test_tries_rewards_and_ends_are_sums():
+    tables = CloneTables(small())
+    assert tables.clones == [1, 2, 3]
+    assert tables.symbols.tolist() == [0, 7, 7]
+    assert tables.counts[0].tolist() == [[0, 3, 1], [0, 0, 0], [4, 0, 0]]
+    assert tables.counts[1].tolist() == [[0, 0, 0], [1, 2, 0], [0, 0, 0]]  # ends stay in place
+    assert tables.ends.tolist() == [[0, 0, 0], [0, 2, 0]]
+    assert tables.rewards.tolist() == [[-1.0, 0.0, 8.0], [0.0, 10.0, 0.0]]
+    assert tables.place(3) == 2
+    assert tables.place(5) is None  # the end
+
+
+def test_a_start_below_the_clones_is_shared_by_what_looks_the_same():
+    tables = CloneTables(small())
+    assert tables.starts.tolist() == [6.0, 1.0, 1.0]
+    assert tables.weight.tolist() == [11.0, 4.0, 2.0]  # how often each was reached
+    nats = {(0, BEGIN, seen(7)): [(math.log(3.0), 3), (0.0, 2)]}
+    assert CloneTables(small(nats)).starts.tolist() == pytest.approx([6.0, 0.5, 1.5])
+
+
+def test_episodes_begin_where_they_began_and_hardly_anywhere_else():
+    tables = CloneTables(small())
+    anywhere = tables.weight / tables.weight.sum()
+    wanted = (tables.starts + 0.02 * anywhere) / 8.02
+    np.testing.assert_allclose(tables.expected(None, None), wanted)
+    np.testing.assert_allclose(tables.expected(np.ones(3) / 3.0, None), wanted)
+
+
+def test_an_action_leads_where_it_has_led_if_the_episode_goes_on():
+    tables = CloneTables(small())
+    anywhere = tables.weight / tables.weight.sum()
+    first = (np.array([0.0, 3.0, 1.0]) + 0.02 * anywhere) / 4.02
+    np.testing.assert_allclose(tables.expected(np.array([1.0, 0.0, 0.0]), 0), first)
+    # Of three tries two have ended: the third led on.
+    second = (np.array([1.0, 0.0, 0.0]) + 0.02 * anywhere) / 1.02
+    np.testing.assert_allclose(tables.expected(np.array([0.0, 1.0, 0.0]), 1), second)
+    np.testing.assert_allclose(tables.expected(np.array([1.0, 0.0, 0.0]), 1), anywhere)
+    mixed = tables.expected(np.array([0.5, 0.5, 0.0]), 0)
+    np.testing.assert_allclose(mixed, 0.5 * first + 0.5 * anywhere)
+
+
+def test_what_is_seen_alone_is_weighed_by_how_often_clones_were_reached():
+    tables = CloneTables(small())
+    likelihood = tables.likelihood(np.array([[0.2, 0.8], [1.0, 0.0]]), np.array([0, 7]))
+    assert likelihood.tolist() == [[0.2, 0.8, 0.8], [1.0, 0.0, 0.0]]
+    weights = tables.weight * likelihood[0]
+    np.testing.assert_allclose(tables.looked(likelihood)[0], weights / weights.sum())
+    np.testing.assert_allclose(tables.looked(likelihood)[1], [1.0, 0.0, 0.0], atol=1e-9)
+    unknown = tables.likelihood(np.array([[1.0]]), np.array([3]))  # nothing looks like that
+    assert unknown.tolist() == [[0.0, 0.0, 0.0]]
+    np.testing.assert_allclose(tables.looked(unknown)[0], tables.weight / tables.weight.sum())

@@ -70,8 +70,9 @@ def with_other_axes(point, rng):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_shape_of_the_noise_is_learned_where_neighbours_overlap(seed):
-    agent = tgm.TGMAgent(Seen(with_other_axes, 2), AUTO, seed=seed).learn(2500)
-    assert len(CELLS) - 1 <= agent.n_states <= len(CELLS) + 1
+    cells = load_maze("25").cells
+    agent = tgm.TGMAgent(Seen(with_other_axes, 2, "25"), AUTO, seed=seed).learn(700)
+    assert len(cells) - 1 <= agent.n_states <= len(cells) + 1
     learned = np.sqrt(np.diag(agent.learner.world.states.prior_covariance))
     np.testing.assert_allclose(learned, (0.3, 0.02), rtol=0.25)
 
@@ -186,27 +187,52 @@ def test_a_feature_that_was_left_out_and_begins_to_move_is_taken_up(moves_at, se
     assert learner.is_over == (seen_by > WATCHED)
 
 
-@pytest.mark.parametrize("n_steps", [10, 40, 100, 300])
-@pytest.mark.parametrize(
-    ("look", "n_features"),
-    [(with_noise, 6), (as_codes, 16), (with_other_axes, 2)],
+SAVED_AFTER = (10, 40, 100, 300)  # steps
+GOES_ON = 150  # steps after each save
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(with_noise, 6), (as_codes, 16), (with_other_axes, 2)],
     ids=["distractors", "codes", "axes"],
 )
-def test_the_search_goes_on_to_the_bit_after_a_file(look, n_features, n_steps, tmp_path):
-    env = Seen(look, n_features)
-    agent = tgm.TGMAgent(env, AUTO, seed=2).learn(n_steps)
-    while not agent.is_between_episodes:
+def lived(request, tmp_path_factory):
+    """One life: files at the first ends of episodes after some steps, and what is known later."""
+    env, folder = Seen(*request.param), tmp_path_factory.mktemp("life")
+    agent, files, known = tgm.TGMAgent(env, AUTO, seed=2), {}, {}
+    while len(known) < len(SAVED_AFTER):
         agent.learn(1)
-    agent.save(tmp_path / "agent.tgm")
-    other = Seen(look, n_features)
-    other._rng.bit_generator.state = env._rng.bit_generator.state
-    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", other)
-    agent.learn(150)
-    copy.learn(150)
-    ours, theirs = agent.learner.to_arrays(), copy.learner.to_arrays()
+        due = [n for n in SAVED_AFTER if n <= agent.n_steps and n not in files]
+        if due and agent.is_between_episodes:
+            agent.save(folder / f"{due[0]}.tgm")
+            files[due[0]] = folder / f"{due[0]}.tgm", env._rng.bit_generator.state, agent.n_steps
+        for n, (_, _, saved_at) in files.items():
+            if n not in known and agent.n_steps == saved_at + GOES_ON:
+                known[n] = {k: array.copy() for k, array in agent.learner.to_arrays().items()}
+    return request.param, files, known
+
+
+@pytest.mark.parametrize("n_steps", SAVED_AFTER)
+def test_the_search_goes_on_to_the_bit_after_a_file(lived, n_steps):
+    looks, files, known = lived
+    path, noise, saved_at = files[n_steps]
+    env = Seen(*looks)
+    env._rng.bit_generator.state = noise
+    copy = tgm.TGMAgent.load(path, env)
+    assert copy.n_steps == saved_at
+    copy.learn(GOES_ON)
+    ours, theirs = known[n_steps], copy.learner.to_arrays()
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """The arrays and facts of an agent that is still searching."""
+    path = tmp_path_factory.mktemp("model") / "agent.tgm"
+    tgm.TGMAgent(Seen(with_noise, 6), AUTO, seed=2).learn(100).save(path)
+    return read_model(path)
 
 
 @pytest.mark.parametrize(
@@ -230,10 +256,8 @@ def test_the_search_goes_on_to_the_bit_after_a_file(look, n_features, n_steps, t
         ("learner.coordinates.origin", lambda array: np.concatenate([array, array])),
     ],
 )
-def test_files_are_checked(name, change, tmp_path):
-    path = tmp_path / "agent.tgm"
-    tgm.TGMAgent(Seen(with_noise, 6), AUTO, seed=2).learn(100).save(path)
-    arrays, facts = read_model(path)
+def test_files_are_checked(model, name, change, tmp_path):
+    path, (arrays, facts) = tmp_path / "agent.tgm", model
     assert arrays[name].size
     write_model(path, arrays | {name: change(arrays[name])}, facts)
     with pytest.raises(RunError, match="agent"):

@@ -112,3 +112,51 @@ def test_episodes_that_do_not_begin_are_refused():
     arrays["action"] = np.array([0])
     with pytest.raises(DataError, match="begin"):
         episodes_from_arrays(ArrayReader(arrays), 2)
+
+
+def test_places_add_up_and_none_makes_an_outcome_known():
+    base = OutcomeBase(0.5)
+    base.add(KIND, ONE, 2)
+    assert base.log_probability(KIND, ONE) == pytest.approx(math.log(2.5 / 3.0))
+    base.add(KIND, ONE)
+    assert base.log_probability(KIND, ONE) == pytest.approx(math.log(3.5 / 4.0))
+    base.add(KIND, OTHER, 0)  # it happens, at a place that is undecided
+    assert base.counts[KIND] == {ONE: 3, OTHER: 0}
+    assert base.log_probability(KIND, ONE) == pytest.approx(math.log(3.5 / 4.5))
+    base.add(KIND, ONE, 0)
+    assert base.counts[KIND] == {ONE: 3, OTHER: 0}
+    base.add_row(KIND, row_of(ONE, ONE, OTHER))
+    assert base.counts[KIND] == {ONE: 4, OTHER: 1}
+    assert base.log_probability(KIND, OTHER) == pytest.approx(math.log(1.5 / 6.5))
+
+
+def test_the_same_counts_with_another_strength():
+    base = some_base()
+    weaker = base.with_strength(0.1)
+    assert weaker.log_probability(KIND, ONE) == pytest.approx(math.log(3.1 / 4.3))
+    assert base.log_probability(KIND, ONE) == pytest.approx(math.log(3.5 / 5.5))
+    assert weaker.counts is base.counts
+
+
+# --- the graph of nodes ---------------------------------------------------------------------------
+
+
+def test_a_copy_of_an_automaton_is_independent():
+    tree = Automaton.of([[Happening(BEGIN, ONE), Happening(0, OTHER)]])
+    copy = tree.copy()
+    assert copy.advance(1, 0, OTHER) == 2
+    assert copy.advance(1, 0, REWARDED) == 3
+    assert copy.advance(0, BEGIN, ONE) == 1
+    assert tree.symbols == [-2, 1, 2]
+    assert copy.symbols == [-2, 1, 2, END]
+    assert tree.rows == [{BEGIN: {ONE: [1, 1]}}, {0: {OTHER: [1, 2]}}, {}]
+    assert copy.rows[0] == {BEGIN: {ONE: [2, 1]}}
+    assert copy.rows[1] == {0: {OTHER: [2, 2], REWARDED: [1, 3]}}
+
+
+def test_what_can_be_reached():
+    tree = Automaton.of([[Happening(BEGIN, ONE), Happening(0, OTHER), Happening(1, REWARDED)]])
+    tree.rows[2][0] = {ONE: [1, 1]}  # and back
+    assert tree.reachable([0]) == [0, 1, 2, 3]
+    assert tree.reachable([2]) == [2, 3, 1]
+    assert tree.reachable([3, 1]) == [3, 1, 2]

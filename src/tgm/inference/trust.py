@@ -12,8 +12,8 @@ from tgm.world_model import WorldModel
 def trust_in_exact_rows(world: WorldModel, n_slots: int) -> FloatArray:
     """(n_slots, n_actions) the same where states are exact, so that no step was misread.
 
-    Without limit as long as no row of the world was seen to lead to two places: where there is no
-    chance, one try says all.
+    Infinite as long as no row of the world has led to two places: in a world without chance one
+    try of a row is enough.
     """
     transitions = world.transitions
     if any(len(row) > 1 for (state, _), row in transitions.rows.items() if state != START):

@@ -1,8 +1,8 @@
-"""Do places look alike? Watches whether what happens depends on more than what is seen.
+"""Do places look alike? Tests whether outcomes depend on more than the newest observation.
 
-The ordinary learner goes on as if nothing were watched. Only where an action had two outcomes at
-the same symbol, and what came before tells them apart better than chance and change do, are
-episodes folded; clones win if the evidence of all kept episodes is for them.
+The watch does not change the ordinary learner. Episodes are folded only if an action had two
+outcomes at the same symbol, and the history before it predicts them better than chance or a change
+of the world. Clones win if they explain all kept episodes better than one state for each symbol.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tgm.structure.clone_model import gain_of_clones
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
-QUIET = 500  # steps in which every row did the same as before: then nothing looks alike
+QUIET = 500  # steps in which every row did the same as before: then no places look alike
 LONGEST = 20_000  # steps after which one state for each symbol has won
 FIRST_LOOK = 24  # steps
 GROWTH = 1.2  # times the steps of the last look, until the next one,
@@ -35,7 +35,7 @@ FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are
 HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
 IDLE = 1.5  # times the step of the last gain, or of the last action that was new somewhere,
-LEAST_IDLE = 100  # and steps: after that nothing is expected from one state per symbol
+LEAST_IDLE = 100  # and steps more: then one state per symbol finds nothing new
 RECENT = 1000  # newest points;
 CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread,
 MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
@@ -108,7 +108,7 @@ class AliasWatch:
         self.is_over = is_quiet or is_long
 
     def won(self, learner: Reader) -> CloneLife | None:
-        """What has learned clones from the episodes, if they have won; None if not."""
+        """The clones that were learned from the episodes, if they have won; None if not."""
         if not self._is_surprised or self._n_steps < self._look_at:
             return None
         growth = GROWTH if self._n_steps < QUIET else LATE_GROWTH
@@ -124,22 +124,22 @@ class AliasWatch:
         return None
 
     def _reads_clearly(self, learner: Reader) -> bool:
-        """Whether symbols are hardly ever misread: that would look like places that look alike."""
+        """Whether symbols are certain; misread ones would be taken for places that look alike."""
         shares = learner.belief(self.history.recent_points(RECENT)).max(axis=1)
         return bool((shares < CLEAR).mean() < MOST_UNCLEAR)
 
     def _is_for(self, life: CloneLife) -> bool:
-        """Whether the evidence is for clones, or one state per symbol leads nowhere."""
+        """Whether the evidence is for clones, or one state per symbol finds nothing new."""
         gain = gain_of_clones(life.folding, self.history.episodes)
-        # Where history says much, it may take many episodes to pay for all that it tells apart.
+        # Where history predicts much better, clones may need many episodes to pay for themselves.
         has_lost = gain < min(LOST, -PROMISE * self._worth) and self._n_steps >= QUIET
         self.is_over = has_lost and not self._is_stuck
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
-        """Whether history tells outcomes apart, or one state per symbol leads nowhere.
+        """Whether history predicts outcomes, or one state per symbol finds nothing new.
 
-        Where it was tried in vain, more is wanted the next time.
+        After each fold the nats that the next one needs grow.
         """
         worth, n_rows = gain_of_history(self.history.episodes)
         self._worth = worth

@@ -1,6 +1,6 @@
-"""Habits of an agent in a world whose places look alike: what it repeats, and when it wanders.
+"""Repeated paths and walks at random, in a world whose places look alike.
 
-Repetition refutes chance: what comes again after the same actions was no accident.
+A repetition tests chance: a random outcome differs when the same actions are done again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from tgm.files.arrays import ANY, ArrayReader, Arrays, number
 from tgm.transition.automaton import Outcome
 
-MOST_FAILURES = 2  # repetitions with another return, after which a path is no longer repeated
+MOST_FAILURES = 2  # repetitions with another return, after which a path is not repeated again
 CONFIRMED = 2  # repetitions with the same return: then parts of it are left out
 REPEATS = 0.8  # share of episodes that repeat a path
 KEEPS_GOING = 0.6  # probability that a walk goes on with the same action
@@ -86,7 +86,7 @@ class Habits:
         return self._script.pop(0) if self._script else None
 
     def _chosen_script(self, rng: np.random.Generator) -> list[int]:
-        """The best path, and once it is confirmed a shorter one: what can be left out?"""
+        """The actions of the best path; once it is confirmed, some are left out first."""
         best = self._best
         may_repeat = self.sees_chance and self._n_failed < MOST_FAILURES and len(best) > 0
         if not may_repeat or rng.random() >= REPEATS:

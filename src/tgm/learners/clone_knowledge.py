@@ -1,4 +1,4 @@
-"""What clones know, in the words of the public interface: it is read, never changed."""
+"""Answers to the questions of the public interface, from clones; answering changes nothing."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class CloneKnowledge:
         self.inner, self.life = inner, life
         self._names: dict[tuple[int, int], int] = {}  # by symbol, and which of its clones
         self._tables: CloneTables | None = None
-        self._tables_of = (-1, -1)  # version and steps that they are of
+        self._tables_of = (-1, -1)  # version and steps at which they were made
         self._ids: dict[int, int] = {}  # name by clone
-        self._ids_of = -1  # revision that they are of
+        self._ids_of = -1  # revision at which they were made
 
     @property
     def world(self) -> WorldModel:
@@ -193,7 +193,7 @@ class CloneKnowledge:
         return np.asarray(belief @ self.tables.values)
 
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
-        """(n, n_actions) greedy values: a belief says all that an observation does."""
+        """(n, n_actions) greedy values, which depend on the belief alone."""
         return self.action_values(belief)
 
     def greedy_values(self) -> FloatArray:

@@ -21,8 +21,8 @@ from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
 from tgm.transition.automaton import BEGIN, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
-SURE = 1.0  # nats by which a tail below the clones is one of them: then all is settled
-LONG_TAIL = 10  # steps after which it is settled anyway
+SURE = 1.0  # nats by which one clone explains a tail better than any other: then it is settled
+LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 GROWTH = 1.25  # times the steps at the last folding, until all is folded again if rows look random
 OTHER_STRENGTH = 1.5  # times the steps at which the strength of the base was chosen
@@ -36,7 +36,7 @@ class CloneLife:
         history: the kept episodes; the newest goes on.
         folding: clones, and what is undecided.
         track: where the newest episode is.
-        habits: what is repeated, and walks at random.
+        habits: the path that is repeated, and walks at random.
         n_steps: so far.
         version: changes whenever the folding does.
         revision: changes whenever clones are accepted or folded.
@@ -56,7 +56,7 @@ class CloneLife:
     # --- learning ---------------------------------------------------------------------------------
 
     def recall(self, *, is_trial: bool = False) -> bool:
-        """Learn from all episodes of the history; see `fold_again`."""
+        """Learn from all kept episodes; returns what `fold_again` does."""
         self.habits = Habits()
         for episode in self.history.episodes:
             self.habits.begin()
@@ -111,7 +111,7 @@ class CloneLife:
         return self.n_steps >= self.folded_at + PAUSE * self.history.n_steps
 
     def _is_told(self, outcome: Outcome) -> bool:
-        """Whether it is time to say where the tail below the clones began."""
+        """Whether to decide now which clones the newest undecided steps went between."""
         below = self.track.below or {}
         is_long = self.track.length % LONG_TAIL == LONG_TAIL - 1
         return outcome.ended or len(below) <= 1 or is_long or self.track.is_clear(SURE)
@@ -160,7 +160,7 @@ class CloneLife:
     # --- acting -----------------------------------------------------------------------------------
 
     def choose(self, rng: np.random.Generator) -> int:
-        """Tell apart, try what is unknown, walk about if there is nothing; else be greedy."""
+        """Tell clones apart, try unknown actions, walk at random now and then; else be greedy."""
         habits, track = self.habits, self.track
         repeated = habits.repeated(rng)
         if repeated is not None:
@@ -200,7 +200,7 @@ class CloneLife:
     # --- files ------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
-        """All that matters between two episodes; the history is somebody else's."""
+        """All that matters between two episodes, without the history: its owner saves it."""
         return {
             "counts": np.array([
                 self.n_steps, self.version, self.revision, self.folded_at, self.strength_at

@@ -1,4 +1,4 @@
-"""What a folding knows, as numbers: clones, where their actions lead, and the belief in them."""
+"""A folding as arrays: clones, where their actions lead, and the belief in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tgm.planning.clone_planner import ClonePlanner
 from tgm.transition.automaton import BEGIN, END, ROOT, Row
 
 UNKNOWN_WAY = 0.02  # tries that "it may lead to any clone" is worth in a row
-NEVER = 1e-12  # share of a clone that nothing speaks for
+NEVER = 1e-12  # least likelihood of a clone: its logarithm is finite
 
 
 class CloneTables:
@@ -97,7 +97,7 @@ class CloneTables:
             return np.asarray((reached + UNKNOWN_WAY * anywhere) / (tries + UNKNOWN_WAY))
         rows = self.counts[action].copy()
         n = len(rows)
-        rows[np.arange(n), np.arange(n)] -= self.ends[action]  # an episode that goes on has not
+        rows[np.arange(n), np.arange(n)] -= self.ends[action]  # steps that ended are no way to stay
         rows += UNKNOWN_WAY * anywhere
         rows /= rows.sum(axis=1, keepdims=True)
         return predict(before, rows)

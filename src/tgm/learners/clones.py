@@ -19,14 +19,14 @@ from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.clone_model import gain_of_clones
 from tgm.transition.automaton import Outcome
 
-# While clones are being told apart, much is undecided, and explained badly.
+# While many nodes are undecided, the evidence of clones is too low: wait before giving up.
 PATIENCE = 1.5  # times the steps at which one state for each look was better for the first time
 LEAST_PATIENCE = 300  # steps
 CAUSE = "what followed differs: places that look alike"
 
 
 class CloneLearner(CloneKnowledge):
-    """Lets an ordinary learner say what is seen, and learns clones of its states.
+    """Takes the states of an ordinary learner for symbols, and learns clones of them.
 
     The ordinary learner goes on learning from everything, and so stays a rival: where one state
     for each look explains the kept episodes better after all, it takes over again (`has_lost`).
@@ -39,8 +39,8 @@ class CloneLearner(CloneKnowledge):
             inner.watched = MOST_KEPT
         self._revision = -1  # of the life, at which it was compared with one state for each look
         self._state = NO_STATE
-        self._behind_since: int | None = None  # the step since which it is negative
-        self._compared_at = -1  # the step of the folding of which `gain` is
+        self._behind_since: int | None = None  # the step since which `gain` is negative
+        self._compared_at = -1  # the step of the folding that `gain` was computed for
         self.gain = 0.0  # nats by which clones are better
 
     @classmethod
@@ -82,7 +82,7 @@ class CloneLearner(CloneKnowledge):
         return self._told(info, action)
 
     def _follow_names(self, info: StepInfo) -> None:
-        """Where the ordinary learner has merged or split states, all episodes are read again."""
+        """After the ordinary learner has merged or split states, name all kept points again."""
         if not changes_names(info):
             return
         history = self.life.history
@@ -95,7 +95,7 @@ class CloneLearner(CloneKnowledge):
         return self.life.choose(rng)
 
     def end_episode(self) -> None:
-        """Hand it on."""
+        """The ordinary learner notes the end; clones learn it from the next `begin`."""
         self.inner.end_episode()
 
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
@@ -138,7 +138,7 @@ class CloneLearner(CloneKnowledge):
         )
 
     def _revised(self) -> tuple[Move, ...]:
-        """Clones were found or folded: compare with one state for each look; say what is new."""
+        """After a folding: compare with one state for each look; the moves that made new clones."""
         self._revision, known = self.life.revision, set(self._names.values())
         if self._compared_at != self.life.folded_at:
             self._compared_at = self.life.folded_at

@@ -165,7 +165,7 @@ class CodedLearner(OuterLearner):
         return self._changes(found) if is_recorded(1 + len(self._rest)) else found
 
     def _changes(self, found: Changes) -> Changes:
-        """What the inner learner tells, with its states as they look outside."""
+        """Changes of the inner learner, with means and covariances of whole observations."""
         n_inner = 1 + len(self._rest)
         table = np.array(found.components).reshape(-1, 3 + n_inner + n_inner**2)
         n = len(table)

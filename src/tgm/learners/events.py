@@ -42,7 +42,7 @@ class Event:
         return learner.observe(self.action, self.reward, self.point, terminated=self.terminated)
 
     def kept(self) -> Event:
-        """The same with a point that nobody else changes."""
+        """The same event with a copy of its point."""
         return Event(self.point.copy(), self.action, self.reward, self.terminated)
 
 

@@ -52,7 +52,7 @@ class FlowLearner(FlowKnowledge):
     A new plan takes over from the greedy one if imagined episodes of it are better.
 
     Attributes:
-        newest: the newest plan: where it hopes for more, it is followed.
+        newest: the newest plan; it is followed where its hopeful value is clearly higher.
         next_id: the first id that was never used.
     """
 
@@ -71,7 +71,7 @@ class FlowLearner(FlowKnowledge):
         self._best_return = -math.inf  # of imagined episodes
         self._now: FloatArray | None = None
         self._episode_ended = False
-        self._hopes: bool | None = None  # whether hope is followed; None: to be found out
+        self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class FlowLearner(FlowKnowledge):
         self.n_steps += 1
         self._episode_ended = terminated
         if terminated and self._is_content:
-            # An end that no imagined episode had, or to which hope has led: plan soon.
+            # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth = 0.0
         return (
             self._planned(observation, log_density)
@@ -117,7 +117,7 @@ class FlowLearner(FlowKnowledge):
         return self._planned(self._now, 0.0)._replace(changed_all=True)
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
-        """Follow hope where it promises clearly more, else the greedy plan."""
+        """By the hopeful values where they are clearly higher, else by the greedy plan."""
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._now is not None
@@ -139,7 +139,7 @@ class FlowLearner(FlowKnowledge):
         return self
 
     def end_episode(self) -> None:
-        """A time limit is an end of the episode too."""
+        """Note that the episode is over, by a time limit as well."""
         self._episode_ended = True
 
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
@@ -173,7 +173,7 @@ class FlowLearner(FlowKnowledge):
         model = self._model.frozen()
         plan = make_plan(model, self._units, kept, self.gamma, self.newest)
         has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
-        # While nothing was found no plan is better than another, and hope needs new ones.
+        # Without a reward or an end all plans are equal, and exploration needs the newest.
         is_better = self._is_better(plan) if has_found else True
         self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
         if has_found and not is_better:
@@ -198,7 +198,7 @@ class FlowLearner(FlowKnowledge):
         """Whether imagined episodes of a new plan are better than those of the greedy one.
 
         Of two that imagination cannot tell apart the newer one is better while there are few
-        steps, because it knows more; later the older one, because the agent has lived with it.
+        steps, because it knows more; later the older one, because it was tested in the world.
         """
         starts = self._imagined_starts()
         value = plan.imagined_return(plan, starts)

@@ -1,4 +1,4 @@
-"""What the laws of a plan predict of a step, and with what spread."""
+"""Predictions of steps by the laws of a plan, with their spread."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class FlowForecaster:
     """Predicts steps by the laws of one plan and the steps that are kept.
 
     The plan says where a step is expected to lead. The spread is that of the predictive Student t
-    given the kept steps: the noise, and the doubt about the weights of the law. It is not a number
-    where the steps are too far apart to be weighed.
+    given the kept steps: the noise, and the doubt about the weights of the law. It is NaN
+    where the steps are numerically out of range.
     """
 
     def __init__(self, plan: Plan, memory: FlowMemory) -> None:
@@ -64,7 +64,7 @@ class FlowForecaster:
 def _known(
     law: FlowLaw, z: FloatArray, actions: IntArray, displacement: FloatArray
 ) -> LinearGaussian | None:
-    """What steps say of a law, in typical displacements; None if they are too far apart for it."""
+    """Posterior of a law by steps, in typical displacements; None if they are out of range."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = RegressionSums.of(_inputs(law, z, actions), displacement / law.unit)
         try:

@@ -1,4 +1,4 @@
-"""What a plan in a world that flows knows, in the words of the public interface.
+"""Answers to the questions of the public interface, from a plan in a world that flows.
 
 States are the support points of the greedy plan. A visited one has the weight of the steps that
 left its neighbourhood, an imagined one has none.
@@ -24,7 +24,7 @@ LEAST_RECORDED = 0.05  # smaller weights of next states are not recorded
 
 
 class FlowKnowledge:
-    """The questions that a `Learner` answers; they are read, never changed.
+    """The questions that a `Learner` answers; answering changes nothing.
 
     Attributes:
         memory: the kept steps.
@@ -45,7 +45,7 @@ class FlowKnowledge:
 
     @property
     def state_ids(self) -> IntArray:
-        """(n_states,) names for life; a plan that takes over brings new ones."""
+        """(n_states,) ids, never used again; a plan that takes over has new ones."""
         n = 0 if self.best is None else len(self.best.support.points)
         return np.arange(self.first_id, self.first_id + n)
 
@@ -106,7 +106,7 @@ class FlowKnowledge:
 
     @property
     def transition_matrix(self) -> FloatArray:
-        """(n_actions, n_states, n_states) where an action leads that is held, if it goes on."""
+        """(n_actions, n_states, n_states) where holding an action leads, if the episode goes on."""
         n = len(self.state_ids)
         matrix = np.zeros((self.n_actions, n, n))
         if n:
@@ -166,7 +166,7 @@ class FlowKnowledge:
     def filtered_beliefs(
         self, observations: FloatArray, contexts: Sequence[Context | None]
     ) -> FloatArray:
-        """The same: an observation says where it is."""
+        """The same as `belief`: in a world that flows the past adds nothing."""
         return self.belief(observations)
 
     def action_values(self, belief: FloatArray) -> FloatArray:
@@ -176,7 +176,7 @@ class FlowKnowledge:
         return np.asarray(belief @ self.greedy_values())
 
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
-        """(n, n_actions) greedy values of observations, of where the laws lead from there."""
+        """(n, n_actions) greedy values of observations: of the points that the laws predict."""
         if self.best is None:
             return np.zeros((len(observations), self.n_actions))
         return self.best.action_values(observations)[0]

@@ -1,7 +1,7 @@
-"""Whether places are cells or the world flows: decided by how well each predicts the first steps.
+"""Cells or laws of displacement: the one that predicts the first steps better is used.
 
-The learner of cells goes on as if nothing were weighed; what it said of each observation before it
-was seen is compared with what laws of displacement would have said.
+The trial does not change the learner of cells. Its predictive density of each observation is
+compared with that by laws.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOOK_AT = (48, 96, 160)  # steps at which both are compared; then cells have won
 NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
 HOPELESS_PER_STEP = 1.0  # below, at the second look or later, cells have won
-TINIEST = 1e-50  # span of a feature below which, or above whose inverse, nothing is compared
+TINIEST = 1e-50  # least span of a feature, and inverse of the widest, that are compared
 MOST_FLOWING = 12  # features of a world that may flow
 
 
@@ -42,7 +42,7 @@ def may_flow(n_features: int, config: TGMConfig) -> bool:
 
 
 class FlowTrial:
-    """The first events, and what the learner of cells said of them.
+    """The first events, and how the learner of cells predicted them.
 
     Attributes:
         events: in order of time.

@@ -112,7 +112,7 @@ class Learner(Protocol):
 
     @property
     def state_ids(self) -> IntArray:
-        """(n_states,) names for life."""
+        """(n_states,) ids, never used again."""
 
     @property
     def means(self) -> FloatArray:

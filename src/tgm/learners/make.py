@@ -1,4 +1,4 @@
-"""The learner that the settings and the observations ask for."""
+"""Choice of the learner, from the settings and the space of observations."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class MeanShiftLearner:
 
     @property
     def state_ids(self) -> IntArray:
-        """(n_states,) names for life."""
+        """(n_states,) ids, never used again."""
         return np.empty(0, dtype=np.intp) if self.components is None else self.components.ids
 
     @property
@@ -82,7 +82,7 @@ class MeanShiftLearner:
         return np.asarray(belief @ self.planner.q.T)
 
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
-        """(n, n_actions) greedy values: a belief says all that an observation does."""
+        """(n, n_actions) greedy values, which depend on the belief alone."""
         return self.action_values(belief)
 
     def forecast(self, observations: FloatArray) -> Forecast | None:

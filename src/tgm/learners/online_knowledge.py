@@ -56,7 +56,7 @@ class OnlineKnowledge:
 
     @property
     def state_ids(self) -> IntArray:
-        """(n_states,) names for life."""
+        """(n_states,) ids, never used again."""
         return self.world.states.ids[self.world.states.alive]
 
     @property
@@ -209,7 +209,7 @@ class OnlineKnowledge:
         return np.asarray(shares @ self.greedy_values())
 
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
-        """(n, n_actions) greedy values: a belief says all that an observation does."""
+        """(n, n_actions) greedy values, which depend on the belief alone."""
         return self.action_values(belief)
 
     def forecast(self, observations: FloatArray) -> Forecast | None:

@@ -72,7 +72,7 @@ class OuterLearner:
 
     @property
     def state_ids(self) -> IntArray:
-        """(n_states,) names for life."""
+        """(n_states,) ids, never used again."""
         return self.inner.state_ids
 
     @property

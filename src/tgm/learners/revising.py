@@ -58,7 +58,7 @@ class Reviser:
         self._doubted: dict[int, float] = {}  # state: tries of the rows into it at the last look
 
     def revise(self, n_steps: int) -> None:
-        """Do what the evidence asks for, after so many steps."""
+        """Make the changes of structure that raise the evidence."""
         if self._config.reassign_steps:
             self._dissolve_outliers()
         self._revise_structure(n_steps)

@@ -1,8 +1,8 @@
-"""Rival scales: where places overlap, whole learners compete by the evidence of all that was seen.
+"""Rival scales: where places overlap, whole learners compete by their evidence of all steps.
 
 The small model of `structure.scale_evidence` assigns each observation once, for good. That is
 enough where places lie far apart. Where they overlap it joins neighbours, and then finds them wide.
-A learner revises what it has assigned: how well it has foretold the observations decides there.
+A learner revises its assignments: there, the learner that predicted the observations best wins.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tgm.perception.observation_model import StateId
 from tgm.structure.scale_choice import ScaleChoice
 from tgm.structure.scale_evidence import FirstSteps
 
-STRAINED = 1.2  # times its first deviation: a state so wide has probably joined two places
+STRAINED = 1.2  # times the first deviation: wider states have probably joined two places
 NARROWER = (0.75, 0.5)  # times the deviation of strained features: the rivals
 OVERLAP = 0.2  # typical steps: places of a smaller deviation do not overlap, and are not joined
 BETTER = 3.0  # nats by which a rival must be better
@@ -40,7 +40,7 @@ class Rival:
     names: list[StateId]
 
     def log_evidence(self, steps: FirstSteps) -> float:
-        """ln density of the steps, that of features which tell no states apart included."""
+        """ln density of the steps, with that of the irrelevant features."""
         return self.learner.log_evidence + float(steps.common[:, ~self.choice.relevant].sum())
 
     @property

@@ -34,7 +34,7 @@ def symbols_of(points: FloatArray, reader: Reader) -> IntArray:
 
 
 def symbol_of(info: StepInfo, point: FloatArray, reader: Reader, ended: bool = False) -> int:
-    """The name of what was just seen; where an episode ended nothing is told apart."""
+    """The symbol of the newest observation; all observations that end an episode share one."""
     if ended:
         return END
     if info.state != NO_STATE:

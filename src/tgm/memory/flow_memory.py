@@ -60,9 +60,9 @@ class FlowMemory:
         return self._rows.chosen(slice(self._n))
 
     def all_learned(self) -> int:
-        """No step is new any more; returns how many were let go of, because there were too many.
+        """Mark all steps as learned; returns how many were evicted, because memory was full.
 
-        Ends stay before others, as far as they are a quarter; the others are thinned evenly.
+        Of those that stay up to a quarter are ends, the newest; the others are thinned evenly.
         """
         self.n_new = 0
         if self._n < MOST_KEPT:

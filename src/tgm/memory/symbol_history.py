@@ -20,7 +20,7 @@ from tgm.transition.automaton import (
 
 MOST_KEPT = 6000  # steps
 LONGEST = (
-    2000  # steps of an episode; one that goes on is kept in pieces, so that they can be let go of
+    2000  # steps of an episode; a longer one is kept in pieces, so that old ones can be evicted
 )
 MOST_NUMBERS = 3_000_000  # in all kept points together
 
@@ -49,11 +49,11 @@ class SymbolHistory:
 
     @property
     def is_long(self) -> bool:
-        """Whether the newest episode goes on for so long that another piece of it should begin."""
+        """Whether the newest episode is so long that a new piece of it should begin."""
         return len(self.episodes[-1]) > LONGEST and not self.newest.ended
 
     def begin(self, symbol: int, point: FloatArray) -> None:
-        """An episode begins; the oldest ones are let go of, in whole, if there is no room."""
+        """Begin an episode; whole old episodes are evicted if too many steps are kept."""
         while self.n_steps > self._most and len(self.episodes) > 1:
             self.n_steps -= len(self.episodes.pop(0)) - 1
             del self.points[0]

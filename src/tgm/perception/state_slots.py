@@ -1,4 +1,4 @@
-"""Slots and ids: where each state's numbers stand, and its name for life."""
+"""Slots and ids: the row of each state in the arrays, and its name, which is never used again."""
 
 from __future__ import annotations
 

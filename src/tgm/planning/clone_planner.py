@@ -1,4 +1,4 @@
-"""Acting among places that look alike: what is worth most, is unknown, or tells them apart."""
+"""Plans among clones: towards value, towards unknown actions, and to tell two clones apart."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ClonePlanner:
     def towards_unknown(self, node: int) -> int | None:
         """The first action of a shortest way to one that was never tried; None if there is none.
 
-        Steps count by the tries that they take. Of several ways always the same: ways that overlap
-        are told apart sooner.
+        The length of a step is its expected tries. Of equal ways always the same is chosen, so that
+        histories overlap and are compared sooner.
         """
         graph, n_actions = self.folding.graph, self.n_actions
         done, ways = set[int](), [(0.0, node, -1)]

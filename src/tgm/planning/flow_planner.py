@@ -1,8 +1,8 @@
 """Plans in a world that flows: two value functions on support points.
 
-The greedy one believes the laws inside of what was seen, and is worth the lowest value outside.
-The hopeful one is worth the highest value where something is still to be found. Both are averages
-of the values at support points.
+The greedy one follows the laws within the bounds of all observations, and has the lowest value
+outside. The hopeful one has the highest value at points that are unknown. Both are averages of the
+values at support points.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ SURE_END = 0.5  # probability of an end from which a point is known to be one
 CONVERGED = 1e-6  # of the range of values
 MOST_SWEEPS = 100
 EVALUATIONS = 30  # sweeps over the actions of one policy
-CLEARLY = 0.05  # of the range of values: what hope must promise above the greedy value
-ROOMY = 0.6  # share of the points that may be: below, the next support may be finer
-HELD_IN_ACTING = 2  # steps: when it acts, an action is chosen again after each
+CLEARLY = 0.05  # of the range of values: the hopeful value must be so much above the greedy one
+ROOMY = 0.6  # of MOST_POINTS: with fewer points the next support may be finer
+HELD_IN_ACTING = 2  # steps for which an action is held in acting
 IMAGINED = 200  # steps of an imagined episode
 
 
@@ -88,7 +88,7 @@ class Plan(NamedTuple):
         return self.interpolation.weights(self.support.box.clip(z))
 
     def promises_more(self, greedy: FloatArray, hopeful: FloatArray) -> bool:
-        """Whether hope is worth clearly more than the greedy value, both (n_actions,)."""
+        """Whether the hopeful values are clearly higher than the greedy ones, both (n_actions,)."""
         gain = float(hopeful.max() - greedy.max())
         return gain > CLEARLY * self.range
 
@@ -105,8 +105,8 @@ class Plan(NamedTuple):
     def imagined_return(self, newest: Plan, starts: FloatArray) -> float:
         """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
 
-        Beyond what that plan has seen the rest is worth the lowest value. Actions are chosen
-        again as rarely as their values suppose.
+        Outside of the bounds of that plan the rest is worth the lowest value. Actions are held
+        as long as the values assume.
         """
         model, units = newest.model, newest.units
         now, gone_on = starts, np.ones(len(starts))
@@ -157,7 +157,7 @@ def make_plan(
 
 
 def _careful(reach: Reach, seen: Box, lowest: float) -> Reach:
-    """The same reach, if all that follows outside of what was seen is worth the lowest value."""
+    """The same reach, if everything outside of the bounds is worth the lowest value."""
     discount = reach.discount * seen.holds(reach.arrival)
     lost = (reach.discount - discount) * lowest
     return Reach(reach.arrival, reach.reward + lost, discount)

@@ -22,7 +22,7 @@ FINEST, COARSEST = 0.025, 0.34  # spacing in spans of a feature
 COARSER, FINER = 1.15, 1.2  # factors by which the spacing changes
 MOST_ROUNDS = 60  # of imagination
 LIVELY = 0.3  # discount times survival above which an arrival needs a point
-GONE = 0.01  # probability of going on below which nothing more is imagined
+GONE = 0.01  # probability that the episode goes on, below which an action is not held longer
 MARGIN = 0.75  # spacings that points may lie outside of what was seen
 LEAST_MARGIN = 0.11  # the same, in spans
 

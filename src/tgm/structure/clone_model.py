@@ -33,9 +33,8 @@ def fold_episodes(
 ) -> tuple[Folding, Setting] | None:
     """The folding with the highest evidence, and the setting that made it.
 
-    Of the prefix tree, or one that remembers a cue from the beginning of each episode.
-
-    None if all of them took too long.
+    Foldings of the prefix tree, one for each setting, compete with those by a cue. None if all took
+    too long.
 
     Args:
         episodes: what happened.
@@ -51,7 +50,7 @@ def fold_episodes(
         if not folding.is_given_up and (best is None or evidence > best[0]):
             best = evidence, folding, setting
     rivals = cued_foldings(episodes, settings[0].strength)
-    if best is not None and rivals:  # in these nothing is undecided, which explains anything
+    if best is not None and rivals:  # those have no undecided nodes, which fit any outcome
         best = folding_evidence(best[1].closed()), best[1], best[2]
     for cued in rivals:
         evidence = folding_evidence(cued)
@@ -79,8 +78,8 @@ def folding_evidence(folding: Folding) -> float:
 def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
     """Nats by which clones explain all episodes better than one state for each symbol.
 
-    What is undecided is folded for it onto the clones that it is most likely to be: undecided
-    nodes explain anything. Minus infinity if that takes too long.
+    Undecided nodes fit any outcome, so each is first folded onto its most likely clone. Minus
+    infinity if that takes too long.
     """
     closed = folding.closed()
     if closed.is_given_up:
@@ -89,7 +88,7 @@ def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
 
 
 def plain_evidence(episodes: Sequence[Episode]) -> float:
-    """The same if there were one state for each symbol."""
+    """ln evidence of all episodes with one state for each symbol."""
     graph = Automaton()
     node_of = {ROOT: 0}
     for episode in episodes:
@@ -121,7 +120,7 @@ class _Tally:
         self._sure = 0.0
 
     def choose(self, n_alike: list[int]) -> None:
-        """Edges cost what it takes to say which of the places that look alike they lead to."""
+        """Pay for the choice of a clone by each edge, ln(1 + n) among n that look alike."""
         self._sure -= sum(math.log(1 + n) for n in n_alike)
 
     def add(self, kind: tuple[int, int], row: Row) -> None:

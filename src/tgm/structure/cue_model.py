@@ -1,7 +1,7 @@
-"""A cue that is remembered: places of one look are as many as there were cues in the beginning.
+"""Clones by a cue: one for each pair of a look and of a look at the beginning of the episode.
 
-Folding needs futures that overlap. Where any action leads on and only the beginning matters, they
-hardly ever do; but then all places are told apart by one look at the beginning of the episode.
+Folding compares futures, and needs some that overlap. Where every action leads on and only the
+beginning matters, futures hardly overlap; the cue alone then distinguishes the clones.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from tgm.structure.folding import Folding
 from tgm.transition.automaton import END, Automaton, Episode
 from tgm.transition.clone_evidence import OutcomeBase
 
-CUES = 3  # looks at the beginning of an episode, of which one may be remembered
-MOST_CUES = 16  # different ones
-NOT_YET = -3  # before it was seen
+CUES = 3  # looks at the beginning of an episode; one of them may be the cue
+MOST_CUES = 16  # different values of a cue
+NOT_YET = -3  # a mark: the cue was not seen yet
 
 
 def cued_foldings(episodes: Sequence[Episode], strength: float) -> list[Folding]:
-    """Foldings that remember the first, second or third look of the episode; each of them whole."""
+    """A folding for each cue: the first, second or third look of the episode; all are decided."""
     paths = [_path(episode) for episode in episodes]
     found = []
     for number in range(CUES):

@@ -17,8 +17,7 @@ HARDLY_KNOWN = 3.0  # points; a state with fewer may be an outlier of another
 END_PRIOR = 0.5  # Beta(1/2, 1/2) on whether an action ends the episode
 REWARD_NOISE = 0.1  # of the range of rewards: a guess of their deviation in a row, worth one try
 REWARD_SPREAD = 0.5  # of the range: deviation of the rows' expected rewards
-SAME_REWARD = 1e-9  # of the size of rewards: a smaller difference is rounding
-LEAST_REWARD = 1e-100  # a smaller one is 0, so that its square is a number
+LEAST_REWARD = 1e-100  # a smaller difference is 0: its square would be no positive number
 
 
 def transition_gain(
@@ -137,7 +136,7 @@ def _gain_of_rewards(transitions: SparseTransitions, one: int, other: int, actio
     if min(tries) <= NO_COUNT:
         return 0.0
     first, second = total[0] / tries[0], total[1] / tries[1]
-    if abs(first - second) <= SAME_REWARD * max(abs(first), abs(second), LEAST_REWARD):
+    if math.isclose(first, second, abs_tol=LEAST_REWARD):
         return 0.0
     prior = _reward_prior(transitions)
     apart = sum(log_evidence(prior, *row) for row in zip(tries, total, square, strict=True))

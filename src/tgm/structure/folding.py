@@ -16,9 +16,9 @@ from tgm.transition.clone_evidence import OutcomeBase, log_evidence
 
 CONFLICT = 4.0  # nats against being the same place, from which it is another one
 SLACK = 3.0  # nats beyond that, after which a fold is not followed further
-FOLDED_CHANCE = 0.01  # share of rows of chance while places are told apart
+FOLDED_CHANCE = 0.01  # share of random rows that a fold assumes
 
-MOST_WORK = 100  # rows that are laid onto others, for each node: a world of chance has no end
+MOST_WORK = 100  # rows joined, for each node; in a world of chance folding would not end
 
 EdgeKey = tuple[int, int, Outcome]
 """Node, action and outcome."""
@@ -42,7 +42,7 @@ class Folding:
     """
 
     def __init__(self, graph: Automaton, base: OutcomeBase, most_work: float = MOST_WORK) -> None:
-        """Nothing of the graph is accepted but the root; `most_work` is for each node."""
+        """Accept the root alone; `most_work` is for each node."""
         self.graph, self.base, self._work_per_node = graph, base, most_work
         self.is_cued = False
         self.clones: list[int] = [0]
@@ -52,7 +52,7 @@ class Folding:
         self._begin_work()
 
     def accept(self, node: int) -> None:
-        """A node is a place of its own."""
+        """Make a node a clone."""
         self.clones.append(node)
         self.is_clone.add(node)
         self.by_symbol.setdefault(self.graph.symbols[node], []).append(node)
@@ -159,7 +159,7 @@ class Folding:
         return changed
 
     def _open_edges(self) -> Iterator[tuple[EdgeKey, list[int]]]:
-        """Edges from clones to nodes that are none; it may be decided on them meanwhile."""
+        """Edges from clones to nodes that are none; the caller may decide on each."""
         graph = self.graph
         for node in list(self.clones):
             rows = graph.rows[node]

@@ -1,9 +1,9 @@
-"""Does what happens depend on what came before, more than on chance or one change?
+"""Does the outcome of an action depend on what came before, or on chance or one change?
 
 For each row that had several outcomes five predictors compete. Three remember: the outcome of the
-visit whose history is most alike, that of the visit which came along the most alike path of looks
-(whatever was done, and however long it stayed), and that of the newest visit. Two do not: shares
-that stay the same (chance), and shares that have changed once (change).
+visit with the most similar history; that of the visit with the most similar sequence of looks,
+whatever the actions and however long each look lasted; and that of the newest visit. Two do not:
+shares that stay the same (chance), and shares that have changed once (change).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
 
 
 def gain_of_one_change(outcomes: Sequence[Outcome]) -> float:
-    """Nats by which outcomes in the order of time have changed once, at a place nobody knows."""
+    """Nats for one change of the shares of outcomes, at an unknown moment; in order of time."""
     n, kinds = len(outcomes), len(set(outcomes))
     before = _prefix_evidence(outcomes, kinds)
     after = _prefix_evidence(outcomes[::-1], kinds)[::-1]
@@ -97,7 +97,7 @@ def common_path(one: Visit, other: Visit) -> int:
 
 
 def _entered(episode: Episode, place: int) -> int:
-    """When the look at a place of an episode was met without a break before; -1 before all."""
+    """The first step of the run of equal looks that a place is in; -1 before the episode."""
     while place > 0 and episode[place - 1].outcome.symbol == episode[place].outcome.symbol:
         place -= 1
     return place

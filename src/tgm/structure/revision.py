@@ -1,4 +1,4 @@
-"""A change of structure that the evidence asks for, as a value: a map, its moments, its moves."""
+"""A change of structure that raises the evidence, as a value: a map, its moments, its moves."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import expit
 
 from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.moments import Moments
@@ -26,7 +27,6 @@ LEAST_SHARE_OF_HALF = 0.01  # probability of one half of a state; less is nothin
 GROWN = 1.15  # times its points at the last check, from which a state is checked again
 YOUNG = 4.0  # points below which a state is checked again with every point
 MERGE_NEEDS = 3.0  # nats: a wrong merge hides untried actions, a double state costs a few tries
-MOST_LOG_ODDS = 700.0  # beyond them one half is certain
 
 
 class StructureSearch:
@@ -73,7 +73,7 @@ class StructureSearch:
     # --- merging ----------------------------------------------------------------------------------
 
     def merge(self, one: int, other: int, n_steps: int) -> Revision | Refusal:
-        """Make the second state part of the first, if the evidence asks for it.
+        """Merge the second state into the first, if that raises the evidence.
 
         `n_steps` is the length of the run so far, by which the ages of states are measured.
         """
@@ -106,7 +106,7 @@ class StructureSearch:
     # --- splitting --------------------------------------------------------------------------------
 
     def split(self, state: int, n_steps: int) -> Revision | Refusal | None:
-        """Make two states of one, if the evidence asks for it; None if there is nothing to weigh.
+        """Split a state, if that raises the evidence; None if there is no way to split it.
 
         Kept steps are shared out one by one, by where they were seen. What is only in the counts
         is shared in one proportion, that of the means of both halves which gives its mean.
@@ -154,7 +154,7 @@ class StructureSearch:
 
         def halves(point: FloatArray) -> Belief:
             odds = states.log_odds(first, second, point)
-            part = 1.0 / (1.0 + math.exp(min(MOST_LOG_ODDS, max(-MOST_LOG_ODDS, odds))))
+            part = float(expit(-odds))
             if min(part, 1.0 - part) < LEAST_SHARE_OF_HALF:
                 return [(child if part > 0.5 else state, 1.0)]
             return [(state, 1.0 - part), (child, part)]

@@ -86,7 +86,7 @@ class FlowLaw:
             self.sums += RegressionSums.of(self.inputs(z, actions), displacement / self.unit)
 
     def fit(self) -> None:
-        """Find the weights that the sums ask for."""
+        """Compute the posterior mean of the weights from the sums."""
         fitted = posterior(self.prior, self.sums)
         n_features, n_actions = len(self.unit), self.n_actions
         weights, n_each = fitted.weights * self.unit, 1 + n_features
@@ -166,7 +166,7 @@ def best_shape(steps: Steps, centres: FloatArray, n_actions: int) -> tuple[LawSh
     targets, best, highest = moved / unit, LawShape(), -np.inf
     scale, dof = np.full(len(unit), LEAST_NOISE**2), len(unit) + 1.0
     same = np.equal.outer(judged.action, judged.action)
-    # What (1, z) of all actions and of each one's own share; then what bumps do.
+    # Covariance of two points by (1, z), common and of each action; bumps are added below.
     straight = LINEAR_SHARE * (_linear(z) @ _linear(z).T) * (1.0 + same)
     for length in LENGTHS:
         shared = straight

@@ -28,7 +28,7 @@ FEWEST = 3  # exceptions that may be a wall
 MOST_EXCEPTIONS = 0.3  # share of the steps; more are no exceptions
 WRONG_SIDE = 0.25  # share of exceptions on the wrong side of a wall, or of others beyond it
 TRIMMED = 5  # times that the laws are fitted without exceptions
-SMOOTH = LawShape(0.8, True, 1e4)  # of laws that a wall cannot hide in
+SMOOTH = LawShape(0.8, True, 1e4)  # of laws too smooth to imitate a wall
 
 
 class Wall(NamedTuple):
@@ -68,7 +68,7 @@ class FlowModel:
 
     @classmethod
     def of(cls, steps: Steps, n_actions: int, features: FloatArray | None = None) -> FlowModel:
-        """Learn from steps in local units, with laws of the shape that they ask for.
+        """Learn from steps in local units, with laws of the shape of the highest evidence.
 
         The features are the coordinates if they are not given.
         """
@@ -101,12 +101,12 @@ class FlowModel:
         features: FloatArray,
         n_actions: int,
     ) -> FlowModel:
-        """Learn from steps with laws of a shape, or of another one if it has hidden a wall."""
+        """Learn from steps with laws of a shape, or of another one if that imitates a wall."""
         unit = typical(steps.arrival - steps.departure)
         model = cls(FlowLaw(shape, centres, unit, n_actions), features)
         model.learn(steps, steps)
         if model.wall is None:
-            # Narrow bumps may have hidden a wall: choose them by what a smooth law explains.
+            # Narrow bumps may imitate a wall: choose them by the steps that a smooth law explains.
             smooth = cls(FlowLaw(SMOOTH, centres, unit, n_actions), features)
             moved = steps.arrival - steps.departure
             smooth.law.add(steps.departure, steps.action, moved)

@@ -1,0 +1,364 @@
+"""When episodes are folded, when clones win, and when the watch ends."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tgm.config import TGMConfig
+from tgm.files.arrays import ArrayReader
+from tgm.learners import alias_watch
+from tgm.learners.alias_watch import AliasWatch, changes_names, may_alias
+from tgm.learners.events import Event
+from tgm.learners.step_info import StepInfo
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.perception.component_map import Move
+from tgm.transition.automaton import END, Outcome
+
+
+class Reader:
+    """Recognises a whole number as the state of that name; `doubt` of the points are not clear."""
+
+    def __init__(self, shift: int = 0, doubt: float = 0.0) -> None:
+        self.state_ids, self.shift, self.doubt = np.arange(10) + shift, shift, doubt
+
+    def belief(self, observations):
+        shares = np.full(len(observations), 1.0)
+        shares[: round(self.doubt * len(observations))] = 0.98
+        belief = np.zeros((len(observations), 10))
+        belief[np.arange(len(belief)), observations[:, 0].astype(int)] = shares
+        return belief
+
+
+class Watched:
+    """A watch, and steps that it is told of."""
+
+    def __init__(self) -> None:
+        self.watch, self.n_steps = AliasWatch(1, 2, 0.9), 0
+        self.watch.add(Event(np.zeros(1)), StepInfo(0), Reader())
+
+    def step(self, symbol: int = 0, action: int = 0, reward: float = 0.0, **options) -> None:
+        point = np.array([float(symbol)])
+        terminated = options.pop("terminated", False)
+        info = StepInfo(symbol, **options)
+        self.watch.add(Event(point, action, reward, terminated), info, Reader())
+        self.n_steps += 1
+
+    def surprise(self) -> None:
+        """The same action at symbol 0 leads to 1, then to 2, and back."""
+        for symbol in (1, 0, 2, 0):
+            self.step(symbol)
+
+    def walk(self, n: int) -> None:
+        """Steps without a surprise."""
+        for _ in range(n):
+            self.step(0, action=1)
+
+
+def surprised(n_steps: int) -> Watched:
+    """A watch that was surprised in its first steps."""
+    watched = Watched()
+    watched.surprise()
+    watched.walk(n_steps - watched.n_steps)
+    return watched
+
+
+class Folds:
+    """Replaces folding: what history and clones are worth is given; how often is counted."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.worth, self.n_rows, self.gain = 0.0, 9, 0.0
+        self.looks, self.n_folds, self.takes_too_long = 0, 0, False
+        monkeypatch.setattr(alias_watch, "gain_of_history", self.history)
+        monkeypatch.setattr(alias_watch, "gain_of_clones", lambda *_: self.gain)
+        monkeypatch.setattr(alias_watch, "CloneLife", self.life)
+
+    def history(self, episodes):
+        self.looks += 1
+        return self.worth, self.n_rows
+
+    def life(self, *_):
+        self.n_folds += 1
+        return SimpleNamespace(
+            recall=lambda is_trial: is_trial and not self.takes_too_long,
+            fold_again=lambda: True,
+            folding=None,
+        )
+
+
+@pytest.fixture
+def folds(monkeypatch) -> Folds:
+    return Folds(monkeypatch)
+
+
+# --- whether it watches ---------------------------------------------------------------------------
+
+
+def test_clones_compete_with_default_settings_alone():
+    assert may_alias(TGMConfig())
+    others = [
+        TGMConfig(max_states=50),
+        TGMConfig(half_life=1000.0),
+        TGMConfig(exploration="softmax"),
+        TGMConfig(filtering=False),
+    ]
+    assert not any(may_alias(config) for config in others)
+
+
+@pytest.mark.parametrize("n_before", [0, 4])
+def test_the_watch_ends_500_steps_after_the_last_surprise(n_before):
+    watched = Watched()
+    if n_before:
+        watched.surprise()  # the last of its four steps: symbol 0 leads to another one again
+    surprised_at = watched.watch._surprised_at
+    assert surprised_at == (3 if n_before else 0)
+    watched.walk(499 + surprised_at - watched.n_steps)
+    assert not watched.watch.is_over
+    watched.walk(1)
+    assert watched.watch.is_over
+
+
+def test_the_watch_ends_after_twenty_thousand_steps():
+    watched = Watched()
+    watched.watch._n_steps = 19_996
+    watched.watch._surprised_at = 19_990
+    for n in range(4):
+        assert not watched.watch.is_over
+        watched.step(n % 2)
+    assert watched.watch.is_over
+
+
+def test_more_than_16_rewards_are_amounts():
+    watched = Watched()
+    for reward in range(16):
+        watched.step(reward=float(reward))
+    assert not watched.watch.is_over
+    watched.step(reward=16.0)
+    assert watched.watch.is_over
+
+
+# --- when it looks --------------------------------------------------------------------------------
+
+
+def test_nothing_is_looked_at_while_every_row_does_the_same(folds):
+    watched = Watched()
+    watched.walk(400)
+    assert watched.watch.won(Reader()) is None
+    assert folds.looks == 0
+
+
+def test_another_reward_or_an_end_is_a_surprise_too(folds):
+    for options in ({"reward": 1.0}, {"terminated": True}):
+        watched = Watched()
+        watched.walk(40)
+        watched.step(0, action=1, **options)
+        watched.watch.won(Reader())
+    assert folds.looks == 2
+
+
+def test_looks_are_at_24_steps_then_a_fifth_more_each_time(folds):
+    watched = Watched()
+    watched.surprise()
+    at = []
+    for _ in range(100):
+        before = folds.looks
+        watched.watch.won(Reader())
+        if folds.looks > before:
+            at.append(watched.n_steps)
+        watched.walk(1)
+    assert at == [24, 29, 35, 43, 52, 63, 76, 92]
+
+
+def test_after_500_steps_looks_are_rarer(folds):
+    watched = surprised(500)
+    watched.watch.won(Reader())
+    watched.walk(200)
+    watched.watch.won(Reader())
+    assert folds.looks == 1  # at 500 and 701
+    watched.walk(1)
+    watched.watch.won(Reader())
+    assert folds.looks == 2
+
+
+# --- when episodes are folded ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("worth", "n_folds"), [(1.9, 0), (2.1, 1)])
+def test_history_must_predict_better_by_two_nats(folds, worth, n_folds):
+    folds.worth = worth
+    surprised(30).watch.won(Reader())
+    assert folds.n_folds == n_folds
+
+
+@pytest.mark.parametrize(("doubt", "n_folds"), [(0.0, 1), (0.009, 1), (0.011, 0)])
+def test_nothing_is_folded_where_one_point_in_a_hundred_may_be_misread(folds, doubt, n_folds):
+    folds.worth = 5.0
+    surprised(1001).watch.won(Reader(doubt=doubt))
+    assert folds.n_folds == n_folds
+
+
+def folded_again(folds, *, after: float, worth: float) -> bool:
+    """Whether clones that have lost at step 100 with 4 nats are tried again."""
+    folds.worth, folds.gain = 4.0, 0.0
+    watched = surprised(100)
+    assert watched.watch.won(Reader()) is None
+    watched.walk(round(after * 100) - 100)
+    folds.worth = worth
+    watched.watch.won(Reader())
+    return folds.n_folds == 2
+
+
+def test_after_a_defeat_more_steps_and_more_nats_are_needed(folds):
+    assert not folded_again(folds, after=1.29, worth=9.0)
+    folds.n_folds = 0
+    assert folded_again(folds, after=1.3, worth=5.3)
+    folds.n_folds = 0
+    assert not folded_again(folds, after=1.3, worth=5.1)
+
+
+def test_ten_nats_are_always_enough(folds):
+    folds.worth = 50.0
+    watched = surprised(100)
+    watched.watch.won(Reader())
+    watched.walk(60)
+    folds.worth = 10.1
+    watched.watch.won(Reader())
+    assert folds.n_folds == 2
+
+
+# --- who wins -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("gain", "wins"), [(2.9, False), (3.1, True)])
+def test_clones_win_by_three_nats(folds, gain, wins):
+    folds.worth, folds.gain = 5.0, gain
+    assert (surprised(100).watch.won(Reader()) is not None) == wins
+
+
+def test_clones_that_take_too_long_have_not_won(folds):
+    folds.worth, folds.gain, folds.takes_too_long = 5.0, 99.0, True
+    assert surprised(100).watch.won(Reader()) is None
+
+
+@pytest.mark.parametrize(
+    ("gain", "worth", "n_steps", "is_over"),
+    [
+        (-41.0, 5.0, 500, True),
+        (-39.0, 5.0, 500, False),
+        (-41.0, 5.0, 499, False),
+        (-41.0, 20.0, 500, False),  # three nats for each one of history
+        (-61.0, 20.0, 500, True),
+    ],
+)
+def test_one_state_per_symbol_wins_by_forty_nats_after_500_steps(
+    folds, gain, worth, n_steps, is_over
+):
+    folds.worth, folds.gain = worth, gain
+    watched = surprised(n_steps - 4)
+    watched.surprise()
+    assert watched.watch.won(Reader()) is None
+    assert watched.watch.is_over == is_over
+
+
+@pytest.mark.parametrize(
+    ("worth", "n_steps", "is_over"), [(-2.1, 501, True), (-1.9, 501, False), (-2.1, 490, False)]
+)
+def test_history_that_predicts_worse_in_each_row_ends_the_watch(folds, worth, n_steps, is_over):
+    folds.worth, folds.n_rows = worth, 4
+    watched = surprised(n_steps - 4)
+    watched.surprise()
+    watched.watch.won(Reader())
+    assert watched.watch.is_over == is_over
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_steps", "gained_at", "is_stuck"),
+    [
+        (1, 113, None, True),
+        (2, 113, None, False),  # chance is not rare: six rows in all
+        (1, 112, None, False),
+        (1, 160, 40, False),
+        (1, 161, 40, True),
+    ],
+)
+def test_where_chance_is_rare_and_nothing_is_found_any_more_clones_are_tried(
+    folds, n_rows, n_steps, gained_at, is_stuck
+):
+    """Six rows are tried in the first eight steps, and no other one since."""
+    folds.worth, folds.n_rows, folds.gain = -1.0, n_rows, -9.0
+    watched = Watched()
+    watched.surprise()
+    for symbol in (3, 4, 0):
+        watched.step(symbol)
+    while watched.n_steps < n_steps:
+        watched.step(0, action=1, reward=float(watched.n_steps == gained_at))
+    assert (watched.watch.won(Reader()) is not None) == is_stuck
+
+
+# --- other names ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["split", "merge", "removal"])
+def test_these_moves_change_names(kind):
+    assert changes_names(StepInfo(0, moves=(Move(kind, (0,), ""),)))
+    assert not changes_names(StepInfo(0, moves=(Move(kind, (0,), "", accepted=False),)))
+    assert not changes_names(StepInfo(0, moves=(Move("birth", (0,), ""),)))
+    assert changes_names(StepInfo(0, changed_all=True))
+
+
+def test_after_a_change_of_names_points_are_read_again(folds):
+    folds.worth = 5.0
+    watched = surprised(40)
+    watched.step(0, action=1, changed_all=True)
+    watched.watch.won(Reader(shift=20))
+    symbols = {outcome.symbol for _, outcome in watched.watch.history.episodes[0]}
+    assert symbols == {20, 21, 22}
+    assert folds.n_folds == 1  # still surprising
+    watched.walk(40)
+    watched.watch.won(Reader(shift=30))  # no name has changed since
+    assert {outcome.symbol for _, outcome in watched.watch.history.episodes[0][:40]} == symbols
+
+
+def test_a_surprise_may_vanish_with_the_names(folds):
+    watched = surprised(40)
+    watched.step(0, action=1, changed_all=True)
+
+    class One(Reader):
+        def belief(self, observations):
+            return np.ones((len(observations), 1))
+
+    watched.watch.won(One())
+    assert folds.looks == 0
+
+
+# --- beginning again ------------------------------------------------------------------------------
+
+
+def test_after_clones_have_lost_the_watch_goes_on_later(folds):
+    history = SymbolHistory(1)
+    history.begin(0, np.zeros(1))
+    for _ in range(300):
+        history.add(0, Outcome(0, 0.0, False), np.zeros(1))
+    watched = Watched()
+    watched.watch.go_on_from(history)
+    watched.n_steps, folds.worth = 300, 5.0
+    for n_more in (120, 1):  # at 1.4 times the steps, where nothing else was surprising
+        watched.walk(n_more)
+        watched.watch.won(Reader())
+        assert folds.n_folds == n_more % 2
+    assert not watched.watch.is_over
+
+
+def test_a_watch_survives_a_file(folds):
+    folds.worth = 4.0
+    watched = surprised(100)
+    watched.step(END, action=1, reward=1.0, terminated=True)
+    watched.watch.won(Reader())
+    copy = AliasWatch(1, 2, 0.9)
+    copy.restore(ArrayReader(watched.watch.to_arrays()))
+    ours, theirs = vars(watched.watch), vars(copy)
+    for name in ("_n_steps", "_look_at", "_newest", "_new_at", "_surprised_at", "_rewards"):
+        assert ours[name] == theirs[name], name
+    for name in ("_worth_a_fold", "_fold_at", "_is_surprised", "_is_stale"):
+        assert ours[name] == theirs[name], name
+    assert copy.history.episodes == watched.watch.history.episodes

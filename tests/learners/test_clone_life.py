@@ -1,0 +1,236 @@
+"""Life among clones: what is chosen, when episodes are folded again, and what is forgotten."""
+
+import numpy as np
+import pytest
+from tests.learners.test_clone_habits import gained
+
+from tgm.files.arrays import ArrayReader
+from tgm.learners import clone_life
+from tgm.learners.clone_life import CloneLife
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.structure.clone_model import FIRST, LEVELS, STRENGTHS, Setting
+from tgm.transition.automaton import END, Outcome
+
+POINT = np.zeros(1)
+RIGHT, WRONG = Outcome(END, 1.0, True), Outcome(END, -1.0, True)
+
+
+class Dice:
+    """Draws that are known; fails if there is one more."""
+
+    def __init__(self, *draws: float) -> None:
+        self.draws = list(draws)
+
+    def random(self) -> float:
+        return self.draws.pop(0)
+
+    def integers(self, *_: int) -> int:
+        return int(self.draws.pop(0))
+
+
+def begin(life: CloneLife, symbol: int) -> None:
+    life.history.begin(symbol, POINT)
+    life.begin(symbol)
+
+
+def step(life: CloneLife, action: int, outcome: Outcome) -> None:
+    life.history.add(action, outcome, POINT)
+    life.observe(action, outcome)
+
+
+def seen(symbol: int) -> Outcome:
+    return Outcome(symbol, 0.0, False)
+
+
+def play(life: CloneLife, cue: int, choice: int) -> None:
+    """A cue, a look that is the same for all, and a choice that is right for one cue."""
+    begin(life, cue)
+    step(life, 0, seen(2))
+    step(life, choice, RIGHT if cue == choice else WRONG)
+
+
+def cued_life(n_each: int = 6) -> CloneLife:
+    life = CloneLife(2, 0.9, SymbolHistory(1))
+    for number in range(4 * n_each):
+        play(life, number % 2, number // 2 % 2)
+    assert life.fold_again()
+    return life
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+def test_clones_are_found_while_it_lives():
+    life = cued_life()
+    assert len(life.folding.by_symbol[2]) == 2
+    assert life.n_steps == life.history.n_steps == 48
+    begin(life, 0)
+    step(life, 0, seen(2))
+    first = life.track.node
+    begin(life, 1)
+    step(life, 0, seen(2))
+    assert {first, life.track.node} == set(life.folding.by_symbol[2])
+
+
+def test_a_life_can_be_recalled_from_its_history():
+    life = cued_life()
+    again = CloneLife(2, 0.9, life.history)
+    assert again.recall()
+    assert again.n_steps == 48
+    assert {s: len(alike) for s, alike in again.folding.by_symbol.items()} == {
+        s: len(alike) for s, alike in life.folding.by_symbol.items()
+    }
+    assert again.habits.to_arrays()["best"].tolist() == life.habits.to_arrays()["best"].tolist()
+
+
+def test_to_forget_leaves_the_newest_episode():
+    life = cued_life()
+    begin(life, 1)
+    step(life, 0, seen(2))
+    revision = life.revision
+    life.forget()
+    assert [[h.outcome.symbol for h in one] for one in life.history.episodes] == [[1, 2]]
+    assert len(life.history.points) == 1
+    assert life.history.n_steps == 1
+    assert life.revision == revision + 1
+    assert sorted(life.folding.graph.symbols) == [-2, 1, 2]
+
+
+def test_what_changes_has_another_version():
+    life = cued_life()
+    version, planner = life.version, life.planner
+    begin(life, 0)
+    assert (life.version, life.planner) == (version, planner)  # nothing that was not known
+    step(life, 1, seen(0))  # never tried at the cue
+    assert life.version > version
+    assert life.planner is not planner
+
+
+@pytest.fixture
+def folds(monkeypatch):
+    """The settings of each folding, and the work it may take; foldings are as before."""
+    found, fold = [], clone_life.fold_episodes
+
+    def noted(episodes, base, settings, work):
+        found.append((life_of["now"].n_steps, list(settings), work))
+        return fold(episodes, base, settings, work)
+
+    life_of = {}
+    monkeypatch.setattr(clone_life, "fold_episodes", noted)
+    return found, life_of
+
+
+def test_the_strength_is_chosen_again_when_the_steps_have_grown_by_half(folds):
+    found, life_of = folds
+    life = life_of["now"] = CloneLife(2, 0.9, SymbolHistory(1))
+    play(life, 0, 0)
+    found.clear()
+    for n_steps in (100, 149, 150):
+        life.n_steps = n_steps
+        life.fold_again()
+    strengths = [sorted({one.strength for one in settings}) for _, settings, _ in found]
+    assert strengths == [sorted(STRENGTHS), [life.setting.strength], sorted(STRENGTHS)]
+    assert [len(settings) for _, settings, _ in found] == [9, 3, 9]
+    assert [work for *_, work in found] == [100, 100, 100]
+
+
+def test_a_trial_takes_the_first_setting_and_little_time(folds):
+    found, life_of = folds
+    life = life_of["now"] = CloneLife(2, 0.9, SymbolHistory(1))
+    play(life, 0, 0)
+    found.clear()
+    life.fold_again(is_trial=True)
+    assert found == [(2, [Setting(LEVELS[0], FIRST.strength)], 15.0)]
+
+
+def surprised(n_since: int, n_kept: int) -> int:
+    """Foldings after a clone did something new, so many steps after the last one."""
+    life = cued_life()
+    life.folded_at, life.history.n_steps = life.n_steps + 3 - n_since, n_kept
+    n_folds, fold = [], life.fold_again
+    life.fold_again = lambda **options: n_folds.append(1) or fold(**options)
+    begin(life, 0)
+    step(life, 0, seen(2))
+    life.history.n_steps = n_kept - 1
+    step(life, 0, seen(9))  # the choice has always ended the episode
+    assert life.habits.surprised_at == life.n_steps
+    return len(n_folds)
+
+
+def test_a_surprise_folds_again_after_a_pause_of_a_fiftieth_of_what_is_kept():
+    assert surprised(11, 500) >= 1
+    assert surprised(3, 500) == 0
+
+
+def test_where_rows_look_random_all_is_folded_again_after_a_quarter_more():
+    for sees_chance, n_steps, is_due in [
+        (True, 100 * 1.25 + 20, True),
+        (True, 100 * 1.25 + 19, False),
+        (False, 500, False),
+    ]:
+        life = cued_life()
+        life.habits.sees_chance, life.folded_at = sees_chance, 100
+        life.n_steps = int(n_steps)
+        assert life._is_due(False) == is_due
+
+
+# --- acting ---------------------------------------------------------------------------------------
+
+
+def test_an_untried_action_comes_first():
+    life = cued_life()
+    begin(life, 0)
+    assert life.choose(Dice()) == 1  # never tried at the cue
+
+
+def knowing() -> CloneLife:
+    """A life in which everything was tried; it stands before the choice after cue 1."""
+    life = cued_life()
+    for cue in (0, 1):
+        begin(life, cue)
+        step(life, 1, seen(cue))
+        step(life, 0, seen(2))
+    life.fold_again()
+    life.habits.sees_chance = False
+    assert life.planner.towards_unknown(life.track.node) is None
+    return life
+
+
+def test_then_the_greedy_action():
+    life = knowing()
+    assert life.choose(Dice(0.99)) == 1
+    begin(life, 0)
+    step(life, 0, seen(2))
+    assert life.choose(Dice(0.99)) == 0
+
+
+def test_now_and_then_a_walk_begins_and_goes_on():
+    life = knowing()
+    life.choose(Dice(0.001, 5, 0))  # its length and its action
+    assert life.habits.is_walking
+    assert [life.choose(Dice(0.5)) for _ in range(5)] == [0] * 5
+    assert not life.habits.is_walking
+    assert life.choose(Dice(0.99)) == 1
+
+
+def test_a_path_that_is_repeated_comes_before_everything():
+    life = knowing()
+    begin(life, 0)
+    life.habits = gained([1, 0])
+    assert [life.choose(Dice(0.0)), life.choose(Dice())] == [1, 0]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_a_life_survives_a_file():
+    life = cued_life()
+    copy = CloneLife(2, 0.9, life.history)
+    copy.restore(ArrayReader(life.to_arrays()))
+    counts = ("n_steps", "version", "revision", "folded_at", "strength_at", "setting")
+    assert [getattr(copy, name) for name in counts] == [getattr(life, name) for name in counts]
+    for one in (life, copy):
+        one.begin(0)
+        one.observe(0, seen(2))
+    assert copy.choose(Dice(0.99)) == life.choose(Dice(0.99)) == 0
+    assert copy.folding.graph.rows == life.folding.graph.rows

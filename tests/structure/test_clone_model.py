@@ -1,0 +1,110 @@
+"""Evidence of foldings: rows in turn, the choice of clones, and the competition of settings."""
+
+import math
+
+import pytest
+from tests.structure.test_folding import GOAL, cued, episode
+
+from tgm.structure import clone_model
+from tgm.structure.clone_model import (
+    CHANCES,
+    FIRST,
+    LEVELS,
+    Setting,
+    fold_episodes,
+    folding_evidence,
+    gain_of_clones,
+    plain_evidence,
+)
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import Automaton, Outcome
+from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
+
+CUED = [*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1)]
+
+
+def accepted(graph: Automaton, strength: float = 0.5) -> Folding:
+    folding = Folding(graph, OutcomeBase(strength))
+    for node in range(1, len(graph.symbols)):
+        folding.accept(node)
+    return folding
+
+
+def test_the_evidence_of_two_sure_rows_by_hand():
+    """Each row is expected by those before; an edge costs the choice among clones of its look."""
+    folding = accepted(Automaton.of([episode(0, (0, 1), (0, 1))] * 3))
+    base = OutcomeBase(0.5)
+    outcome = Outcome(1, 0.0, False)
+    first = log_same({outcome: [3, 2]}, (0, 0), base)
+    base.add((0, 0), outcome)
+    second = log_same({outcome: [3, 3]}, (1, 0), base)
+    choices = math.log(2.0) + 2.0 * math.log(3.0)  # one of look 0, two of look 1
+    assert folding_evidence(folding) == pytest.approx(first + second - choices)
+    folding.is_cued = True  # then the cue says which clone: one choice for each edge
+    assert folding_evidence(folding) == pytest.approx(first + second - 3.0 * math.log(2.0))
+
+
+def test_rows_of_chance_share_the_share_that_explains_them_best():
+    heads, tails = Outcome(1, 0.0, False), Outcome(2, 0.0, False)
+    graph = Automaton()
+    graph.symbols += [0]
+    graph.rows += [{0: {heads: [5, 1], tails: [4, 1]}}]
+    folding, base = accepted(graph), OutcomeBase(0.5)
+    row = graph.rows[1][0]
+    same, chance = log_same(row, (0, 0), base), log_chance(row, (0, 0), base)
+    wanted = max(log_mixed(same, chance, share) for share in CHANCES) - 2.0 * math.log(2.0)
+    assert folding_evidence(folding) == pytest.approx(wanted)
+
+
+def test_one_state_for_each_symbol_by_hand():
+    """At symbol 0 action 0 leads to 1 twice and to 2 once; 1 and 2 have one outcome each."""
+    episodes = [episode(0, (0, 1), (1, 0), (0, 2), (0, GOAL)), episode(0, (0, 1))]
+    base = OutcomeBase(FIRST.strength)
+    several = {Outcome(1, 0.0, False): [2, 1], Outcome(2, 0.0, False): [1, 2]}
+    same, chance = (law(several, (0, 0), base) for law in (log_same, log_chance))
+    sure = sum(
+        log_same({outcome: [1, 1]}, kind, base)
+        for outcome, kind in ((Outcome(0, 0.0, False), (1, 1)), (GOAL, (2, 0)))
+    )
+    mixed = max(log_mixed(same, chance, share) for share in CHANCES)
+    assert plain_evidence(episodes) == pytest.approx(sure + mixed - 5.0 * math.log(2.0))
+
+
+def test_clones_gain_what_their_evidence_is_above_that_of_symbols():
+    folding = fold_episodes(CUED, OutcomeBase(0.5), [FIRST])[0]
+    wanted = folding_evidence(folding.closed()) - plain_evidence(CUED)
+    assert gain_of_clones(folding, CUED) == pytest.approx(wanted)
+
+
+def test_a_folding_that_takes_too_long_gains_nothing():
+    """Two clones of one look at first, and many nodes below them that may be either."""
+    episodes = [episode(0, *((way >> i & 1, 1 + i % 2) for i in range(6))) for way in range(64)]
+    tree = Automaton.of(episodes)
+    folding = Folding(tree, OutcomeBase(0.5), most_work=0.001)
+    assert gain_of_clones(folding, episodes) == -math.inf
+    assert fold_episodes(episodes, OutcomeBase(0.5), [FIRST], most_work=0.001) is None
+
+
+def test_the_setting_with_the_highest_evidence_wins(monkeypatch):
+    settings = [Setting(levels, 0.5) for levels in LEVELS]
+    height = dict(zip(LEVELS, (1.0, 3.0, 2.0), strict=True))
+    tried = []
+
+    class Settled(Folding):
+        def settle(self, levels):
+            tried.append((levels, self.base.strength))
+            self.height = height[levels]
+
+    monkeypatch.setattr(clone_model, "Folding", Settled)
+    monkeypatch.setattr(clone_model, "folding_evidence", lambda folding: folding.height)
+    monkeypatch.setattr(clone_model, "cued_foldings", lambda *_: [])
+    assert fold_episodes(CUED, OutcomeBase(0.1), settings)[1] == settings[1]
+    assert tried == [(levels, 0.5) for levels in LEVELS]
+
+
+def test_a_cue_must_be_better_than_the_closed_folding():
+    """What is undecided explains anything: it is closed before it is compared."""
+    walk = [episode(cue, (0, 2), (0, 3), (choice, GOAL)) for cue in (0, 1) for choice in (0, 1)]
+    folding, setting = fold_episodes(walk, OutcomeBase(0.5), [FIRST])
+    assert not folding.is_cued
+    assert setting == FIRST

@@ -1,0 +1,68 @@
+"""Clones by a cue: one for each pair of a look and of the look that is remembered."""
+
+import pytest
+from tests.structure.test_folding import GOAL, episode
+
+from tgm.structure.cue_model import cued_foldings
+from tgm.transition.automaton import BEGIN, END, Outcome
+
+
+def rows_by_symbols(folding):
+    """(symbol, action) -> (symbol that is reached, count), of each clone in its order."""
+    graph = folding.graph
+    return [
+        (graph.symbols[node], action, graph.symbols[target], count)
+        for node in range(len(graph.symbols))
+        for action, row in graph.rows[node].items()
+        for count, target in row.values()
+    ]
+
+
+def test_places_are_pairs_of_a_look_and_of_the_first_one():
+    episodes = [episode(0, (0, 2), (1, 2), (0, GOAL)), episode(1, (0, 2)), episode(0, (0, 2))]
+    first, *others = cued_foldings(episodes, 0.5)
+    assert others == []  # the second look is the same in all
+    assert {symbol: len(alike) for symbol, alike in first.by_symbol.items()} == {
+        0: 1, 1: 1, 2: 2, END: 1,
+    }  # fmt: skip
+    assert first.is_cued
+    assert first.undecided == {}
+    assert rows_by_symbols(first) == [
+        (-2, BEGIN, 0, 2),
+        (-2, BEGIN, 1, 1),
+        (0, 0, 2, 2),
+        (2, 1, 2, 1),
+        (2, 0, END, 1),
+        (1, 0, 2, 1),
+    ]
+    assert first.base.counts[0, 0] == {Outcome(2, 0.0, False): 1}  # clones, not steps
+    assert first.base.strength == 0.5
+
+
+def test_before_the_cue_was_seen_places_are_one():
+    """The second look is the cue: the first is the same whatever comes."""
+    episodes = [episode(5, (0, 5), (0, cue), (0, 7), (0, 5)) for cue in (1, 2)]
+    (folding,) = cued_foldings(episodes, 0.5)
+    assert {symbol: len(alike) for symbol, alike in folding.by_symbol.items()} == {
+        5: 3,  # before the cue, and after each of the two
+        1: 1,
+        2: 1,
+        7: 2,
+    }
+
+
+def test_a_look_that_lasts_is_one_look():
+    episodes = [episode(5, (0, 5), (0, 6), (0, 6), (0, cue)) for cue in (1, 2)]
+    (folding,) = cued_foldings(episodes, 0.5)  # the third look
+    assert len(folding.by_symbol[5]) == len(folding.by_symbol[6]) == 1
+
+
+@pytest.mark.parametrize(("n_cues", "n_foldings"), [(1, 0), (2, 1), (16, 1), (17, 0)])
+def test_a_cue_has_2_to_16_values(n_cues, n_foldings):
+    episodes = [episode(cue, (0, 99)) for cue in range(n_cues)]
+    assert len(cued_foldings(episodes, 0.5)) == n_foldings
+
+
+def test_an_end_is_no_cue():
+    episodes = [episode(0, (0, GOAL)), episode(0, (0, Outcome(7, -1.0, True)))]
+    assert cued_foldings(episodes, 0.5) == []

@@ -1,0 +1,85 @@
+"""A folding as arrays, and back; files that were changed are refused."""
+
+import numpy as np
+import pytest
+from tests.structure.test_folding import cued, episode
+
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
+from tgm.structure.clone_model import FIRST, folding_evidence
+from tgm.structure.folding import Folding
+from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
+from tgm.transition.automaton import Automaton
+from tgm.transition.clone_evidence import OutcomeBase
+
+
+@pytest.fixture(scope="module")
+def folding() -> Folding:
+    """Two clones of one look, and an edge that may lead to either."""
+    episodes = [*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1), episode(3, (0, 2))]
+    found = Folding(Automaton.of(episodes), OutcomeBase(FIRST.strength))
+    found.settle(FIRST.levels)
+    assert len(found.undecided) == 1
+    return found
+
+
+def copied(folding: Folding) -> Folding:
+    return folding_from_arrays(ArrayReader(folding_to_arrays(folding)), 2)
+
+
+def test_a_folding_survives_a_file(folding):
+    copy = copied(folding)
+    assert (copy.graph.symbols, copy.graph.rows) == (folding.graph.symbols, folding.graph.rows)
+    assert copy.clones == folding.clones
+    assert copy.is_clone == folding.is_clone
+    assert copy.by_symbol == folding.by_symbol
+    assert copy.undecided == folding.undecided
+    assert copy.base.counts == folding.base.counts
+    assert copy.base.strength == folding.base.strength
+    assert not copy.is_cued
+    assert folding_evidence(copy) == folding_evidence(folding)
+
+
+def test_a_cue_survives_a_file(folding):
+    cued_one = copied(folding)
+    cued_one.is_cued = True
+    assert copied(cued_one).is_cued
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("clones", lambda array: array[1:]),
+        ("clones", lambda array: np.append(array, array[1])),
+        ("clones", lambda array: array + 99),
+        ("strength", lambda array: -array),
+        ("rival.edge", lambda array: array + 1),
+        ("rival.nats", lambda array: array[:-1]),
+        ("base.count", lambda array: array - 99),
+        ("base.action", lambda array: array + 9),
+        ("undecided.node", lambda array: array - 99),
+        ("undecided.symbol", lambda array: array[:0]),
+    ],
+)
+def test_a_file_that_was_changed_is_refused(folding, name, change):
+    arrays = folding_to_arrays(folding)
+    assert arrays[name].size
+    arrays[name] = change(arrays[name])
+    with pytest.raises(DataError):
+        folding_from_arrays(ArrayReader(arrays), 2)
+
+
+def test_a_rival_of_an_edge_that_is_not_there_is_refused(folding):
+    arrays = folding_to_arrays(folding)
+    for name in ("node", "action", "symbol", "reward", "ended"):
+        arrays[f"undecided.{name}"] = arrays[f"undecided.{name}"][:0]
+    with pytest.raises(DataError, match="edge"):
+        folding_from_arrays(ArrayReader(arrays), 2)
+
+
+def test_a_rival_that_is_no_clone_is_refused(folding):
+    arrays = folding_to_arrays(folding)
+    undecided = next(n for n in range(len(folding.graph.symbols)) if n not in folding.is_clone)
+    arrays["rival.clone"] = np.full_like(arrays["rival.clone"], undecided)
+    with pytest.raises(DataError, match="no clone"):
+        folding_from_arrays(ArrayReader(arrays), 2)

@@ -1,0 +1,65 @@
+"""Rewards of a world that flows: the form that the evidence chooses, and what is expected."""
+
+import numpy as np
+import pytest
+
+from tgm.transition.flow_rewards import RewardLaw
+
+N = 60
+
+
+def steps(seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(size=(N, 2)), rng.integers(3, size=N), rng.uniform(size=(N, 2))
+
+
+FORMS = {
+    "constant": (0, lambda z, a, x: np.full(N, -2.0)),
+    "linear in the arrival": (1, lambda z, a, x: 3.0 * x[:, 0] - x[:, 1]),
+    "linear in the departure": (1, lambda z, a, x: z[:, 1] - 4.0),
+    "of the action": (1, lambda z, a, x: np.array([0.0, 5.0, -1.0])[a]),
+    "quadratic": (2, lambda z, a, x: x[:, 0] * x[:, 1] + 0.5 * np.square(x[:, 0])),
+}
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("name", FORMS)
+def test_the_simplest_form_that_explains_rewards_is_chosen(name, unit):
+    form, reward = FORMS[name]
+    z, actions, arrival = steps()
+    rewards, nobody = unit * reward(z, actions, arrival), np.zeros(N, dtype=bool)
+    law = RewardLaw.of(z, actions, arrival, rewards, nobody, 3)
+    assert law.forms == (form, 0)
+    found = law.expected(z, actions, arrival, np.zeros(N))
+    np.testing.assert_allclose(found, rewards, atol=2e-3 * unit)
+
+
+def test_noise_is_a_constant():
+    z, actions, arrival = steps()
+    rewards = np.random.default_rng(1).normal(7.0, 1.0, size=N)
+    law = RewardLaw.of(z, actions, arrival, rewards, np.zeros(N, dtype=bool), 3)
+    assert law.forms == (0, 0)
+    assert law.weights[0].item() == pytest.approx(rewards.mean(), rel=1e-3)
+
+
+def test_steps_that_end_have_rewards_of_their_own():
+    z, actions, arrival = steps()
+    ended = arrival[:, 0] > 0.8
+    rewards = np.where(ended, 100.0, -1.0)
+    law = RewardLaw.of(z, actions, arrival, rewards, ended, 3)
+    assert law.forms == (0, 0)
+    assert [weights.item() for weights in law.weights] == [-1.0, 100.0]
+    p_end = np.array([0.0, 0.25, 1.0])
+    found = law.expected(z[:3], actions[:3], arrival[:3], p_end)
+    np.testing.assert_allclose(found, [-1.0, 24.25, 100.0])
+
+
+def test_an_end_that_was_never_seen_is_worth_nothing():
+    z, actions, arrival = steps()
+    law = RewardLaw.of(z, actions, arrival, np.ones(N), np.zeros(N, dtype=bool), 3)
+    assert law.expected(z[:1], actions[:1], arrival[:1], np.ones(1)).tolist() == [0.0]
+
+
+def test_without_steps_there_are_no_rewards():
+    z, actions, arrival = steps()
+    assert RewardLaw(3).expected(z, actions, arrival, np.full(N, 0.5)).tolist() == [0.0] * N
