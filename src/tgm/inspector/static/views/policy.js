@@ -28,6 +28,8 @@ export class Policy {
     }, this.figure.element);
   }
 
+  zoomed() { this.update(); }
+
   update() {
     const { ctx, figure } = this;
     this.element.hidden = ctx.flows; // the field shows more
