@@ -226,7 +226,8 @@ export class Matrices {
       holder.replaceChildren(...items.flatMap(({ words }, index) => {
         if (index % every) return [];
         const label = h("span", {}, words.split(" ")[0]);
-        label.style[side] = `${(100 * (index + 0.5)) / items.length}%`;
+        // Half of the first label would lie outside, on the labels of the other side.
+        label.style[side] = `max(${(100 * (index + 0.5)) / items.length}%, ${space / 2}px)`;
         return [label];
       }));
     };
