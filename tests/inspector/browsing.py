@@ -75,7 +75,7 @@ SETTLED = """() => new Promise((resolve, reject) => {
     const look = () => {
         const c = window.tgmInspector;
         const isQuiet = c.summary && !c.isWaiting && c.history.waiting.size === 0
-            && c.history.isLoaded(c.step);
+            && c.history.isLoaded(c.step) && !c.isFieldComing;
         quiet = isQuiet ? quiet + 1 : 0;
         if (quiet > 2) resolve();
         else if (performance.now() - began > 15000) reject(new Error("the page does not settle"));

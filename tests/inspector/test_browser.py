@@ -156,7 +156,7 @@ def test_as_many_points_are_shown_as_the_agent_keeps(visit, run):
     records = list(run.metrics())
     for record in records[5 :: len(records) // 6]:
         visit.go_to(record["step"])
-        shown = int(visit.page.get_attribute("#observations svg", "data-points"))
+        shown = int(visit.page.get_attribute("#observations svg.space", "data-points"))
         assert shown == pytest.approx(record["n_kept"], abs=3)
 
 

@@ -8,7 +8,7 @@ from tgm.inspector import payload
 from tgm.runs import Run
 
 
-@pytest.mark.parametrize("n_states", [300, 20_000])
+@pytest.mark.parametrize("n_states", [200, 20_000])
 def test_every_view_is_drawn(tmp_path, browser, n_states):
     record_many_states(tmp_path / "many", n_states)
     with serve(tmp_path) as url:

@@ -18,7 +18,7 @@ from tgm.inspector.catalogue import LARGEST_CHUNK
 from tgm.inspector.entries import BROKEN, entry, without_path, world_of
 from tgm.inspector.field import field_of
 from tgm.inspector.finding import Finding, serious, worst_first
-from tgm.inspector.health import findings
+from tgm.inspector.health import findings, flows
 from tgm.inspector.lineage import lanes_of
 from tgm.inspector.log import read_log, thinned
 from tgm.inspector.plain import array_bytes, bounded_json, numbers, text, to_bytes
@@ -62,6 +62,7 @@ def summary(run: Run) -> dict[str, Any]:
         },
         "lanes": lanes_of(log, final_ids, tail),
         "plane": _plane(tail, maze),
+        "flows": frame is not None and flows(frame),
         "tried": TRIED,
         "health": [finding.to_dict() for finding in view.findings()],
     }

@@ -44,7 +44,10 @@ export class Context {
   get plansWithModel() { return this.summary.config?.structure !== "mean_shift"; }
 
   // Whether the world flows: states are support points of a value, no places.
-  get flows() { return this.field !== null; }
+  get flows() { return this.field !== null || (Boolean(this.summary?.flows) && this.plansWithModel); }
+
+  // Whether the field of a world that flows was asked for and has not come yet.
+  get isFieldComing() { return this.flows && !this.field && this.isAsking; }
 
   subscribe(listener) { this.listeners.push(listener); }
 
@@ -81,6 +84,7 @@ export class Context {
     else {
       this.selected = null;
       this.field = null;
+      this.isAsking = true;
       this.fieldAt = -FIELD_EVERY;
       this.axes = null;
       this.zoom = null;
@@ -107,7 +111,10 @@ export class Context {
     if (isLive && performance.now() - this.fieldAt < FIELD_EVERY) return;
     this.fieldAt = performance.now();
     const field = await this.source.field(id).catch(() => null);
-    if (this.id !== id || (!field && !this.field)) return;
+    if (this.id !== id) return;
+    const wasComing = this.isFieldComing;
+    this.isAsking = false;
+    if (!field && !this.field && !wasComing) return;
     this.field = field;
     this.cache = {};
     this.redraw("run");

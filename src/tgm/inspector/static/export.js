@@ -49,7 +49,7 @@ function download(name, blob) {
 function choicesOf(ctx, panel) {
   const found = [];
   const seen = (element) => element && element.clientWidth > 0;
-  const svg = panel.querySelector("svg.space, svg.lineage, .figure > svg");
+  const svg = panel.querySelector("svg.space, svg.lineage, .figure > svg:not(.floor-plan)");
   const plot = panel.querySelector(".js-plotly-plot");
   const matrices = [...panel.querySelectorAll("canvas.matrix")].filter((canvas) => seen(canvas) && canvas.picture);
   const table = panel.querySelector("table");
@@ -83,21 +83,29 @@ function choicesOf(ctx, panel) {
 
 // --- pictures ------------------------------------------------------------------------------------------
 
-// The drawing with the look that the page's style gives it, on the colour of its panel.
-function standalone(svg) {
-  const copy = svg.cloneNode(true);
-  const [from, to] = [svg, copy].map((root) => [root, ...root.querySelectorAll("*")]);
-  from.forEach((element, index) => {
-    const style = getComputedStyle(element);
+// A copy of an element, with the look that the page's style gives it.
+function styled(element) {
+  const copy = element.cloneNode(true);
+  const [from, to] = [element, copy].map((root) => [root, ...root.querySelectorAll("*")]);
+  from.forEach((one, index) => {
+    const style = getComputedStyle(one);
     for (const name of LOOK) to[index].setAttribute(name, style.getPropertyValue(name));
     for (const name of ["class", "data-tip", "style"]) to[index].removeAttribute(name);
   });
+  return copy;
+}
+
+// The drawing with what lies below it: the colour of its panel, a floor, pixels.
+function standalone(svg) {
+  const copy = styled(svg);
   const { width, height } = svg.getBoundingClientRect();
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--panel").trim();
   const below = [s("rect", { width, height, fill: ground })];
+  const floor = svg.parentElement.querySelector(".floor-plan");
+  if (floor) below.push(s("g", {}, [...styled(floor).childNodes]));
   for (const canvas of svg.parentElement.querySelectorAll("canvas")) {
     if (!canvas.width) continue;
     const [box, own] = [canvas.getBoundingClientRect(), svg.getBoundingClientRect()];

@@ -1,7 +1,7 @@
 // A drawing of the observation space: walls or axes below, states on top.
 
 import { Keyed, h, s, set } from "./dom.js";
-import { short, ticks } from "./format.js";
+import { drawGround } from "./ground.js";
 import { MANY, ManyLayer } from "./many.js";
 import { LAYOUT, planeOf, project, projectCovariance, usualAxes } from "./plane.js";
 import { FAR, SHARP, bounded, cutWords, drawnStates, isVisited, sizeOf } from "./states.js";
@@ -9,10 +9,11 @@ import { Zoom } from "./zoom.js";
 
 let figures = 0;
 
-const MARGIN = { left: 30, right: 8, top: 8, bottom: 24 };
+const MARGIN = { left: 30, right: 8, top: 4, bottom: 24 }; // below the buttons for zoom
 const MOST_NAMES = 90; // of states in sight
-const SMALL = 4; // pixels: nothing is drawn on a smaller state
-const LABELLED = { left: 44, right: 10, top: 24, bottom: 42 }; // space for longer labels
+const ARROW = 9; // pixels: half of an arrow on a small state
+const LEAST_ARROW = 2.5; // pixels: half of an arrow that can be read
+const LABELLED = { left: 44, right: 10, top: 4, bottom: 42 }; // space for longer labels
 
 export class Figure {
   constructor(label) {
@@ -21,6 +22,7 @@ export class Figure {
     this.window = s("rect", { rx: 6 });
     this.inside = s("rect", {});
     this.clip = `url(#window-${figures})`;
+    this.floor = s("svg", { class: "floor-plan", "aria-hidden": "true" });
     this.ground = s("g", { class: "ground" });
     this.points = s("path", { class: "points" });
     this.ownPoints = s("path", { class: "points own" });
@@ -33,10 +35,12 @@ export class Figure {
       this.states, this.edges, this.labels, this.top);
     this.svg.append(s("clipPath", { id: `window-${figures}` }, this.window),
       s("clipPath", { id: `inside-${figures}` }, this.inside), this.ground, drawn);
-    this.note = h("div", { class: "figure-note muted" });
+    this.note = h("p", { class: "figure-note muted" });
     this.zoom = new Zoom(this);
     this.many = new ManyLayer();
-    this.element = h("div", { class: "figure" }, this.many.canvas, this.svg, this.note, this.zoom.element);
+    // The floor is below the pixels, and the pixels are below what can be hovered.
+    this.box = h("div", { class: "figure" }, this.floor, this.many.canvas, this.svg, this.zoom.element);
+    this.element = h("div", {}, this.box, this.note);
     this.nodes = new Keyed(this.states, (component) => s("g",
       { class: "state", "data-id": component.id }, s("ellipse", {})));
     this.names = new Keyed(this.labels, () => s("text", { class: "id", dy: "0.35em" }));
@@ -44,8 +48,8 @@ export class Figure {
 
   // Set up the axes; false if the element has no size or there is nothing to draw.
   layout(ctx) {
-    const width = this.element.clientWidth;
-    const height = this.element.clientHeight;
+    const width = this.box.clientWidth;
+    const height = this.box.clientHeight;
     this.svg.style.display = ctx.summary.plane ? "" : "none";
     this.zoom.element.hidden = !ctx.summary.plane;
     if (!width || !height || !ctx.summary.plane) return false;
@@ -53,15 +57,21 @@ export class Figure {
     const places = isLayout ? ctx.layout : null;
     const { zoom } = ctx;
     this.twins = places ? new Map() : ctx.twins;
-    const key = [[...this.twins.keys()].join(" "), width, height, ctx.id, ctx.axes, ctx.lastStep, ctx.flows, places?.size, zoom?.low, zoom?.high].join();
-    if (key === this.key && places === this.plane?.places) return true;
+    const planeKey = [ctx.id, ctx.axes, ctx.lastStep, ctx.flows, places?.size].join();
+    const isOther = planeKey !== this.planeKey || places !== (this.plane?.places ?? null);
+    const key = [[...this.twins.keys()].join(" "), width, height, planeKey, zoom?.low, zoom?.high].join();
+    if (key === this.key && !isOther) return true;
     this.key = key;
     this.flows = ctx.flows;
     this.shapes = new WeakMap();
-    this.plane = planeOf(ctx.summary, ctx.axes, () => places);
+    if (isOther) {
+      this.planeKey = planeKey;
+      this.plane = planeOf(ctx.summary, ctx.axes, () => places);
+      this.projected = new WeakMap();
+    }
     this.shown = zoom ?? this.plane;
     this.#fit(width, height);
-    this.#drawGround(ctx, width, height);
+    drawGround(this, ctx.summary.maze, width, height);
     return true;
   }
 
@@ -70,7 +80,8 @@ export class Figure {
     const { low, high } = this.shown;
     const { isSquare, isEqual, places } = this.plane;
     const pad = isSquare || this.shown !== this.plane ? 0 : 0.1;
-    const margin = isSquare || places ? MARGIN : LABELLED;
+    const usual = isSquare || places ? MARGIN : LABELLED;
+    const margin = { ...usual, top: usual.top + this.zoom.element.offsetHeight };
     const inner = [width - margin.left - margin.right, height - margin.top - margin.bottom];
     const span = [0, 1].map((k) => ((high[k] - low[k]) || 1) * (1 + 2 * pad));
     let scale = [inner[0] / span[0], inner[1] / span[1]];
@@ -80,7 +91,7 @@ export class Figure {
       margin.left + (inner[0] - span[0] * scale[0]) / 2 + pad * span[0] * scale[0],
       margin.top + (inner[1] + span[1] * scale[1]) / 2 - pad * span[1] * scale[1],
     ];
-    set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}` });
+    for (const svg of [this.svg, this.floor]) set(svg, { width, height, viewBox: `0 0 ${width} ${height}` });
     const [left, bottom] = this.pixel(low);
     const [right, top] = this.pixel(high);
     set(this.window, { x: left, y: top, width: right - left, height: bottom - top });
@@ -126,13 +137,24 @@ export class Figure {
   shape(component) {
     let shape = this.shapes.get(component);
     if (!shape) {
-      const [x, y] = this.plane.places ? this.#placeOf(component) : this.at(component.mean);
+      const [x, y] = this.plane.places ? this.#placeOf(component) : this.pixel(this.#projection(component).at);
       const size = this.plane.places ? this.#radius() : sizeOf(component, this.flows);
       const [dx, dy] = this.#aside(component);
-      shape = { x: x + dx, y: y + dy, ...(size ? { rx: size, ry: size, angle: 0 } : this.ellipse(component.cov)) };
+      shape = { x: x + dx, y: y + dy, ...(size ? { rx: size, ry: size, angle: 0 }
+        : this.#ellipse(this.#projection(component).cov)) };
       this.shapes.set(component, shape);
     }
     return shape;
+  }
+
+  // Mean and covariance on the plane: they stay the same under zoom.
+  #projection(component) {
+    let found = this.projected.get(component);
+    if (!found) {
+      found = { at: project(this.plane, component.mean), cov: projectCovariance(this.plane, component.cov) };
+      this.projected.set(component, found);
+    }
+    return found;
   }
 
   // States that look alike stand side by side around the place of their look.
@@ -153,8 +175,9 @@ export class Figure {
   #radius() { return Math.min(Math.max(0.3 * this.scale[0] * this.plane.places.spacing, 2.5), 17); }
 
   // The ellipse of two standard deviations, in pixels and degrees.
-  ellipse(cov) {
-    const [a, b, c] = projectCovariance(this.plane, cov);
+  ellipse(cov) { return this.#ellipse(projectCovariance(this.plane, cov)); }
+
+  #ellipse([a, b, c]) {
     const [sx, sy] = this.scale;
     const xx = a * sx * sx;
     const xy = -b * sx * sy;
@@ -169,15 +192,18 @@ export class Figure {
     };
   }
 
-  // The states of the frame; `style(component)` gives attributes, a label and a tip. What is out of
-  // sight is not drawn, names only where there is space for them, and very many states as pixels.
-  drawStates(ctx, style) {
+  // The states of the frame; `style(component)` gives attributes, a label and a function for the tip.
+  // What is out of sight is not drawn, names only where there is space for them, and very many states as
+  // pixels. `points` are [{ point, state }], below the states; isOwn(state) marks some of them.
+  drawStates(ctx, style, points = [], isOwn = () => false) {
     const seen = this.#seen(ctx);
     this.note.textContent = cutWords(ctx.frame?.components.size ?? 0);
     set(this.note, { "data-tip": "the states with the most points are drawn" });
     const isMany = this.isMany(ctx);
-    if (isMany) this.#drawMany(seen, style);
+    if (isMany) this.beginMany();
     else this.many.clear();
+    this.#drawPoints(points, isOwn, isMany);
+    if (isMany) this.#drawMany(seen, style);
     this.svg.drawnIds = isMany ? seen.map(({ id }) => id) : null;
     set(this.svg, { "data-states": seen.length });
     this.#drawNodes(ctx, isMany ? seen.filter(({ id }) => id === ctx.selected) : seen, style);
@@ -188,16 +214,16 @@ export class Figure {
   // Clear the pixels; what is drawn on them next is clipped as everything else.
   beginMany() {
     const [left, top, right, bottom] = this.bounds;
-    this.many.begin(this.element.clientWidth, this.element.clientHeight,
+    this.many.begin(this.box.clientWidth, this.box.clientHeight,
       { x: left, y: top, width: right - left, height: bottom - top });
   }
 
   #drawMany(seen, style) {
-    this.beginMany();
     this.many.states(seen.map((component) => {
       const look = style(component);
       const isPlain = look.class?.includes("plain");
-      const kind = this.flows ? (isVisited(component) ? "visited" : "imagined") : isPlain ? "plain" : "ellipse";
+      const kind = this.flows ? (isVisited(component) ? "visited" : "imagined")
+        : look.class?.includes("changed") ? "changed" : isPlain ? "plain" : "ellipse";
       return { component, look: { ...look, isValue: isPlain }, shape: this.shape(component), kind };
     }));
   }
@@ -211,7 +237,7 @@ export class Figure {
       const isChosen = ctx.selected === component.id;
       set(node, { class: `state${component.fixed ? " fixed" : " flexible"}${isChosen ? " selected" : ""}`
         + `${look.class ?? ""}${!this.flows ? "" : isVisited(component) ? " visited" : " imagined"}`,
-      "data-tip": look.tip });
+      "data-tip": look.tip() });
       set(node.firstChild, { rx: rx.toFixed(1), ry: ry.toFixed(1), fill: look.fill ?? "none",
         transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${angle.toFixed(1)})` });
       const words = String(look.label ?? component.id);
@@ -243,20 +269,30 @@ export class Figure {
     return x > left - reach && x < right + reach && y > top - reach && y < bottom + reach;
   }
 
-  // Whether something can be drawn on a state: it is in sight and not too small.
-  hasSpace(component) {
+  // Half the length of an arrow on a state, in pixels; 0 if it is out of sight or there is no space. On a
+  // small state the arrow is longer than the state, as far as the others leave space.
+  arrowSize(ctx, component) {
     const shape = this.shape(component);
-    return shape.rx > SMALL && this.#isSeen(shape);
+    if (!this.#isSeen(shape)) return 0;
+    const [left, top, right, bottom] = this.bounds;
+    const apart = Math.sqrt(((right - left) * (bottom - top)) / Math.max(1, this.#seen(ctx).length));
+    const size = Math.max(0.62 * Math.min(shape.rx, 34), Math.min(ARROW, 0.25 * apart));
+    return size > LEAST_ARROW ? size : 0;
   }
 
-  drawPoints(points, isOwn) {
-    const parts = ["", ""];
+  // Points of the states for which isOwn holds are in another colour.
+  #drawPoints(points, isOwn, isMany) {
+    const [left, top, right, bottom] = this.bounds;
+    const parts = [[], []];
     for (const { point, state } of this.plane.places ? [] : points) {
       const [x, y] = this.at(point);
-      parts[isOwn(state) ? 1 : 0] += `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
+      if (x > left && x < right && y > top && y < bottom) parts[isOwn(state) ? 1 : 0].push([x, y]);
     }
-    set(this.points, { d: parts[0] });
-    set(this.ownPoints, { d: parts[1] });
+    const paths = isMany ? ["", ""] : parts.map((part) => (
+      part.map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join("")));
+    if (isMany) this.many.points(...parts);
+    set(this.points, { d: paths[0] });
+    set(this.ownPoints, { d: paths[1] });
   }
 
   drawTrail(rows) {
@@ -268,7 +304,7 @@ export class Figure {
   onSelect(ctx) {
     this.zoom.listen(ctx);
     this.svg.addEventListener("mousemove", (event) => {
-      if (this.many.drawn) set(this.svg, { "data-tip": this.many.at(this.#pixelOf(event))?.look.tip ?? null });
+      if (this.many.drawn) set(this.svg, { "data-tip": this.many.at(this.#pixelOf(event))?.look.tip() ?? null });
       else if (this.svg.hasAttribute("data-tip")) this.svg.removeAttribute("data-tip");
     });
     this.svg.addEventListener("click", (event) => {
@@ -284,67 +320,5 @@ export class Figure {
   #pixelOf(event) {
     const box = this.svg.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
-  }
-
-  #drawGround(ctx, width, height) {
-    const { summary } = ctx;
-    this.ground.replaceChildren();
-    if (summary.maze && this.plane.isSquare) this.#drawMaze(summary.maze);
-    if (!this.plane.places) this.#drawAxes(width, height);
-  }
-
-  #drawMaze({ grid, start, goal }) {
-    const [sx, sy] = this.scale;
-    let walls = "";
-    let floor = "";
-    grid.forEach((row, line) => {
-      [...row].forEach((glyph, column) => {
-        const [x, y] = this.pixel([column - 0.5, grid.length - 1 - line + 0.5]);
-        const [wide, high] = [sx.toFixed(1), sy.toFixed(1)];
-        const cell = `M${x.toFixed(1)} ${y.toFixed(1)}h${wide}v${high}h-${wide}z`;
-        if (!this.#isInside(column, grid.length - 1 - line)) return;
-        if (glyph === "#") walls += cell;
-        else if (glyph !== " ") floor += cell;
-      });
-    });
-    const [gx, gy] = this.pixel(goal);
-    const [ax, ay] = this.pixel(start);
-    const r = 0.4 * sx;
-    this.ground.append(
-      s("path", { class: "floor", d: floor, "clip-path": this.clip }),
-      s("path", { class: "walls", d: walls, "clip-path": this.clip }),
-      s("circle", { class: "start", cx: ax, cy: ay, r, "data-tip": "start of each episode" }),
-      s("path", { class: "goal", "data-tip": "the goal: the action eat ends the episode here",
-        d: `M${gx - r} ${gy}L${gx} ${gy - r}L${gx + r} ${gy}L${gx} ${gy + r}z` }),
-    );
-  }
-
-  #isInside(x, y) {
-    const { low, high } = this.shown;
-    return x > low[0] - 0.5 && x < high[0] + 0.5 && y > low[1] - 0.5 && y < high[1] + 0.5;
-  }
-
-  #drawAxes(width, height) {
-    const { labels, isSquare } = this.plane;
-    const { low, high } = this.shown;
-    const bottom = height - (isSquare ? 8 : 24);
-    const most = Math.min(7, Math.max(2, Math.floor(width / 60)));
-    for (const value of ticks(low[0], high[0], most)) {
-      const [x] = this.pixel([value, low[1]]);
-      this.ground.append(s("text", { class: "tick", x, y: bottom, "text-anchor": "middle",
-        "data-tip": `horizontal: ${labels[0]}` }, short(value)));
-    }
-    if (!this.plane.isLine) {
-      for (const value of ticks(low[1], high[1])) {
-        const [, y] = this.pixel([low[0], value]);
-        this.ground.append(s("text", { class: "tick", x: isSquare ? 22 : 38, y, dy: "0.35em",
-          "text-anchor": "end", "data-tip": `vertical: ${labels[1]}` }, short(value)));
-      }
-    }
-    const end = this.pixel([high[0], high[1]]);
-    this.ground.append(
-      s("text", { class: "axis", x: width - 6, y: height - 6, "text-anchor": "end" }, labels[0]),
-      s("text", { class: "axis", x: 6, y: isSquare ? Math.max(end[1] + 4, 14) : 14 }, labels[1]),
-    );
   }
 }

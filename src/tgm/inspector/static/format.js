@@ -54,10 +54,11 @@ const SCALES = {
   dark: [[38, 44, 54], [38, 74, 92], [38, 110, 122], [83, 158, 146], [197, 220, 158]],
 };
 
+const DARK = window.matchMedia("(prefers-color-scheme: dark)");
+
 export function isDark() {
   const chosen = document.documentElement.dataset.theme;
-  if (chosen) return chosen === "dark";
-  return window.matchMedia("(prefers-color-scheme: dark)").matches;
+  return chosen ? chosen === "dark" : DARK.matches;
 }
 
 function mix(stops, share) {

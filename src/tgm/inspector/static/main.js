@@ -2,7 +2,7 @@
 
 import { Address, readAddress } from "./address.js";
 import { Context } from "./context.js";
-import { glyph, h, installTooltip } from "./dom.js";
+import { glyph, h, installTooltip, isOnly } from "./dom.js";
 import { installExports } from "./export.js";
 import { count, isDark, short } from "./format.js";
 import { openSource, renewToken } from "./source.js";
@@ -128,6 +128,10 @@ function show(page) {
 }
 
 ctx.subscribe((reasons) => {
+  if (isOnly(reasons, "zoom")) {
+    for (const view of active.views) view.zoomed?.();
+    return;
+  }
   address.changed();
   if (reasons.has("run")) drawFacts();
   document.documentElement.toggleAttribute("data-flows", ctx.flows);

@@ -5,6 +5,8 @@ import { drawnStates } from "./states.js";
 import { DIRECTIONS, css, inkOn, sequential, short } from "./format.js";
 import { bestActions, bestOf, isKnown, samePlan, valueOf } from "./planner.js";
 
+const SHADES = 64; // of the scale of values: states of one shade are drawn together
+
 export class PolicyLayer {
   constructor(figure) {
     this.figure = figure;
@@ -18,7 +20,7 @@ export class PolicyLayer {
     const range = valueRange(plan);
     figure.drawStates(ctx, (component) => this.#style(ctx, plan, other, component, range));
     // Support points are too many for an arrow each: the field has them. So are very small states.
-    const drawn = figure.flows ? [] : drawnStates(ctx).filter((component) => figure.hasSpace(component));
+    const drawn = figure.flows ? [] : drawnStates(ctx).filter((component) => figure.arrowSize(ctx, component));
     const isMany = figure.isMany(ctx);
     if (isMany) this.#drawMany(ctx, plan, drawn, range);
     this.arrows.update(isMany ? [] : drawn, (component) => component.id, (node, component) => {
@@ -30,13 +32,20 @@ export class PolicyLayer {
   #drawMany(ctx, plan, drawn, range) {
     const paths = new Map();
     for (const component of drawn) {
-      const { x, y, rx } = this.figure.shape(component);
+      const { x, y } = this.figure.shape(component);
       const ways = this.#ways(ctx, plan, component);
-      const ink = inkOn(sequential(shareOf(plan, component.id, range)));
-      const path = ways.map((way) => arrow(x, y, way, 0.62 * Math.min(rx, 34), ways.length > 1)).join("");
+      const { size, ink } = this.#look(ctx, plan, component, range);
+      const path = ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("");
       paths.set(ink, (paths.get(ink) ?? "") + path);
     }
     this.figure.many.arrows(paths);
+  }
+
+  // Size and colour of an arrow: it is read on its state, or on the ground if it is longer than that.
+  #look(ctx, plan, component, range) {
+    const size = this.figure.arrowSize(ctx, component);
+    return { size, ink: size > this.figure.shape(component).rx ? "var(--ink)"
+      : inkOn(sequential(shareOf(plan, component.id, range))) };
   }
 
   // Directions of the best actions; [] if all are equally good, or none moves the agent.
@@ -48,25 +57,21 @@ export class PolicyLayer {
 
   #style(ctx, plan, other, component, [low, high]) {
     const value = valueOf(plan, component.id);
-    const best = bestOf(plan, component.id);
-    const rgb = sequential(high > low ? (value - low) / (high - low) : 0.5);
+    const share = high > low ? (value - low) / (high - low) : 0.5;
+    const rgb = sequential(Math.round(SHADES * share) / SHADES);
     const changed = other && !samePlan(plan, other, component.id);
-    const good = bestActions(plan, component.id).map((action) => ctx.actionNames[action]);
-    const does = best < 0 ? "nothing was tried here"
-      : good.length > 1 ? `equally good: ${good.join(", ")}` : `plan: ${good[0]}`;
-    const was = changed ? bestActions(other, component.id).map((action) => ctx.actionNames[action]) : [];
-    const before = was.length ? ` (was ${was.join(", ")})` : "";
     return { fill: css(rgb), label: "", class: changed ? " plain changed" : " plain",
-      tip: `state ${component.id}\nvalue ${short(value)}\n${does}${before}` };
+      tip: () => `state ${component.id}\nvalue ${short(value)}\n${planWords(ctx, plan, component.id)}`
+        + `${changed ? ` (was ${namesOf(ctx, other, component.id).join(", ") || "unknown"})` : ""}` };
   }
 
   #arrow(ctx, plan, node, component, range) {
     const best = bestOf(plan, component.id);
     const { x, y, rx } = this.figure.shape(component);
     const [line, label] = node.children;
-    node.style.color = inkOn(sequential(shareOf(plan, component.id, range)));
+    const { size, ink } = this.#look(ctx, plan, component, range);
+    node.style.color = ink;
     const ways = this.#ways(ctx, plan, component);
-    const size = 0.62 * Math.min(rx, 34);
     set(node, { "data-action": best });
     set(line, { d: ways.map((way) => arrow(x, y, way, size, ways.length > 1)).join("") });
     set(label, { x, y });
@@ -76,6 +81,14 @@ export class PolicyLayer {
     const words = ways.length || 6 * name.length > 2 * rx + 4 ? "" : name;
     if (label.textContent !== words) label.textContent = words;
   }
+}
+
+function namesOf(ctx, plan, id) { return bestActions(plan, id).map((action) => ctx.actionNames[action]); }
+
+function planWords(ctx, plan, id) {
+  if (bestOf(plan, id) < 0) return "nothing was tried here";
+  const good = namesOf(ctx, plan, id);
+  return good.length > 1 ? `equally good: ${good.join(", ")}` : `plan: ${good[0]}`;
 }
 
 function shareOf(plan, id, [low, high]) {

@@ -3,11 +3,15 @@
 import { AxesControl } from "../axes-control.js";
 import { Keyed, checkbox, h, legendItem, panel, s, set, swatch } from "../dom.js";
 import { Figure } from "../figure.js";
-import { actionColour, percent, short } from "../format.js";
+import { actionColour, count, percent, short } from "../format.js";
+import { arc, arcPaths, loop, loopPath, traceArc, traceLoop } from "../arrows.js";
 
 const LEAST = 0.03; // probability; less likely edges are not drawn
-const MOST_EDGES = 2000;
-const MOST_NODES = 1200; // edges with an element each; of more, all are pixels
+const MOST_EDGES = 8000;
+const MOST_NODES = 600; // edges with an element each; of more, all are pixels
+const MOST_MOVING = 2000; // edges that are drawn while the view moves
+const CALM = 150; // milliseconds without a move, after which all edges are drawn
+const OPACITIES = 6; // that edges as pixels can have
 
 export class Graph {
   constructor(ctx) {
@@ -43,19 +47,30 @@ export class Graph {
     }, this.figure.element);
   }
 
-  update() {
+  // While the view moves, the edges with the highest counts are drawn.
+  zoomed() {
+    clearTimeout(this.timer);
+    this.#render(MOST_MOVING);
+    this.timer = setTimeout(() => this.update(), CALM);
+  }
+
+  update() { this.#render(MOST_EDGES); }
+
+  // `most`: how many edges are drawn as pixels.
+  #render(most) {
     const { ctx, figure } = this;
+    if (!this.element.clientWidth) return;
     this.#drawToggles();
     this.axes.update();
     if (!figure.layout(ctx)) return;
     const edges = this.#edges();
     const isMany = figure.isMany(ctx) || edges.length > MOST_NODES;
     this.edges.update(isMany ? [] : edges, (edge) => edge.key, (node, edge) => this.#draw(node, edge));
-    figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}, ${short(component.weight)} points`,
+    figure.drawStates(ctx, (component) => ({ tip: () => `state ${component.id}, ${short(component.weight)} points`,
       class: " in-graph", fill: "var(--accent)", fillOpacity: 0.06 }));
-    if (isMany) this.#drawMany(edges);
+    if (isMany) this.#drawMany(edges.length > most ? edges.slice(0, most) : edges);
     set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
-    this.note.textContent = this.isCut ? `the ${MOST_EDGES} edges with the highest counts are drawn` : "";
+    this.note.textContent = this.isCut ? `the ${count(MOST_EDGES)} edges with the highest counts are drawn` : "";
   }
 
   #drawToggles() {
@@ -83,6 +98,7 @@ export class Graph {
     const key = [ctx.id, ctx.selected, this.showSelf, ...this.hidden].join();
     if (this.allOf !== ctx.frame || this.allKey !== key) {
       [this.allOf, this.allKey] = [ctx.frame, key];
+      this.looks = new Map();
       this.all = this.#allEdges();
     }
     const seen = this.figure.seenStates(ctx);
@@ -104,24 +120,33 @@ export class Graph {
           if (next.p < LEAST || !frame.components.has(next.id)) continue;
           if (next.id === id && !this.showSelf) continue;
           if (selected !== null && id !== selected && next.id !== selected) continue;
-          found.push({ key: `${ctx.id}:${id}:${action}:${next.id}`, id, action, row, next });
+          found.push({ id, action, row, next, look: this.#look(action, row, next),
+            get key() { return `${ctx.id}:${id}:${action}:${next.id}`; } });
         }
       });
     }
-    if (found.length <= MOST_EDGES) return found;
+    if (found.length <= MOST_MOVING) return found;
     return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p);
+  }
+
+  // The look of an edge as pixels: one object for all edges that look the same.
+  #look(action, row, next) {
+    const look = { colour: actionColour(this.ctx.actionNames, action),
+      alpha: Math.max(Math.round(opacityOf(row, next) * OPACITIES) / OPACITIES, 0.08),
+      width: Math.round(2 * (0.4 + 1.4 * next.p)) / 2 };
+    const key = Object.values(look).join();
+    if (!this.looks.has(key)) this.looks.set(key, look);
+    return this.looks.get(key);
   }
 
   #drawMany(edges) {
     const { ctx, figure } = this;
     if (!figure.many.drawn) figure.beginMany();
-    figure.many.edges(edges.map(({ id, action, row, next }) => {
-      const width = Math.max(0.5, 0.4 + 1.4 * next.p);
-      const from = figure.shape(ctx.frame.components.get(id));
-      const [shaft, tip] = id === next.id ? loop(from, action)
-        : arc(from, figure.shape(ctx.frame.components.get(next.id)), width);
-      return { shaft, tip, width, opacity: opacityOf(row, next), colour: actionColour(ctx.actionNames, action) };
-    }));
+    const shape = (id) => figure.shape(ctx.frame.components.get(id));
+    figure.many.edges(edges, (context, { id, action, next, look }) => {
+      if (id === next.id) traceLoop(context, loop(shape(id), action));
+      else traceArc(context, shape(id), shape(next.id), look.width);
+    });
   }
 
   #draw(node, { id, action, row, next }) {
@@ -132,8 +157,8 @@ export class Graph {
     if (drawn.row === row && drawn.from === from && drawn.to === to && drawn.key === figure.key) return;
     node.drawn = { row, from, to, key: figure.key, id, action, next };
     const width = 0.5 + 2.7 * next.p;
-    const [shaft, tip] = id === next.id ? loop(figure.shape(from), action)
-      : arc(figure.shape(from), figure.shape(to), width);
+    const [shaft, tip] = id === next.id ? [loopPath(loop(figure.shape(from), action)), ""]
+      : arcPaths(arc(figure.shape(from), figure.shape(to), width));
     set(node.children[0], { d: shaft, "stroke-width": width.toFixed(2) });
     set(node.children[1], { d: tip });
     set(node, { opacity: opacityOf(row, next).toFixed(2) });
@@ -153,37 +178,4 @@ export class Graph {
 // How sure the agent can be of an outcome: its probability, less with few tries.
 function opacityOf(row, next) { return 0.12 + (0.88 * next.p * row.visits) / (row.visits + 1); }
 
-// A bent arrow between the rims of two states, to the right of its direction: [shaft, head].
-function arc(from, to, width) {
-  const { x: ax, y: ay } = from;
-  const { x: bx, y: by } = to;
-  const length = Math.hypot(bx - ax, by - ay) || 1;
-  const ux = (bx - ax) / length;
-  const uy = (by - ay) / length;
-  const rim = ({ rx, ry }) => Math.min(0.86 * Math.min(rx, ry), 0.27 * length);
-  const side = Math.min(6, 0.12 * length);
-  const head = 4 + 1.6 * width;
-  const [sx, sy] = [ax + ux * rim(from) - uy * side, ay + uy * rim(from) + ux * side];
-  const [ex, ey] = [bx - ux * (rim(to) + 2) - uy * side, by - uy * (rim(to) + 2) + ux * side];
-  const bend = side + 0.05 * length;
-  const [cx, cy] = [(ax + bx) / 2 - uy * bend, (ay + by) / 2 + ux * bend];
-  const angle = Math.atan2(ey - cy, ex - cx);
-  const [wx, wy] = [Math.cos(angle), Math.sin(angle)];
-  const [nx, ny] = [ex - wx * head, ey - wy * head];
-  const half = 0.5 * head;
-  return [
-    `M${f(sx)} ${f(sy)}Q${f(cx)} ${f(cy)} ${f(nx)} ${f(ny)}`,
-    `M${f(ex)} ${f(ey)}L${f(nx - wy * half)} ${f(ny + wx * half)}L${f(nx + wy * half)} ${f(ny - wx * half)}z`,
-  ];
-}
 
-function loop({ x, y, rx: r }, action) {
-  const angle = -Math.PI / 2 + (action * 2 * Math.PI) / 5;
-  const rim = Math.min(r, 26);
-  const [px, py] = [x + rim * Math.cos(angle), y + rim * Math.sin(angle)];
-  const out = 16;
-  const at = (turn) => `${f(px + out * Math.cos(angle + turn))} ${f(py + out * Math.sin(angle + turn))}`;
-  return [`M${f(px)} ${f(py)}C${at(-0.7)} ${at(0.7)} ${f(px)} ${f(py)}`, ""];
-}
-
-function f(value) { return value.toFixed(1); }

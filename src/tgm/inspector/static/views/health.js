@@ -47,9 +47,11 @@ export class Where {
       help: "The states at the step of the timeline; the selected one is marked." }, this.figure.element);
   }
 
+  zoomed() { this.update(); }
+
   update() {
     const { ctx, figure } = this;
     if (!figure.layout(ctx)) return;
-    figure.drawStates(ctx, (component) => ({ tip: `state ${component.id}` }));
+    figure.drawStates(ctx, (component) => ({ tip: () => `state ${component.id}` }));
   }
 }

@@ -1,6 +1,6 @@
 // Transition matrices: one per action, rows are states, columns are next states.
 
-import { checkbox, choice, h, isOnly, panel } from "../dom.js";
+import { checkbox, choice, h, panel } from "../dom.js";
 import { css, diverging, isDark, percent, sequential, short } from "../format.js";
 
 const MODES = [
@@ -54,9 +54,9 @@ export class Matrices {
     history.load(ctx.reference).then(() => ctx.redraw("option"));
   }
 
-  update(reasons) {
+  update() {
     const { ctx } = this;
-    if (!ctx.frame || !this.grid.clientWidth || isOnly(reasons, "zoom")) return;
+    if (!ctx.frame || !this.grid.clientWidth) return;
     const ids = [...ctx.frame.components.keys()].sort((a, b) => a - b);
     this.size = Math.max(1, Math.ceil(ids.length / MOST_SIDE));
     this.#drawActions();
@@ -226,7 +226,8 @@ export class Matrices {
       holder.replaceChildren(...items.flatMap(({ words }, index) => {
         if (index % every) return [];
         const label = h("span", {}, words.split(" ")[0]);
-        label.style[side] = `${(100 * (index + 0.5)) / items.length}%`;
+        // Half of the first label would lie outside, on the labels of the other side.
+        label.style[side] = `max(${(100 * (index + 0.5)) / items.length}%, ${space / 2}px)`;
         return [label];
       }));
     };

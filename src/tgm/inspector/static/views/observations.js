@@ -47,16 +47,17 @@ export class Observations {
     }, this.figure.element);
   }
 
+  zoomed() { this.update(); }
+
   update() {
     const { ctx, figure } = this;
     this.axes.update();
     if (!figure.layout(ctx)) return;
-    figure.drawStates(ctx, (component) => ({
-      tip: `state ${component.id}, ${kindOf(component, ctx.flows)}\n`
-        + `${short(component.weight)} points${meanWords(ctx.featureNames, component.mean)}`,
-    }));
     const points = this.options.points ? ctx.points : [];
-    figure.drawPoints(points, (state) => state === ctx.selected);
+    figure.drawStates(ctx, (component) => ({
+      tip: () => `state ${component.id}, ${kindOf(component, ctx.flows)}\n`
+        + `${short(component.weight)} points${meanWords(ctx.featureNames, component.mean)}`,
+    }), points, (state) => state === ctx.selected);
     set(figure.svg, { "data-step": ctx.step, "data-points": points.length });
     const until = ctx.episode.filter((row) => row.step <= ctx.step);
     figure.drawTrail(this.options.trail ? until : []);

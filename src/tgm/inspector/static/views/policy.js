@@ -28,10 +28,12 @@ export class Policy {
     }, this.figure.element);
   }
 
+  zoomed() { this.update(); }
+
   update() {
     const { ctx, figure } = this;
-    this.element.hidden = ctx.flows; // the field shows more
-    if (ctx.flows || !figure.layout(ctx) || !ctx.plan) return;
+    this.element.hidden = ctx.field !== null || ctx.isFieldComing; // the field shows more
+    if (this.element.hidden || !figure.layout(ctx) || !ctx.plan) return;
     const [low, high] = this.layer.draw(ctx, ctx.plan);
     this.low.textContent = short(low);
     this.high.textContent = short(high);

@@ -48,6 +48,7 @@ export class Replay {
     if (!this.element.clientWidth) return;
     const { row, frame, plan } = ctx;
     if (!row || !frame || !figure.layout(ctx)) {
+      this.shown = null;
       this.words.replaceChildren(h("p", { class: "empty" }, "Nothing is recorded here."));
       return;
     }
@@ -55,7 +56,8 @@ export class Replay {
     const at = rows.findIndex((one) => one.step === row.step && one.index === row.index);
     const belief = row.chunk.belief(row.index);
     const next = rows[at + 1];
-    this.#drawMap(belief, rows.slice(0, at + 1), row);
+    this.shown = [belief, rows.slice(0, at + 1), row];
+    this.#drawMap(...this.shown);
     this.#drawWhy(belief, row, next);
     this.#drawBars(plan, belief, next);
     this.#drawSteps(rows, row);
@@ -65,6 +67,12 @@ export class Replay {
       + `return ${short(total)}`;
   }
 
+  // What is shown stays the same: only the map moves.
+  zoomed() {
+    const { ctx, figure } = this;
+    if (this.shown && ctx.frame && figure.layout(ctx)) this.#drawMap(...this.shown);
+  }
+
   #drawMap(belief, way, row) {
     const { ctx, figure } = this;
     const shares = new Map(belief.map(({ id, p }) => [id, p]));
@@ -72,7 +80,7 @@ export class Replay {
       const p = shares.get(component.id) ?? 0;
       const rgb = sequential(0.1 + 0.6 * p);
       return { fill: p > 0.005 ? css(rgb) : "none", class: p > 0.005 ? " filled" : "",
-        tip: `state ${component.id}\nbelief ${percent(p)}` };
+        tip: () => `state ${component.id}\nbelief ${percent(p)}` };
     });
     figure.drawTrail(way);
     figure.mark(this.here, row);
@@ -119,6 +127,8 @@ export class Replay {
     if (key !== this.key) {
       this.key = key;
       this.steps.style.setProperty("--number", `${count(rows.at(-1).step).length + 0.5}ch`);
+      const widest = rows.reduce((most, { state }) => Math.max(most, state), 0);
+      this.steps.style.setProperty("--state", `${`state ${widest}`.length}ch`);
       this.steps.replaceChildren(...rows.map((one) => h("li", {},
         h("button", { type: "button", class: "step", onclick: () => ctx.goTo(one.step) },
           h("span", { class: "num" }, count(one.step)),

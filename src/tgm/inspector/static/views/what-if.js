@@ -72,10 +72,20 @@ export class WhatIf {
     const gamma = this.gamma ?? ctx.gamma;
     const bonus = this.bonus.size ? this.bonus : null;
     const changed = this.gamma === null && !bonus ? ctx.plan : ctx.planWith(gamma, bonus);
-    this.layers[0].draw(ctx, ctx.plan);
-    this.layers[1].draw(ctx, changed, ctx.plan);
+    this.changed = changed;
+    this.#drawPlans();
     this.#drawForm(gamma);
     this.#drawWords(changed);
+  }
+
+  zoomed() {
+    if (this.changed && this.before.layout(this.ctx) && this.after.layout(this.ctx)) this.#drawPlans();
+  }
+
+  #drawPlans() {
+    const { ctx, changed } = this;
+    this.layers[0].draw(ctx, ctx.plan);
+    this.layers[1].draw(ctx, changed, ctx.plan);
   }
 
   #drawForm(gamma) {
