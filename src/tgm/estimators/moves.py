@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import xlogy
 
 from tgm.distributions import FloatArray, IntArray, Moments
 from tgm.estimators.model import Model
@@ -21,6 +20,7 @@ from tgm.estimators.partition import (
 )
 
 OVERLAP = 1e-3  # share of the smaller component; below it two components are not joined
+LEAST_SHARE = 1e-12  # of a point; with less of it a component adds nothing to a join's mixing
 HALF_OFFSET = 0.8  # deviations: the mean of half a normal, from the mean of the whole
 LEAST_TO_DOUBLE = 8.0  # points
 
@@ -79,11 +79,13 @@ def _falls(
     falls = together - model.evidence[one] - model.evidence[other]
     counts = model.moments.weight
     before = model.weight_prior.log_evidence(counts)
-    entropy = xlogy(resp, resp).sum(axis=0)
     columns = np.ascontiguousarray(resp.T)
+    shared = columns > LEAST_SHARE
     for pair, (i, j) in enumerate(zip(one, other, strict=True)):
-        both = columns[i] + columns[j]
-        mixing = float(xlogy(both, both).sum()) - entropy[i] - entropy[j]
+        rows = np.flatnonzero(shared[i] & shared[j])
+        first, second = columns[i, rows], columns[j, rows]
+        # (a + b) ln(a + b) - a ln a - b ln b
+        mixing = float(first @ np.log1p(second / first) + second @ np.log1p(first / second))
         merged = np.append(np.delete(counts, [i, j]), counts[i] + counts[j])
         falls[pair] += model.weight_prior.log_evidence(merged) - before - mixing
     return falls, one, other
