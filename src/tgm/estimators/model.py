@@ -71,7 +71,7 @@ class Model:
         F = sum of r ln r (and of E[ln q] of missing values) - the log evidence of the assignments
         and of each component's points.
         """
-        assignments = self.weight_prior.log_evidence(self.moments.weight)
+        assignments = float(self.weight_prior.log_evidence(self.moments.weight))
         return log_q - assignments - float(self.evidence.sum())
 
     def with_data(self, moments: Moments) -> Model:

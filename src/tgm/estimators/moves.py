@@ -77,18 +77,30 @@ def _falls(
         return np.zeros(0), one, other
     together = model.kind.log_evidence(model.prior, model.moments[one] + model.moments[other])
     falls = together - model.evidence[one] - model.evidence[other]
-    counts = model.moments.weight
-    before = model.weight_prior.log_evidence(counts)
+    falls += _falls_of_weights(model, one, other)
+    # Mixing is never negative: a pair that has nothing to lose it from is not joined in any case.
+    asked = np.arange(len(one)) if is_forced else np.flatnonzero(falls > 0)
     columns = np.ascontiguousarray(resp.T)
     shared = columns > LEAST_SHARE
-    for pair, (i, j) in enumerate(zip(one, other, strict=True)):
+    for pair in asked.tolist():
+        i, j = one[pair], other[pair]
         rows = np.flatnonzero(shared[i] & shared[j])
         first, second = columns[i, rows], columns[j, rows]
         # (a + b) ln(a + b) - a ln a - b ln b
-        mixing = float(first @ np.log1p(second / first) + second @ np.log1p(first / second))
-        merged = np.append(np.delete(counts, [i, j]), counts[i] + counts[j])
-        falls[pair] += model.weight_prior.log_evidence(merged) - before - mixing
+        falls[pair] -= first @ np.log1p(second / first) + second @ np.log1p(first / second)
     return falls, one, other
+
+
+def _falls_of_weights(model: Model, one: IntArray, other: IntArray) -> FloatArray:
+    """(P,) what joining each pair changes in the evidence of the assignments."""
+    counts, pairs = model.moments.weight, np.arange(len(one))
+    merged = np.tile(counts, (len(one), 1))
+    merged[pairs, one] += counts[other]
+    kept = np.ones(merged.shape, dtype=np.bool_)
+    kept[pairs, other] = False
+    merged = merged[kept].reshape(len(one), -1)
+    prior = model.weight_prior
+    return np.asarray(prior.log_evidence(merged) - prior.log_evidence(counts))
 
 
 def split(model: Model, points: FloatArray, tried: set[bytes]) -> Model:
