@@ -6,6 +6,7 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tgm.cli.main import main
@@ -95,3 +96,59 @@ def test_a_directory_that_exists_is_refused_first(log, tmp_path, capsys, monkeyp
     monkeypatch.chdir(tmp_path)
     assert main(["fit", str(tmp_path / "nothing.csv"), "--obs", "x"]) == 2
     assert "nothing.csv: is no file" in capsys.readouterr().err
+
+
+@pytest.fixture
+def points(tmp_path):
+    """Three clusters of 300 rows, in a Parquet file with row groups of 100."""
+    rng = np.random.default_rng(0)
+    table = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 300, axis=0)
+    table = rng.permutation(table + rng.normal(size=table.shape))
+    path = tmp_path / "points.parquet"
+    frame = pd.DataFrame({"x": table[:, 0], "name": "a", "y": table[:, 1]})
+    frame.to_parquet(path, row_group_size=100)
+    return path
+
+
+def test_clusters_of_points_are_printed_and_kept(points, tmp_path, capsys):
+    command = ["fit", str(points), "--obs", "y", "x", "--points"]
+    assert main([*command, "--out", str(tmp_path / "found")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("3 components in 900 rows")
+    assert max(map(len, printed.replace(str(tmp_path), "").splitlines())) <= 80
+    kept = json.loads((tmp_path / "found" / "components.json").read_text())
+    assert kept["features"] == ["y", "x"]
+    found = sorted(np.round(kept["means"]).astype(int).tolist())
+    assert found == [[0, 0], [0, 9], [9, 0]]
+    assert np.shape(kept["covariances"]) == (3, 2, 2)
+    np.save(tmp_path / "points.npy", pd.read_parquet(points)[["y", "x"]])
+    pd.read_parquet(points).to_csv(tmp_path / "points.csv", index=False)
+    for other in (["points.npy"], ["points.csv", "--obs", "y", "x"]):
+        assert main(["fit", str(tmp_path / other[0]), *other[1:], "--points", "--json"]) == 0
+        assert np.allclose(json.loads(capsys.readouterr().out)["means"], kept["means"])
+
+
+def test_clusters_are_the_same_on_a_cluster(points, capsys):
+    distributed = pytest.importorskip("distributed")
+    alone = ["fit", str(points), "--points", "--json"]
+    assert main(alone) == 0
+    expected = json.loads(capsys.readouterr().out)
+    with distributed.LocalCluster(2, processes=False, dashboard_address=None) as cluster:
+        assert main([*alone, "--dask", cluster.scheduler_address]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 900
+    assert np.allclose(found["means"], expected["means"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--dask", "tcp://127.0.0.1:1"], "--dask is for rows without an order; add --points"),
+        (["--points", "--action", "name"], "--action does not go with --points"),
+        (["--points", "--obs", "name"], "columns ['name'] are missing or no numbers"),
+        (["--points", "--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers at"),
+    ],
+)
+def test_what_does_not_go_with_points_is_said(flags, message, points, capsys):
+    assert main(["fit", str(points), *flags]) == 2
+    assert message in capsys.readouterr().err

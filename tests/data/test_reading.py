@@ -141,6 +141,27 @@ def test_odd_shapes_and_masks():
         read(None, ["x"])
 
 
+def test_lists_of_one_dimensional_arrays_are_episodes_or_rows_and_never_guessed():
+    long, short = np.arange(4.0), np.arange(3.0)
+    assert from_arrays([long, short]).lengths.tolist() == [4, 3]
+    moves = [["go", "go", "stay"], ["go", "stay", "stay"]]
+    log = from_arrays([long, long], moves, rewards=[[0.0] * 3] * 2, terminated=[True, False])
+    assert log.lengths.tolist() == [4, 4]
+    assert log.observations.shape == (8, 1)
+    assert log.actions.tolist() == [0, 0, 1, -1, 0, 1, 1, -1]
+    # As many rows as features or more, or one action for each: rows, as NumPy has it.
+    assert from_arrays([short] * 5).observations.shape == (5, 3)
+    for actions in (["go", "stay"], np.array([1, 0]), pd.Series([1, 0], index=[8, 9])):
+        assert from_arrays([long, long], actions).observations.shape == (2, 4)
+    assert from_arrays([long, long], episode_ids=[0, 1]).observations.shape == (2, 4)
+    message = r"list of 2 arrays of length 4.*np\.stack.*shape \(4, 1\)"
+    with pytest.raises(DataError, match=message):
+        from_arrays([long, long])
+    with pytest.raises(DataError, match="list of 1 arrays of length 4"):
+        from_arrays([long])
+    assert from_arrays([long[:, None], long[:, None]]).lengths.tolist() == [4, 4]
+
+
 def test_lists_of_episodes_are_checked():
     with pytest.raises(DataError, match=r"episode 1, row 0 \(counted from 0\), column 'x1': inf"):
         from_arrays([np.zeros((2, 2)), np.array([[0.0, np.inf]])])

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from tgm.cli.fit_points import fit_points
 from tgm.cli.fit_words import evidence_line, policy_lines, state_rows, transition_rows
 from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines, print_table
@@ -29,10 +30,12 @@ class Fit:
     """Find the states and transitions of logged trajectories, and leave a run directory.
 
     Row after row, a file holds an observation, the action that was taken there, and its reward.
+    With --points rows have no order: clusters are found, in files of any size.
     """
 
     data: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="DATA")]
-    """A .csv, .tsv or .parquet file; or a Minari data set: its folder, or minari:ID."""
+    """A .csv, .tsv or .parquet file; or a Minari data set: its folder, or minari:ID. With
+    --points also a folder of .parquet files, or a .npy file."""
 
     obs: Annotated[tuple[str, ...], optional("COLUMN ...")] = ()
     """Columns of an observation; of a Minari data set all features if not given."""
@@ -52,6 +55,14 @@ class Fit:
     out: Annotated[Path | None, optional("DIR", "(default: a new one under runs/)")] = None
     """Directory of the run; it must not exist."""
 
+    points: Switch = False
+    """Rows are points without an order: find their clusters. Parquet and .npy files are read in
+    chunks, so that they may be larger than memory."""
+
+    dask: Annotated[str | None, optional("ADDRESS")] = None
+    """With --points: address of a Dask scheduler, such as tcp://host:8786, whose workers read the
+    Parquet files and sum their chunks; they need the same disk."""
+
     max_states: int = 100
     """How many states there may be."""
 
@@ -68,6 +79,12 @@ class Fit:
         """Fit, print what was found, write the run, and return the exit code."""
         if not 0.0 <= self.gamma < 1.0:
             raise ConfigError(f"--gamma is {self.gamma}; it must be from 0 to below 1")
+        if self.points:
+            self._check_points()
+            out = None if self.out is None else self._folder()
+            return fit_points(self.data, self.obs, out, dask=self.dask, as_json=self.json)
+        if self.dask is not None:
+            raise ConfigError("--dask is for rows without an order; add --points")
         out = self._folder()
         log = read(self.data, self.obs, self.action, self.episode, self.reward, self.terminated)
         model = TemporalMixture(self.max_states).fit(log)
@@ -81,6 +98,12 @@ class Fit:
         else:
             self._print(model, log, out, report)
         return 0
+
+    def _check_points(self) -> None:
+        """Points have no order: what says something of time does not go with them."""
+        for name in ("action", "episode", "reward", "terminated"):
+            if getattr(self, name) is not None:
+                raise ConfigError(f"--{name} does not go with --points, whose rows have no order")
 
     def _folder(self) -> Path:
         """The directory of the run; refused before the work is done if it exists."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tgm.data import Log
+from tgm.distributions import FloatArray
 from tgm.estimators.temporal_mixture import TemporalMixture
 
 Table = tuple[list[str], list[list[str]]]
@@ -32,29 +35,49 @@ def evidence_line(model: TemporalMixture, log: Log) -> str:
 
 def state_rows(model: TemporalMixture) -> Table:
     """A row for each state, the first ones: its share, and mean and deviation of each feature."""
-    deviation = np.sqrt(np.einsum("kii->ki", model.covariances_))
-    listed = range(min(model.n_states_, MOST_STATES))
+    names = tuple(str(name) for name in model.feature_names_in_)
+    return component_rows("state", names, model.weights_, model.means_, model.covariances_)
+
+
+def component_rows(
+    called: str,
+    features: Sequence[str],
+    weights: FloatArray,
+    means: FloatArray,
+    covariances: FloatArray,
+) -> Table:
+    """A row for each Gaussian, the first ones: its share, and mean and deviation of each feature.
+
+    Args:
+        called: what one of them is called.
+        features: (n_features,) names.
+        weights: (K,) shares of the rows.
+        means: (K, n_features)
+        covariances: (K, n_features, n_features)
+    """
+    deviation = np.sqrt(np.einsum("kii->ki", covariances))
+    listed = range(min(len(weights), MOST_STATES))
     names: list[str] = []
     columns: list[list[str]] = []
-    left = WIDEST - len("state") - len("100.0 %") - 2 * FRAME
-    for index, name in enumerate(model.feature_names_in_.tolist()):
+    left = WIDEST - len(called) - len("100.0 %") - 2 * FRAME
+    for index, name in enumerate(features):
         head = _short(name)
-        means, spreads = model.means_[listed, index], deviation[listed, index]
-        cells = [f"{mean:.3g} ± {spread:.2g}" for mean, spread in zip(means, spreads, strict=True)]
+        pairs = zip(means[listed, index], deviation[listed, index], strict=True)
+        cells = [f"{mean:.3g} ± {spread:.2g}" for mean, spread in pairs]
         left -= FRAME + max(len(one) for one in (f"{head} ...", *cells))
         if left < 0 and names:
             break
         names.append(head)
         columns.append(cells)
     rows = [
-        [str(state), f"{100 * model.weights_[state]:.1f} %", *(cells[state] for cells in columns)]
-        for state in listed
+        [str(index), f"{100 * weights[index]:.1f} %", *(cells[index] for cells in columns)]
+        for index in listed
     ]
-    if model.n_states_ > MOST_STATES:
-        rows.append([f"... {model.n_states_ - MOST_STATES} more", "", *[""] * len(names)])
-    if len(model.feature_names_in_) > len(names):
+    if len(weights) > MOST_STATES:
+        rows.append([f"... {len(weights) - MOST_STATES} more", "", *[""] * len(names)])
+    if len(features) > len(names):
         names[-1] += " ..."
-    return ["state", "rows", *names], rows
+    return [called, "rows", *names], rows
 
 
 def transition_rows(model: TemporalMixture) -> Table:

@@ -25,7 +25,9 @@ def from_arrays(
 
     Args:
         observations: (n_rows, n_features) or (n_rows,); a frame, whose columns name the features;
-            or a list of such arrays, one for each episode. NaN is a missing value.
+            or a list of such arrays, one for each episode. NaN is a missing value. Of a list of
+            arrays (n,) of one length each is a row, as in NumPy, unless actions or rewards are
+            lists of lists; more features than rows are refused as ambiguous.
         actions: (n_rows,) whole numbers or text; a list of arrays if observations is one, each as
             long as its episode or one shorter.
         episode_ids: (n_rows,) what belongs together; one episode if not given.
@@ -39,7 +41,7 @@ def from_arrays(
             if one is not None:
                 raise ConfigError(f"a Log holds the rest too; leave out {name}")
         return observations
-    if _is_ragged(observations):
+    if _is_ragged(observations, episode_ids, (actions, rewards)):
         if episode_ids is not None:
             raise ConfigError("a list of episodes has no episode_ids; leave them out")
         return _from_episodes(observations, actions, rewards, terminated)
@@ -234,18 +236,29 @@ def _of_episode(index: int, _: int) -> str:
     return f"episode {index}"
 
 
-def _is_ragged(observations: Any) -> bool:
+def _is_ragged(observations: Any, episode_ids: Any, others: tuple[Any, ...]) -> bool:
     """Whether it is a list of episodes, and not of rows."""
     if not isinstance(observations, list | tuple) or not len(observations):
         return False
     first = observations[0]
     if isinstance(first, list | tuple):  # a list of rows, or a list of episodes that are lists
         return bool(len(first)) and isinstance(first[0], list | tuple | np.ndarray)
-    return (
-        hasattr(first, "columns")
-        or np.ndim(first) == 2
-        or (np.ndim(first) == 1 and len({len(one) for one in observations}) > 1)
-    )
+    if hasattr(first, "columns") or np.ndim(first) == 2:
+        return True
+    if np.ndim(first) != 1 or episode_ids is not None:
+        return False
+    values = [next(iter(one)) for one in others if one is not None and len(one)]
+    are_lists = any(np.ndim(value) == 1 and len(value) > 1 for value in values)
+    if are_lists or len({len(one) for one in observations}) > 1:
+        return True
+    if not values and len(observations) < len(first):
+        raise DataError(
+            f"observations is a list of {len(observations)} arrays of length {len(first)}, which "
+            f"can be rows or episodes: pass np.stack(observations) if these are rows of "
+            f"{len(first)} features, or arrays of shape ({len(first)}, 1) if these are episodes of "
+            "one feature"
+        )
+    return False
 
 
 def _matrix(values: Any, source: str) -> tuple[np.ndarray[Any, Any], tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """Cholesky factors of a batch of positive definite matrices, kept as whitening matrices."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,12 +13,18 @@ from tgm.errors import DataError
 class Factor:
     """A factorised batch of positive definite matrices A.
 
-    whitening (K, O, O): lower triangular U with U A U^T = I, so that A^-1 = U^T U.
+    lower (K, O, O): the Cholesky factors L, with L L^T = A.
     log_det (K,): ln |A|.
     """
 
-    whitening: FloatArray
+    lower: FloatArray
     log_det: FloatArray
+
+    @cached_property
+    def whitening(self) -> FloatArray:
+        """(K, O, O): lower triangular U with U A U^T = I, so that A^-1 = U^T U; computed once."""
+        # LAPACK leaves rounding errors above the diagonal of the inverse; they are set to 0.
+        return np.tril(np.linalg.inv(self.lower))
 
     @property
     def inverse(self) -> FloatArray:
@@ -43,8 +50,7 @@ def factorise(matrices: FloatArray, name: str) -> Factor:
     log_det = 2 * np.sum(np.log(np.einsum("...ii->...i", lower)), axis=-1)
     if not np.all(np.isfinite(log_det)):
         raise _not_positive_definite(matrices, name)
-    # LAPACK leaves rounding errors above the diagonal of the inverse; they are set to 0.
-    return Factor(whitening=np.tril(np.linalg.inv(lower)), log_det=log_det)
+    return Factor(lower=lower, log_det=log_det)
 
 
 def _not_positive_definite(matrices: FloatArray, name: str) -> DataError:

@@ -71,7 +71,7 @@ class Model:
         F = sum of r ln r (and of E[ln q] of missing values) - the log evidence of the assignments
         and of each component's points.
         """
-        assignments = self.weight_prior.log_evidence(self.moments.weight)
+        assignments = float(self.weight_prior.log_evidence(self.moments.weight))
         return log_q - assignments - float(self.evidence.sum())
 
     def with_data(self, moments: Moments) -> Model:
@@ -85,12 +85,17 @@ class Model:
     def refined(self) -> Model:
         """With the shared prior that the components' data has more evidence under."""
         own = self.gaussians
-        prior = refine(
+        prior, evidence = refine(
             self.prior,
             (own.mean, own.precision, own.mean_precision),
-            lambda prior: float(self.kind.log_evidence(prior, self.moments).sum()),
+            self.evidence,
+            lambda prior: self.kind.log_evidence(prior, self.moments),
         )
-        return self if prior is self.prior else replace(self, prior=prior)
+        if prior is self.prior:
+            return self
+        model = replace(self, prior=prior)
+        vars(model)["evidence"] = evidence  # the cached property need not compute it again
+        return model
 
     def updated(self, statistics: Statistics) -> Model:
         """After a sweep: the new moments, without empty components."""

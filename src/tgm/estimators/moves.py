@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import xlogy
 
 from tgm.distributions import FloatArray, IntArray, Moments
 from tgm.estimators.model import Model
@@ -21,6 +20,7 @@ from tgm.estimators.partition import (
 )
 
 OVERLAP = 1e-3  # share of the smaller component; below it two components are not joined
+LEAST_SHARE = 1e-12  # of a point; with less of it a component adds nothing to a join's mixing
 HALF_OFFSET = 0.8  # deviations: the mean of half a normal, from the mean of the whole
 LEAST_TO_DOUBLE = 8.0  # points
 
@@ -77,16 +77,30 @@ def _falls(
         return np.zeros(0), one, other
     together = model.kind.log_evidence(model.prior, model.moments[one] + model.moments[other])
     falls = together - model.evidence[one] - model.evidence[other]
-    counts = model.moments.weight
-    before = model.weight_prior.log_evidence(counts)
-    entropy = xlogy(resp, resp).sum(axis=0)
+    falls += _falls_of_weights(model, one, other)
+    # Mixing is never negative: a pair that has nothing to lose it from is not joined in any case.
+    asked = np.arange(len(one)) if is_forced else np.flatnonzero(falls > 0)
     columns = np.ascontiguousarray(resp.T)
-    for pair, (i, j) in enumerate(zip(one, other, strict=True)):
-        both = columns[i] + columns[j]
-        mixing = float(xlogy(both, both).sum()) - entropy[i] - entropy[j]
-        merged = np.append(np.delete(counts, [i, j]), counts[i] + counts[j])
-        falls[pair] += model.weight_prior.log_evidence(merged) - before - mixing
+    shared = columns > LEAST_SHARE
+    for pair in asked.tolist():
+        i, j = one[pair], other[pair]
+        rows = np.flatnonzero(shared[i] & shared[j])
+        first, second = columns[i, rows], columns[j, rows]
+        # (a + b) ln(a + b) - a ln a - b ln b
+        falls[pair] -= first @ np.log1p(second / first) + second @ np.log1p(first / second)
     return falls, one, other
+
+
+def _falls_of_weights(model: Model, one: IntArray, other: IntArray) -> FloatArray:
+    """(P,) what joining each pair changes in the evidence of the assignments."""
+    counts, pairs = model.moments.weight, np.arange(len(one))
+    merged = np.tile(counts, (len(one), 1))
+    merged[pairs, one] += counts[other]
+    kept = np.ones(merged.shape, dtype=np.bool_)
+    kept[pairs, other] = False
+    merged = merged[kept].reshape(len(one), -1)
+    prior = model.weight_prior
+    return np.asarray(prior.log_evidence(merged) - prior.log_evidence(counts))
 
 
 def split(model: Model, points: FloatArray, tried: set[bytes]) -> Model:

@@ -70,8 +70,9 @@ class SharedPrior:
 def refine(
     prior: SharedPrior,
     expectations: tuple[FloatArray, FloatArray, FloatArray],
-    evidence: Callable[[SharedPrior], float],
-) -> SharedPrior:
+    known: FloatArray,
+    evidence: Callable[[SharedPrior], FloatArray],
+) -> tuple[SharedPrior, FloatArray]:
     """The prior under which the components' data has more evidence than under the given one.
 
     Maximising the evidence over the parameters of the prior: the typical covariance is the
@@ -81,7 +82,11 @@ def refine(
     Args:
         prior: the prior now.
         expectations: of the posterior: means (K, O), precisions (K, O, O), mean_precision (K,).
-        evidence: ln of the marginal likelihood of the data of all components under a prior.
+        known: (K,) the evidence under the prior now.
+        evidence: (K,) ln of the marginal likelihood of each component's data under a prior.
+
+    Returns:
+        The prior, and the evidence (K,) under it.
     """
     means, precisions, mean_precision = expectations
     n_features = means.shape[1]
@@ -90,7 +95,7 @@ def refine(
     precision = float(np.clip(n_features / distance.mean(), LEAST_MEAN_PRECISION, 1.0))
     covariance = np.linalg.inv(precisions.mean(axis=0))
     covariance = (covariance + covariance.T) / 2 + LEAST_VARIANCE * np.eye(n_features)
-    best, highest = prior, evidence(prior)
+    best, highest = prior, known
     changes: list[dict[str, object]] = [{"covariance": covariance}, {"mean_precision": precision}]
     for change in changes:
         best, highest = _better(best, highest, evidence, change)
@@ -100,16 +105,16 @@ def refine(
         best, highest = _better(best, highest, evidence, {"strength": strength})
         if best.strength != before:
             break
-    return best
+    return best, highest
 
 
 def _better(
     prior: SharedPrior,
-    highest: float,
-    evidence: Callable[[SharedPrior], float],
+    highest: FloatArray,
+    evidence: Callable[[SharedPrior], FloatArray],
     change: dict[str, object],
-) -> tuple[SharedPrior, float]:
+) -> tuple[SharedPrior, FloatArray]:
     """The prior with a change if that has more evidence, else as it is."""
     candidate = replace(prior, **change)  # type: ignore[arg-type]
     value = evidence(candidate)
-    return (candidate, value) if value > highest else (prior, highest)
+    return (candidate, value) if value.sum() > highest.sum() else (prior, highest)

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from tgm.distributions import FloatArray
+from tgm.distributions.threads import one_thread
 from tgm.errors import ConfigError, DataError
 
 T = TypeVar("T")
@@ -212,7 +213,9 @@ class _Scaled:
     scale: FloatArray
 
     def __call__(self, index: int, chunk: FloatArray) -> Any:
-        return self.function(index, (chunk - self.centre) / self.scale)
+        scaled = chunk - self.centre
+        scaled /= self.scale
+        return self.function(index, scaled)
 
 
 def as_source(data: Any) -> Points | None:
@@ -244,7 +247,8 @@ def _of_path(path: Path) -> Points:
 
 
 def _apply(function: Callable[[int, FloatArray], T], index: int, part: Any) -> T:
-    return function(index, np.asarray(part, dtype=np.float64))
+    with one_thread():  # of each worker
+        return function(index, np.asarray(part, dtype=np.float64))
 
 
 def _as_floats(column: Any) -> FloatArray:

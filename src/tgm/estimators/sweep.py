@@ -17,7 +17,7 @@ from tgm.distributions.gaussian import squared_distances
 from tgm.estimators.covariance import ExpectedGaussians
 from tgm.estimators.missing import marginal_statistics
 
-BLOCK_NUMBERS = 1 << 17  # numbers in the arrays of a block: 1 MB, the size of a second-level cache
+BLOCK_NUMBERS = 1 << 16  # numbers in the arrays of a block: 0.5 MB, half of a second-level cache
 BLOCK_ROWS = (256, 4096)  # least and most
 EXPANSION_LIMIT = 1e7  # squared distance in deviations; above it, x - m is taken first
 
@@ -60,6 +60,8 @@ class Assigner:
 
     def statistics(self, points: FloatArray) -> Statistics:
         """The sums over points (N, O); NaN is missing."""
+        if np.isfinite(points.sum()):  # quicker than to look at each row
+            return self._complete(points)
         complete = ~np.isnan(points).any(axis=1)
         if complete.all():
             return self._complete(points)
@@ -72,11 +74,13 @@ class Assigner:
     def responsibilities(self, points: FloatArray) -> FloatArray:
         """(N, K) of complete points (N, O)."""
         parameters = self._parameters()
-        parts = []
-        for block in self._blocks(points):
-            resp, total, _, _ = self._assign(block, parameters)
-            parts.append((resp / total).T)
-        return np.concatenate(parts)
+        columns = np.empty((len(self.gaussians.mean), len(points)))
+        start = 0
+        for block, space in self._blocks(points):
+            resp, total, _, _ = self._assign(block, parameters, space)
+            np.divide(resp, total, out=columns[:, start : start + len(total)])
+            start += len(total)
+        return columns.T
 
     def _complete(self, points: FloatArray) -> Statistics:
         """The sums over complete points."""
@@ -85,8 +89,8 @@ class Assigner:
         sums = np.zeros((n_components, _n_columns(n_features, self.is_diagonal)))
         log_density = log_joint = 0.0
         parts: list[Moments] = []
-        for block in self._blocks(points):
-            resp, total, log_total, values = self._assign(block, parameters)
+        for block, space in self._blocks(points):
+            resp, total, log_total, values = self._assign(block, parameters, space)
             log_density += float(log_total.sum())
             if parameters is None:
                 resp /= total
@@ -110,27 +114,34 @@ class Assigner:
         moments = Moments(moments.weight, moments.mean, blurred)
         return Statistics(moments, log_joint - log_density, log_density)
 
-    def _blocks(self, points: FloatArray) -> Iterator[FloatArray]:
-        """The points in blocks, each transposed: (O, n)."""
+    def _blocks(self, points: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """The points in blocks, each transposed, (O, n), with space for what is computed of it.
+
+        The space, (F + K, n), is the same memory for each block: to get new memory from the system
+        costs as much as the arithmetic.
+        """
         n_components, n_features = self.gaussians.mean.shape
         width = n_components + _n_columns(n_features, self.is_diagonal)
         rows = int(np.clip(BLOCK_NUMBERS // width, *BLOCK_ROWS))
+        space = np.empty((width, min(rows, len(points))))
         for start in range(0, len(points), rows):
-            yield np.ascontiguousarray(points[start : start + rows].T)
+            block = np.ascontiguousarray(points[start : start + rows].T)
+            yield block, space[:, : block.shape[1]]
 
     def _assign(
-        self, block: FloatArray, parameters: FloatArray | None
+        self, block: FloatArray, parameters: FloatArray | None, space: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Responsibilities (K, n) times a total (n,), that total, ln of the sum of rho (n,).
 
         The last is the features (F, n) of the block, or without parameters ln rho (K, n).
         """
+        log_joint, values = np.split(space, [len(self.gaussians.mean)])
         if parameters is not None:
-            values = _features(block, self.is_diagonal)
-            log_joint = parameters @ values
+            _fill_features(block, self.is_diagonal, values)
+            np.matmul(parameters, values, out=log_joint)
         else:
-            values = log_joint = self._log_joint_by_difference(block)
-            log_joint = log_joint.copy()
+            values = self._log_joint_by_difference(block)
+            log_joint[:] = values
         highest = log_joint.max(axis=0)
         log_joint -= highest
         resp = np.exp(log_joint, out=log_joint)
@@ -183,20 +194,18 @@ def _n_columns(n_features: int, is_diagonal: bool) -> int:
     return 1 + n_features + n_features * (n_features + 1) // 2
 
 
-def _features(block: FloatArray, is_diagonal: bool) -> FloatArray:
-    """(F, n) of a block (O, n): 1, x and the squares, or the upper triangle of x x^T."""
-    n_features, n = block.shape
-    values = np.empty((_n_columns(n_features, is_diagonal), n))
+def _fill_features(block: FloatArray, is_diagonal: bool, values: FloatArray) -> None:
+    """Write 1, x and the squares or the upper triangle of x x^T of a block (O, n): (F, n)."""
+    n_features = len(block)
     values[0] = 1.0
     values[1 : 1 + n_features] = block
     if is_diagonal:
         np.multiply(block, block, out=values[1 + n_features :])
-        return values
+        return
     at = 1 + n_features
     for i in range(n_features):
         np.multiply(block[i], block[i:], out=values[at : at + n_features - i])
         at += n_features - i
-    return values
 
 
 def _moments_by_difference(means: FloatArray, resp: FloatArray, block: FloatArray) -> Moments:

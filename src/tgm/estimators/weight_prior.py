@@ -18,8 +18,8 @@ class WeightPrior(Protocol):
     def concentration(self) -> float:
         """Of the process, or of each component."""
 
-    def log_evidence(self, counts: FloatArray) -> float:
-        """ln of the marginal likelihood of the assignments, given their expected counts."""
+    def log_evidence(self, counts: FloatArray) -> FloatArray:
+        """ln of the evidence of assignments, given their expected counts: (..., K) to (...)."""
 
     def expected_log(self, counts: FloatArray) -> FloatArray:
         """E[ln D_k], of shape (K,)."""
@@ -38,10 +38,10 @@ class DirichletProcess:
 
     concentration: float = 1.0
 
-    def log_evidence(self, counts: FloatArray) -> float:
+    def log_evidence(self, counts: FloatArray) -> FloatArray:
         """Sum over k of ln B(1 + N_k, a + N of the components after k) - ln B(1, a)."""
         own, after, _ = self._sticks(counts)
-        return float(np.sum(betaln(own, after) - betaln(1.0, self.concentration)))
+        return np.asarray(np.sum(betaln(own, after) - betaln(1.0, self.concentration), axis=-1))
 
     def expected_log(self, counts: FloatArray) -> FloatArray:
         """E[ln v_k] + sum of E[ln (1 - v_j)] over the components j before k."""
@@ -63,9 +63,9 @@ class DirichletProcess:
 
     def _sticks(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
         """Both parameters of each stick's Beta posterior, in the order of the sticks."""
-        order = np.argsort(-counts, kind="stable")
-        sizes = counts[order]
-        after = np.cumsum(sizes[::-1])[::-1] - sizes
+        order = np.argsort(-counts, axis=-1, kind="stable")
+        sizes = np.take_along_axis(counts, order, axis=-1)
+        after = np.cumsum(sizes[..., ::-1], axis=-1)[..., ::-1] - sizes
         return 1.0 + sizes, self.concentration + np.maximum(after, 0.0), order
 
 
@@ -75,11 +75,11 @@ class FiniteDirichlet:
 
     concentration: float = 1.0
 
-    def log_evidence(self, counts: FloatArray) -> float:
+    def log_evidence(self, counts: FloatArray) -> FloatArray:
         """ln B(d + N) - ln B(d)."""
-        before = np.full(len(counts), self.concentration)
+        before = np.full(counts.shape[-1], self.concentration)
         after = dirichlet.log_normaliser(before + counts)
-        return float(after - dirichlet.log_normaliser(before))
+        return np.asarray(after - dirichlet.log_normaliser(before))
 
     def expected_log(self, counts: FloatArray) -> FloatArray:
         """psi(d + N_k) - psi(sum)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
@@ -111,13 +112,7 @@ def _on_cluster(
 ) -> Iterator[Outcome[Trial, Result]]:
     """Through the workers of a Dask cluster; the scheduler gives a dead one's trials to others."""
     distributed = _import("distributed", "--dask")
-    try:
-        client = distributed.Client(address, timeout=SCHEDULER_SECONDS)
-    except (OSError, ValueError, TimeoutError) as error:
-        reason = _one_line(error)
-        raise ConfigError(f"no Dask scheduler answers at '{address}' ({reason})") from None
-    with client:
-        _wait_for_worker(client, address)
+    with connected(address) as client:
         futures = client.map(partial(attempt, work=work), trials, pure=False, retries=0)
         trial_of = {future.key: trial for future, trial in zip(futures, trials, strict=True)}
         for future in distributed.as_completed(futures):
@@ -127,6 +122,20 @@ def _on_cluster(
             else:
                 yield Outcome(trial_of[future.key], error=_one_line(fault))
             future.release()
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """The client of a Dask scheduler that has workers; within it, Dask computes there."""
+    distributed = _import("distributed", "--dask")
+    try:
+        client = distributed.Client(address, timeout=SCHEDULER_SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = _one_line(error)
+        raise ConfigError(f"no Dask scheduler answers at '{address}' ({reason})") from None
+    with client:
+        _wait_for_worker(client, address)
+        yield client
 
 
 def _wait_for_worker(client: Any, address: str) -> None:
