@@ -1,5 +1,10 @@
 """What users of other libraries write either works or is answered in one line."""
 
+import copy
+import pickle
+import re
+from dataclasses import replace
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -21,6 +26,7 @@ def test_an_environment_by_its_id_is_the_same_as_made_before():
     made = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="8"), seed=0).learn(150)
     assert (by_id.means == made.means).all()
     assert by_id.env.unwrapped.maze.name == "8"
+    assert tgm.TGMAgent(gym.spec("FrozenLake-v1")).env.observation_space.n == 16
 
 
 @pytest.mark.parametrize(
@@ -31,6 +37,10 @@ def test_an_environment_by_its_id_is_the_same_as_made_before():
         (("MlpPolicy", gym.make("CartPole-v1")), {}, "the order is TGMAgent"),
         (("CartPole-v1",), {"gama": 0.9}, "did you mean gamma"),
         (("CartPole-v1",), {"verbose": 1}, "leave it out"),
+        (("CartPole-v1",), {"n_envs": 4}, "lives in one environment"),
+        (("CartPole-v1",), {"random_state": 0}, "write seed=0"),
+        (("CartPole-v1", {"gamma": 0.9}), {}, r"write TGMAgent\(env, \*\*config\)"),
+        ((replace(gym.spec("CartPole-v1"), id="A-v0", entry_point="no:A"),), {}, "'A-v0' cannot"),
         (("CartPole-v1",), {"gamma": 0.9, "discount": 0.9}, "one setting"),
         (("CartPole-v1",), {"discount": 2.0}, "gamma is 2.0"),
         ((gym.make("CartPole-v1"),), {"env_kwargs": {"a": 1}}, "given by its id"),
@@ -40,6 +50,27 @@ def test_a_wrong_argument_is_answered_in_one_line(arguments, keywords, message):
     with pytest.raises(ConfigError, match=message) as caught:
         tgm.TGMAgent(*arguments, **keywords)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("num_timesteps", "agent.n_steps"), ("fit", "agent.learn(n_steps)")]
+)
+def test_an_attribute_of_other_libraries_is_answered_with_its_name_here(name, written):
+    agent = agent_in_maze()
+    with pytest.raises(AttributeError, match=re.escape(f"'{name}'; write {written}")):
+        getattr(agent, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
+        agent.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+@pytest.mark.parametrize("world", ["FrozenLake-v1", "tgm/Maze-v0"])
+def test_a_copy_goes_on_as_the_agent_does_and_shares_nothing_with_it(world, copied):
+    agent = tgm.TGMAgent(world, seed=0).learn(150)
+    before = agent.transition_counts.copy()
+    other = copied(agent).learn(100)
+    assert np.array_equal(agent.transition_counts, before)
+    assert np.array_equal(agent.learn(100).transition_counts, other.transition_counts)
 
 
 def test_settings_are_keywords_too():

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 
 import pytest
@@ -51,23 +52,63 @@ def test_boxes_keep_their_width():
     assert {len(line) for line in help_of("", "\n".join(box)).splitlines()[:5]} == {27}
 
 
-def test_a_shell_completes_commands_flags_and_values(tmp_path, capsys):
-    assert main(["completion", "bash"]) == 0
-    script = tmp_path / "tgm.bash"
+COMPLETED = {
+    "tr": "train",
+    "train --max-s": "--max-states",
+    "train --exploration o": "optimism",
+    "train --preset p": "paper",
+    "inspect --no-b": "--no-browser",
+    "completion z": "zsh",
+    "fit log": "",  # names of files are the shell's own
+}
+
+
+def completion(shell, tmp_path, capsys):
+    assert main(["completion", shell]) == 0
+    script = tmp_path / f"tgm.{shell}"
     script.write_text(capsys.readouterr().out, encoding="utf-8")
-    asked = {"tr": "train", "train --max-s": "--max-states", "train --exploration o": "optimism"}
-    for typed, wanted in asked.items():
+    return script
+
+
+def told(shell, code):
+    asked = subprocess.run([shell, "-c", code], capture_output=True, text=True, check=True)
+    return asked.stdout.split()
+
+
+def test_bash_completes_commands_flags_and_values(tmp_path, capsys):
+    script = completion("bash", tmp_path, capsys)
+    for typed, wanted in COMPLETED.items():
         words = ["tgm", *typed.split()]
-        line = " ".join(words)
-        code = (
-            f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; "
-            f"COMP_LINE='{line}'; COMP_POINT={len(line)}; _tyro_tgm tgm {words[-1]} {words[-2]}; "
-            'echo "${COMPREPLY[@]}"'
-        )
-        told = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
-        assert told.stdout.strip() == wanted
-    assert main(["completion", "zsh"]) == 0
-    assert capsys.readouterr().out.startswith("#compdef tgm")
+        code = f"source {script}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; "
+        assert told("bash", code + '_tgm; echo "${COMPREPLY[@]}"') == wanted.split()
+    assert told("bash", f"source {script}; complete -p tgm") == [
+        *("complete", "-o", "default", "-F", "_tgm", "tgm")
+    ]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_zsh_completes_commands_flags_values_and_files(tmp_path, capsys):
+    script = completion("zsh", tmp_path, capsys)
+    # zsh completes in a terminal only; these stand for its own functions.
+    own = (
+        "compdef() { :; }; _files() { print FILES; }; compadd() { print -l -- $found; }; "
+        "_describe() { print -l -- ${found%%:*}; }; "
+    )
+    for typed, wanted in COMPLETED.items():
+        words = ["tgm", *typed.split()]
+        code = f"{own} source {script}; words=({' '.join(words)}); CURRENT={len(words)}; _tgm"
+        offered = told("zsh", code)
+        fitting = [word for word in offered if word.startswith(words[-1])]
+        assert fitting == wanted.split()
+        assert (offered == ["FILES"]) == (not wanted)
+
+
+def test_what_zsh_says_of_flags_is_plain(tmp_path, capsys):
+    text = completion("zsh", tmp_path, capsys).read_text(encoding="utf-8")
+    assert text.startswith("#compdef tgm\n")
+    for sign in ("None}", "(default:", "•"):
+        assert sign not in text
+    assert "'--no-report:off: Write report.html into the run" in text
     assert main(["completion", "fish"]) == 2
 
 

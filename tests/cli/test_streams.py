@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 from campaigns.common.lives import Life, files_of
 from campaigns.telling import telling
 
 import tgm
 from tgm.cli.main import OUTPUT_LOST, main
+from tgm.cli.waiting import busy
 from tgm.errors import RunError
 from tgm.runs import Run
 
@@ -66,12 +69,50 @@ def test_streams_of_all_kinds(tmp_path):
     assert tally.lost == []
 
 
+class Terminal(io.StringIO):
+    """A terminal that keeps what it is shown."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Slow(gym.Env):
+    """A world with one step that takes long."""
+
+    observation_space = gym.spaces.Discrete(2)
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, terminal):
+        self.terminal, self.frames = terminal, None
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        before = self.terminal.tell()
+        time.sleep(0.7)
+        self.frames = self.terminal.getvalue()[before:].split("learning")
+        return 1, 0.0, True, False, {}
+
+
+def test_a_bar_moves_while_a_single_step_takes_long(monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    env = Slow(shown)
+    tgm.TGMAgent(env, seed=0).learn(1, progress_bar=True)
+    assert len(set(env.frames[1:-1])) >= 3
+
+
+def test_a_terminal_shows_what_goes_on_and_programs_see_nothing_of_it(monkeypatch):
+    for stream, wanted in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with busy("counting"):
+            time.sleep(0.2)
+        assert ("counting" in stream.getvalue()) == wanted
+
+
 def test_a_bar_leaves_a_closed_standard_output_closed(monkeypatch):
     # Otherwise the result is written to what the bar left there, and its loss is not noticed.
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     shown = Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr(sys, "stdout", None)

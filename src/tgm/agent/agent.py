@@ -5,14 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import gymnasium as gym
 import numpy as np
 
 from tgm.agent.advice import Adviser
 from tgm.agent.answers import first_of, outcome_of
-from tgm.agent.arguments import environment, number_of_steps, seed_number, settings
+from tgm.agent.arguments import (
+    environment,
+    missing_attribute,
+    number_of_steps,
+    seed_number,
+    settings,
+)
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
 from tgm.agent.guided import Guided, GuidedLife
 from tgm.agent.info import EpisodeInfo
@@ -100,6 +106,12 @@ class TGMAgent(GuidedLife):
         self._adviser = Adviser()
         self.lesson: LearnInfo | None = None  # the newest since the agent was made or loaded
         self.n_forgotten = 0  # points let go of since then
+
+    if not TYPE_CHECKING:  # a type checker shall still find names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            """What other libraries call differently is said in the error."""
+            raise missing_attribute(name)
 
     # --- learning ---------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from tgm.config import TGMConfig
 from tgm.errors import ConfigError, SpaceError
@@ -33,24 +34,54 @@ MAY_CHANGE = (
 )
 """Settings of what is done from now on; what was learned with the others has their form."""
 
-# Arguments that agents of Stable-Baselines3 take and this one has no use for.
-_OF_OTHERS = ("policy", "policy_kwargs", "verbose", "tensorboard_log", "device", "buffer_size")
+_LEFT_OUT = "leave it out, an agent of tgm needs none"
+
+# Arguments of agents and estimators of other libraries -> what to write here.
+_OF_OTHERS = {
+    "policy": _LEFT_OUT,
+    "policy_kwargs": _LEFT_OUT,
+    "verbose": _LEFT_OUT,
+    "device": _LEFT_OUT,
+    "buffer_size": _LEFT_OUT,
+    "batch_size": _LEFT_OUT,
+    "learning_starts": _LEFT_OUT,
+    "train_freq": _LEFT_OUT,
+    "gradient_steps": _LEFT_OUT,
+    "custom_objects": _LEFT_OUT,
+    "tensorboard_log": "write tgm train --tensorboard DIR",
+    "n_envs": "leave it out, an agent lives in one environment",
+    "random_state": "write seed=0",
+}
+
+# Attributes of agents and estimators of other libraries -> what to write here.
+_ATTRIBUTES_OF_OTHERS = {
+    "num_timesteps": "agent.n_steps",
+    "observation_space": "agent.env.observation_space",
+    "action_space": "agent.env.action_space",
+    "get_env": "agent.env",
+    "policy": "agent.predict(observation), the agent is its own policy",
+    "fit": "agent.learn(n_steps)",
+    "get_params": "agent.config.to_dict()",
+    "set_params": "TGMAgent(env, gamma=0.95), settings are chosen once",
+    "set_random_seed": "TGMAgent(env, seed=0), a seed is chosen once",
+}
 
 
 def environment(env: object, env_kwargs: dict[str, Any] | None = None) -> gym.Env[Any, Any]:
-    """The environment that is meant: one of Gymnasium, or the id of a registered one.
+    """The environment that is meant: one of Gymnasium, or the id or spec of a registered one.
 
     >>> environment("FrozenLake-v1", {"map_name": "8x8"}).observation_space
     Discrete(64)
     """
-    if isinstance(env, str):
+    if isinstance(env, str | EnvSpec):
         try:
             return gym.make(env, **(env_kwargs or {}))
         except Exception as error:  # code of the environment, with the user's arguments
             reason = " ".join(f"{error}".split())
             if isinstance(error, KeyError):  # its text is the bare key
                 reason = f"KeyError: {reason}"
-            raise ConfigError(f"environment '{env}' cannot be made: {reason}") from error
+            name = env if isinstance(env, str) else env.id
+            raise ConfigError(f"environment '{name}' cannot be made: {reason}") from error
     if env_kwargs:
         raise ConfigError("env_kwargs belong to an environment that is given by its id")
     if isinstance(env, gym.Env):
@@ -73,6 +104,8 @@ def settings(config: object, changes: dict[str, Any]) -> TGMConfig:
     """
     if config is None:
         config = TGMConfig()
+    if isinstance(config, dict):
+        raise ConfigError("config is a dictionary; write TGMAgent(env, **config)")
     if not isinstance(config, TGMConfig):
         raise ConfigError(
             f"config is {config!r:.100}; the order is TGMAgent(env, TGMConfig(...), seed=0)"
@@ -83,7 +116,7 @@ def settings(config: object, changes: dict[str, Any]) -> TGMConfig:
         raise ConfigError("gamma and discount are one setting; give one of them")
     for name in named:
         if name in _OF_OTHERS:
-            raise ConfigError(f"{name} is no setting: leave it out, an agent of tgm needs none")
+            raise ConfigError(f"{name} is no setting: {_OF_OTHERS[name]}")
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
@@ -110,6 +143,13 @@ def changed_settings(saved: TGMConfig, config: object, changes: dict[str, Any]) 
             f"'{saved.exploration}': choose another, or train a new agent"
         )
     return wanted
+
+
+def missing_attribute(name: str) -> AttributeError:
+    """The error for an attribute that an agent does not have."""
+    written = _ATTRIBUTES_OF_OTHERS.get(name)
+    hint = f"; write {written}" if written else ""
+    return AttributeError(f"'TGMAgent' object has no attribute '{name}'{hint}")
 
 
 def seed_number(seed: object) -> int | None:

@@ -6,7 +6,10 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import IO, Protocol, cast
+from typing import IO, TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 
 class HasStates(Protocol):
@@ -81,28 +84,37 @@ def progress(n_steps: int, wanted: bool) -> Iterator[Advance | None]:
         yield _plain(n_steps)
 
 
+def on_terminal(*columns: ProgressColumn, vanishes: bool = False) -> Progress:
+    """rich's bar of these columns on standard error; one that `vanishes` is gone when it ends."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    # A closed standard output stays closed: rich would leave one of its own in its place.
+    redirects = sys.stdout is not None
+    console = Console(file=QuietStderr().as_file())
+    return Progress(*columns, console=console, transient=vanishes, redirect_stdout=redirects)
+
+
 @contextlib.contextmanager
 def _bar(n_steps: int) -> Iterator[Advance]:
     # Imported here: `import tgm` should not cost a terminal library.
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
+        SpinnerColumn,
         TextColumn,
         TimeRemainingColumn,
     )
 
     columns = (
+        SpinnerColumn(),  # it moves while a single step takes long
         TextColumn("learning"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[states]} states"),
         TimeRemainingColumn(),
     )
-    # A closed standard output stays closed: rich would leave one of its own in its place.
-    console = Console(file=QuietStderr().as_file())
-    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
+    with on_terminal(*columns) as bar:
         task = bar.add_task("learn", total=n_steps, states=0)
         done, moved_at = 0, 0.0
 

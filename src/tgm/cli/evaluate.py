@@ -10,6 +10,7 @@ import tyro
 
 from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines
+from tgm.cli.waiting import busy
 from tgm.cli.words import evaluation_facts, evaluation_line, newest_agent
 from tgm.envs import EnvRequest
 from tgm.errors import ConfigError
@@ -48,7 +49,8 @@ class Evaluate:
         run = Run.open(self.run_dir)
         request = EnvRequest(env=self.env, env_args=self.env_args)
         env = environment_of(run, request, "tgm evaluate")
-        evaluation = evaluate(newest_agent(run), env, self.episodes, self.seed)
+        with busy("greedy episodes"):
+            evaluation = evaluate(newest_agent(run), env, self.episodes, self.seed)
         if self.json:
             print_json({"run": str(self.run_dir), **evaluation_facts(evaluation, run.world, env)})
         else:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines, say
+from tgm.cli.waiting import busy
 from tgm.errors import ConfigError
 from tgm.experiments.figures.drawing import Settings
 
@@ -52,12 +53,13 @@ class Figures:
         from tgm.experiments.figures.catalogue import FIGURES
         from tgm.experiments.figures.gallery import draw_figures, write_page
 
-        entries = draw_figures(
-            self.out,
-            self.only or tuple(FIGURES),
-            Settings(self.seed, self.quick, self.results),
-            progress=lambda number, title: say(f"figure {number}: {title}"),
-        )
+        with busy("drawing"):
+            entries = draw_figures(
+                self.out,
+                self.only or tuple(FIGURES),
+                Settings(self.seed, self.quick, self.results),
+                progress=lambda number, title: say(f"figure {number}: {title}"),
+            )
         page = write_page(self.out, entries)
         if self.json:
             print_json({"page": str(page), "figures": [entry.to_dict() for entry in entries]})

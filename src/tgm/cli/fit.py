@@ -15,6 +15,7 @@ from tgm.cli.fit_words import evidence_line, policy_lines, state_rows, transitio
 from tgm.cli.flags import Switch, optional
 from tgm.cli.output import print_json, print_lines, print_table
 from tgm.cli.report import report_within
+from tgm.cli.waiting import busy
 from tgm.data import Log, read
 from tgm.errors import ConfigError, RunError
 from tgm.estimators.temporal_mixture import TemporalMixture
@@ -87,9 +88,10 @@ class Fit:
             raise ConfigError("--dask is for rows without an order; add --points")
         out = self._folder()
         log = read(self.data, self.obs, self.action, self.episode, self.reward, self.terminated)
-        model = TemporalMixture(self.max_states).fit(log)
-        agent = model.to_agent(seed=0)
-        record_log(agent, logged_rows(model, log), out, model.free_energy_)
+        with busy(f"learning from {log.n_rows:,} rows"):
+            model = TemporalMixture(self.max_states).fit(log)
+            agent = model.to_agent(seed=0)
+            record_log(agent, logged_rows(model, log), out, model.free_energy_)
         model.save(out / TEMPORAL_FILE)
         run = Run.open(out)
         report = report_within(run) if self.report else None

@@ -11,6 +11,7 @@ import tyro
 
 from tgm.cli.flags import Switch
 from tgm.cli.output import print_json, print_lines, say
+from tgm.cli.waiting import busy
 from tgm.errors import ConfigError, TGMError
 from tgm.files import write_atomically
 from tgm.inspector.assets import has_extra, need_extra
@@ -63,7 +64,8 @@ def write_report(runs: Sequence[Run], path: Path) -> None:
     """The page of the first run, compared with the others, as one file."""
     from tgm.inspector.report import report_page
 
-    write_atomically(path, report_page(runs).encode("utf-8"))
+    with busy("report"):
+        write_atomically(path, report_page(runs).encode("utf-8"))
 
 
 def report_within(run: Run) -> Path | None:

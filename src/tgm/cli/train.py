@@ -19,6 +19,7 @@ from tgm.cli.maze_flags import MazeFlags, warn_of_limit
 from tgm.cli.output import say
 from tgm.cli.stopping import stop_with_checkpoint
 from tgm.cli.train_outcome import Outcome
+from tgm.cli.waiting import busy
 from tgm.config import Preset
 from tgm.envs import EnvRequest, EnvSpec, make_env
 from tgm.envs.registry import must_be_named
@@ -137,7 +138,8 @@ class Train:
         if recorder.stops:
             say(f"tgm: interrupted; tgm train --resume {self._words_to_resume(run)}")
             return INTERRUPTED
-        outcome = Outcome.of(agent, run, n_steps, seconds)
+        with busy("greedy episodes"):
+            outcome = Outcome.of(agent, run, n_steps, seconds)
         outcome.print(as_json=self.json, with_report=self.report)
         return 0
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
-from tgm.agent.progress import QuietStderr
+from tgm.agent.progress import QuietStderr, on_terminal
 from tgm.cli.output import plain, say
 from tgm.experiments.harness.pool import Outcome
 
@@ -28,8 +25,7 @@ PLAIN_LINES = 20  # of progress in all, where there is no terminal
 @contextlib.contextmanager
 def show_progress(what: str, n_trials: int) -> Iterator[Callable[[Outcome[Any, Any]], None]]:
     """Yields a function to call with each outcome: a bar on a terminal, else lines now and then."""
-    stderr = QuietStderr()
-    if not stderr.isatty():
+    if not QuietStderr().isatty():
         yield _plain_progress(n_trials)
         return
     columns = (
@@ -40,8 +36,7 @@ def show_progress(what: str, n_trials: int) -> Iterator[Callable[[Outcome[Any, A
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    console = Console(file=stderr.as_file())
-    with Progress(*columns, console=console, redirect_stdout=sys.stdout is not None) as bar:
+    with on_terminal(*columns) as bar:
         task = bar.add_task(what, total=n_trials)
         yield lambda outcome: bar.update(task, advance=1, description=plain(outcome.trial.name))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from tgm.config import TGMConfig
@@ -37,9 +39,11 @@ def make_learner(
             )
         return MeanShiftLearner(n_features, n_actions, config)
 
-    def make_gaussian() -> GaussianLearner:
-        if config.bandwidth == "auto":
-            return ScaleSearchLearner(n_features, n_actions, config)
-        return OnlineLearner(n_features, n_actions, config)
-
+    make_gaussian = partial(_gaussian_learner, n_features, n_actions, config)
     return KindSearchLearner(is_categorical, n_actions, config, make_gaussian)
+
+
+def _gaussian_learner(n_features: int, n_actions: int, config: TGMConfig) -> GaussianLearner:
+    if config.bandwidth == "auto":
+        return ScaleSearchLearner(n_features, n_actions, config)
+    return OnlineLearner(n_features, n_actions, config)

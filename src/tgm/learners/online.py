@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -61,9 +62,7 @@ class OnlineLearner(OnlineKnowledge):
         self.first_covariance = scale.covariance
         world = kind.world(n_actions, config, scale)
         most = config.max_states or kind.most_states(n_features)
-        planner = ModelPlanner(
-            world.transitions, config.gamma, lambda n_slots: kind.trust(world, n_slots)
-        )
+        planner = ModelPlanner(world.transitions, config.gamma, partial(kind.trust, world))
         super().__init__(world, planner, kind.step_filter(world, config, most), config, most)
         self.exploration = STRATEGIES[config.exploration](config)
         self._search = StructureSearch(world, config.row_prior)
