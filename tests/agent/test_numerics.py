@@ -6,6 +6,7 @@ import pytest
 from campaigns.common.worlds import Codes, Stream, one_hot
 
 import tgm
+from tgm.agent.model_file import read_model, write_model
 from tgm.errors import DataError, NumericsError
 
 AUTO = tgm.TGMConfig(bandwidth="auto")
@@ -171,15 +172,21 @@ def test_a_whole_number_of_any_size_up_to_the_limit_is_an_observation():
 # --- doctored files -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("times", [3.0, 1e6, 1e59])
-def test_kept_points_that_were_never_part_of_their_state_leave_sound_covariances(tmp_path, times):
-    from tgm.agent.model_file import read_model, write_model
-
+@pytest.fixture(scope="module")
+def noisy_model(tmp_path_factory):
+    """The arrays and facts of an agent in a noisy maze."""
+    path = tmp_path_factory.mktemp("noisy") / "model.tgm"
     env = gym.make("tgm/Maze-v0", maze="8", noise=0.3)
-    agent = tgm.TGMAgent(env, seed=0).learn(300)
-    path = tmp_path / "model.tgm"
-    agent.save(path)
-    arrays, facts = read_model(path)
+    tgm.TGMAgent(env, seed=0).learn(300).save(path)
+    return read_model(path)
+
+
+@pytest.mark.parametrize("times", [3.0, 1e6, 1e59])
+def test_kept_points_that_were_never_part_of_their_state_leave_sound_covariances(
+    tmp_path, times, noisy_model
+):
+    env, path = gym.make("tgm/Maze-v0", maze="8", noise=0.3), tmp_path / "model.tgm"
+    arrays, facts = noisy_model
     doctored = dict(arrays)
     name = "learner.world.memory.step.arrival"
     doctored[name] = arrays[name] * times

@@ -23,11 +23,11 @@ from tgm.experiments.solving.sweep import SolvingSweep, tgm_trial
 SMALL = {
     "solving": "--mazes 8 25 --seeds 2 --steps 100",
     "ablation": "--mazes 8 --seeds 1 --steps 60 --variants greedy softmax",
-    "noise": "--maze 8 --seeds 1 --steps 60",
-    "units": "--mazes 8 --seeds 1 --steps 60",
+    "noise": "--maze 8 --seeds 1 --steps 30",
+    "units": "--mazes 8 --seeds 1 --steps 30",
     "larger_worlds": "--kinds open --sides 3 4 --seeds 1 --first-seed 5",
     "changing_world": "--seeds 1",
-    "long_run": "--maze 8 --seeds 1 --steps 2000",
+    "long_run": "--maze 8 --seeds 1 --steps 1000",
     "dimension_erratum": "--maze 8 --points 60 --seeds 2",
     "finite_worlds": "--worlds cliff --seeds 2",
     "hidden_worlds": "--worlds cue-1 --seeds 1",
@@ -57,6 +57,9 @@ def run_command(name, flags, out, capsys):
 def test_a_study_prints_its_table_and_a_second_call_runs_nothing(
     name, tmp_path, capsys, monkeypatch
 ):
+    # The table is the same however long the trials are; `test_a_moved_wall_is_noticed` runs one.
+    monkeypatch.setattr("tgm.experiments.changing_world.sweep.CHANGE_AT", 300)
+    monkeypatch.setattr("tgm.experiments.changing_world.sweep.WATCHED", 50)
     first = run_command(name, SMALL[name], tmp_path, capsys)
     table = [line for line in first.splitlines() if line.startswith("|")]
     assert len(table) == 2 + N_ROWS[name]
@@ -77,9 +80,10 @@ def test_a_study_prints_its_table_and_a_second_call_runs_nothing(
 
 
 def test_results_of_other_code_are_not_reused(tmp_path, capsys, monkeypatch):
-    run_command("solving", SMALL["solving"], tmp_path, capsys)
+    flags = "--mazes 8 25 --seeds 2 --steps 20"
+    run_command("solving", flags, tmp_path, capsys)
     monkeypatch.setattr(study, "code_fingerprint", lambda: "changed")
-    run_command("solving", SMALL["solving"], tmp_path, capsys)
+    run_command("solving", flags, tmp_path, capsys)
     assert len(list((tmp_path / "solving" / "changed").iterdir())) == 4
     assert len(list(tmp_path.rglob("*.json"))) == 8
 

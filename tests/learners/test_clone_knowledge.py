@@ -73,8 +73,8 @@ def test_clones_look_like_their_symbols(learner):
 def test_names_that_were_never_given_or_twice_are_refused(learner):
     arrays = learner.to_arrays()
     names = arrays["clones.names"].copy()
-    for change in (0, 99):
-        names[0, 2] = names[1, 2] if not change else change
+    for given in (names[1, 2], 99):
+        names[0, 2] = given
         other = CloneLearner(Inner(), cued_life())
         other.inner.world.states.next_id = 7
         with pytest.raises(DataError, match="name"):

@@ -13,7 +13,7 @@ from tgm.structure.clone_model import (
     plain_evidence,
 )
 from tgm.structure.cue_model import CUES, cued_foldings
-from tgm.structure.folding import CONFLICT, Folding
+from tgm.structure.folding import CONFLICT, Folding, _is_clear
 from tgm.structure.history_test import common_history, gain_of_history, gain_of_one_change
 from tgm.transition.automaton import BEGIN, END, Automaton, Happening, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
@@ -158,3 +158,105 @@ def test_one_of_the_first_three_looks_may_be_the_cue():
             for i, cue in enumerate((1, 2))
         ]
         assert len(cued_foldings(episodes, 0.5)) == n_foldings
+
+
+# --- one decision ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gains", "level", "is_clear"),
+    [
+        ([3.0], 3.0, True),
+        ([2.9], 3.0, False),
+        ([3.9, 1.0], 3.0, False),
+        ([4.0, 1.0], 3.0, True),
+        ([3.0, -2.0], 3.0, True),  # what speaks against the second is not counted
+        ([-3.0], None, True),
+        ([9.0, -3.0], None, False),  # without a level, the only one
+        ([-3.5, -3.9], -math.inf, True),
+    ],
+)
+def test_a_clone_must_be_better_than_the_second_by_a_level(gains, level, is_clear):
+    assert _is_clear([(gain, i) for i, gain in enumerate(gains)], level) == is_clear
+
+
+class Weighed(Folding):
+    """A folding in which the gain of each pair of nodes is given."""
+
+    def __init__(self, graph, gains):
+        super().__init__(graph, OutcomeBase(0.5))
+        self.gains = gains
+
+    def gain(self, clone, node):
+        return self.gains[clone]
+
+
+def three_of_one_look(gains):
+    """Clones 1 and 2 of look 0, and node 3, to which action 0 leads from 1."""
+    graph = Automaton()
+    graph.symbols += [0, 0, 0]
+    graph.rows += [{0: {Outcome(0, 0.0, False): [1, 3]}}, {}, {}]
+    folding = Weighed(graph, gains)
+    for node in (1, 2):
+        folding.accept(node)
+    return folding
+
+
+@pytest.mark.parametrize(
+    ("gains", "is_new", "joined"),
+    [
+        ({1: -4.1, 2: -5.0}, True, 3),
+        ({1: -3.9, 2: -5.0}, False, 1),  # the only one that is possible, at last
+        ({1: 1.0, 2: 9.0}, False, 2),
+        ({1: 1.0, 2: 1.5}, False, 3),
+    ],
+)
+def test_a_node_is_new_or_one_of_those_that_look_the_same(gains, is_new, joined):
+    folding = three_of_one_look(gains)
+    folding.settle((3.0, 1.0))
+    assert (3 in folding.is_clone) == is_new
+    key = (1, 0, Outcome(0, 0.0, False))
+    assert folding.graph.rows[1][0][key[2]] == [1, joined]
+    is_open = joined == 3 and not is_new
+    assert folding.undecided == ({key: [(1.5, 2), (1.0, 1)]} if is_open else {})
+
+
+def test_levels_are_tried_in_turn_and_closing_decides_everything():
+    folding = three_of_one_look({1: 1.0, 2: 2.2})
+    folding.settle((3.0,))
+    assert folding.undecided
+    folding.settle((3.0, 1.0))
+    assert not folding.undecided
+    folding = three_of_one_look({1: 1.0, 2: 1.5})
+    folding.settle((3.0,))
+    closed = Folding.closed(folding)
+    assert closed.clones == [0, 1, 2]
+    assert 3 not in closed.graph.reachable(closed.clones)
+    assert 3 in folding.graph.reachable(folding.clones)  # the original stays as it was
+
+
+def test_work_is_bounded_by_rows_for_each_node():
+    episodes = [*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1)]
+    for most_work, is_given_up in ((1e-9, True), (100, False)):
+        folding = Folding(Automaton.of(episodes), OutcomeBase(0.5), most_work)
+        folding.settle(FIRST.levels)
+        assert folding.is_given_up == is_given_up
+
+
+def test_ends_are_one_place():
+    right, wrong = Outcome(END, 1.0, True), Outcome(END, -1.0, True)
+    folding = Folding(Automaton.of([episode(0, (0, right)), episode(0, (1, wrong))]),
+                      OutcomeBase(0.5))  # fmt: skip
+    folding.settle(FIRST.levels)
+    assert len(folding.by_symbol[END]) == 1
+    (end,) = folding.by_symbol[END]
+    (start,) = folding.by_symbol[0]
+    assert [folding.graph.rows[start][a][o][1] for a, o in ((0, right), (1, wrong))] == [end, end]
+
+
+def test_the_base_counts_clones_not_steps():
+    folding = folded([*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1)])
+    folding.count_base()
+    counts = folding.base.counts
+    assert counts[0, 0] == {Outcome(2, 0.0, False): 1}
+    assert sum(counts[2, 0].values()) == sum(counts[2, 1].values()) == 2

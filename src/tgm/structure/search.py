@@ -73,7 +73,7 @@ class StructureSearch:
     # --- merging ----------------------------------------------------------------------------------
 
     def merge(self, one: int, other: int, n_steps: int) -> Revision | Refusal:
-        """Merge the second state into the first, if that raises the evidence.
+        """Merge the second state into the first, if the gain of evidence is large enough.
 
         `n_steps` is the length of the run so far, by which the ages of states are measured.
         """

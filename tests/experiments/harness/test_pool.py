@@ -31,7 +31,7 @@ def without_seconds(outcomes):
 
 @pytest.fixture(scope="module")
 def trials():
-    return make_trials(MAZES, ["dqn", "tgm", "oracle"], range(2), 200, check_every=50)
+    return make_trials(MAZES, ["dqn", "tgm", "oracle"], range(2), 100, check_every=50)
 
 
 @pytest.fixture(scope="module")

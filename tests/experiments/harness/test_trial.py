@@ -57,11 +57,11 @@ def test_checks_end_with_the_last_step():
 
 def test_a_trial_is_the_run_of_an_agent_in_its_maze():
     """The recorder of episodes changes nothing of what the agent learns."""
-    maze = load_maze("25")
+    maze = load_maze("8")
     for seed in (0, 1):
-        result = run_trial(Trial(maze, "tgm", seed, 300))
+        result = run_trial(Trial(maze, "tgm", seed, 150))
         agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=seed)
-        run = train(InPieces(agent), MazeWorld(maze), seed, list(check_steps(300)))
+        run = train(InPieces(agent), MazeWorld(maze), seed, list(check_steps(150)))
         assert result.solved_at == run.solved_at
         assert result.n_states == agent.n_states
         assert tuple((check.step, check.greedy_return) for check in result.checks) == run.returns
