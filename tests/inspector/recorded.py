@@ -1,6 +1,7 @@
 """Runs for the tests of the inspector, recorded by the real recorder."""
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
@@ -10,7 +11,7 @@ import numpy as np
 import tgm
 from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import MODEL_FORMAT
-from tgm.envs import EnvSpec, load_maze
+from tgm.envs import EnvSpec, load_maze, random_maze
 from tgm.files import write_arrays
 from tgm.runs import RunFolder, history
 from tgm.runs.chunk import COLUMNS
@@ -37,21 +38,36 @@ def record_cart_pole(path: Path, n_steps: int) -> Path:
     return path
 
 
-def record_many_states(path: Path, n_states: int, n_actions: int = 5) -> Path:
+def record_large_maze(path: Path) -> Path:
+    """A run in an open maze of 32 x 32 cells, with a state in each; its first step is late."""
+    maze = random_maze("open", 32, 32, seed=0)
+    names = ["right", "left", "up", "down", "eat"]
+    return record_many_states(path, 1024, EnvSpec.of_maze(maze), names, first_step=12_000)
+
+
+def record_many_states(
+    path: Path,
+    n_states: int,
+    world: EnvSpec | None = None,
+    action_names: Sequence[str] = tuple(f"action {index}" for index in range(5)),
+    first_step: int = 0,
+) -> Path:
     """A run of so many states, each of which leads to the next; only its end is recorded."""
+    n_actions = len(action_names)
     interface = {"n_features": 2, "n_actions": n_actions, "first_action": 0}
-    interface |= {"action_names": [f"action {index}" for index in range(n_actions)]}
+    interface |= {"action_names": list(action_names)}
     folder = RunFolder.create(
         path,
         agent="tgm",
-        world=EnvSpec("", is_whole=False),
+        world=world or EnvSpec("", is_whole=False),
         seed=0,
-        steps=n_states,
+        steps=first_step + n_states,
         config={"gamma": 0.99, "structure": "evidence"},
         interface=interface,
     )
-    folder.append({"step": n_states, "episode": 1, "n_states": n_states}, [])
-    folder.finish("finished", {"steps": n_states, "states": n_states})
+    last_step = first_step + n_states
+    folder.append({"step": last_step, "episode": 1, "n_states": n_states}, [])
+    folder.finish("finished", {"steps": last_step, "states": n_states})
     n_rows, n_obs, states = n_states * n_actions, 100, np.arange(n_states)
     lengths = {"obs": n_obs, "frame": 1, "component": n_states, "row": n_rows, "next": n_rows}
     widths = {"": (), "d": (2,), "dd": (2, 2), "A": (n_actions,)}
@@ -62,10 +78,12 @@ def record_many_states(path: Path, n_states: int, n_actions: int = 5) -> Path:
         for name, (dtype, shape) in COLUMNS.items()
     }
     side = int(np.ceil(np.sqrt(n_states)))
-    places = np.stack([states % side, states // side], axis=1).astype(float)
-    arrays["obs.step"][:], arrays["obs.episode"][:] = np.arange(n_obs), 1
-    arrays["obs.point"][:] = places[np.linspace(0, n_states - 1, n_obs).astype(int)]
-    arrays["frame.is_full"][0], arrays["frame.step"][0], arrays["frame.n_obs"][0] = True, 1, 1
+    places = np.stack([states % side, states // side], axis=1) + 1.0
+    arrays["obs.step"][:], arrays["obs.episode"][:] = first_step + np.arange(n_obs), 1
+    arrays["obs.state"][:] = np.linspace(0, n_states - 1, n_obs).astype(int)
+    arrays["obs.point"][:] = places[arrays["obs.state"]]
+    arrays["frame.is_full"][0], arrays["frame.step"][0] = True, first_step + 1
+    arrays["frame.n_obs"][0] = 1
     arrays["frame.n_components"][0], arrays["frame.n_rows"][0] = n_states, n_rows
     arrays["component.id"][:], arrays["component.mean"][:] = states, places
     arrays["component.weight"][:], arrays["component.covariance"][:] = 5.0, 0.02 * np.eye(2)
@@ -75,7 +93,7 @@ def record_many_states(path: Path, n_states: int, n_actions: int = 5) -> Path:
     reach = np.array([1, n_states - 1, side, n_states - side, 0])[arrays["row.action"] % 5]
     arrays["next.state"][:] = (arrays["row.state"] + reach) % n_states
     arrays["next.count"][:], arrays["prior.dof"] = 1.0, np.ones(1)
-    write_arrays(path / "history" / "0000000000.safetensors", arrays, history.FORMAT, {})
+    write_arrays(path / "history" / f"{first_step:010d}.safetensors", arrays, history.FORMAT, {})
     write_arrays(path / "model.safetensors", {}, MODEL_FORMAT, {})
     return path
 

@@ -148,4 +148,5 @@ export function installTooltip(parent) {
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
   document.addEventListener("focusout", () => { tip.hidden = true; });
   document.addEventListener("mouseleave", () => { tip.hidden = true; });
+  window.addEventListener("resize", () => { tip.hidden = true; });
 }

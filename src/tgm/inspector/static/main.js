@@ -72,7 +72,7 @@ let active = pages[0];
 // What a link to this view holds; at the end of a run no step, so that it leads to the end.
 const address = new Address(() => ({ run: ctx.id, tab: active.id,
   step: ctx.summary && ctx.step < ctx.lastStep ? ctx.step : null, state: ctx.selected, axes: ctx.axes,
-  theme: document.documentElement.dataset.theme ?? null }));
+  theme: (onScreen ?? document.documentElement.dataset).theme ?? null }));
 
 // Plain buttons instead of ARIA tabs: those use the arrow keys, which move the timeline here.
 const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
@@ -295,16 +295,17 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
-// Paper is light, whatever the screen is.
-let screenTheme;
+// Paper is light, whatever the screen is. Some browsers say more than once that they will print.
+let onScreen = null; // { theme } while the page is printed
 window.addEventListener("beforeprint", () => {
-  screenTheme = document.documentElement.dataset.theme;
+  onScreen ??= { theme: document.documentElement.dataset.theme };
   document.documentElement.dataset.theme = "light";
   if (ctx.summary) ctx.drawNow(new Set(["run"]));
 });
 window.addEventListener("afterprint", () => {
-  if (screenTheme) document.documentElement.dataset.theme = screenTheme;
+  if (onScreen?.theme) document.documentElement.dataset.theme = onScreen.theme;
   else delete document.documentElement.dataset.theme;
+  onScreen = null;
   if (ctx.summary) ctx.redraw("run");
 });
 
