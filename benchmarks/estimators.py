@@ -1,4 +1,4 @@
-"""VariationalMixture against its peers: the number found, time, batches, data larger than memory.
+"""VariationalMixture against its peers: the number found, time, batches, large files.
 
 Run with OMP_NUM_THREADS=1: python benchmarks/estimators.py [--all] [--only right fast ...]
 Seconds are those of the processor, not of the clock: other programs do not count. --all takes
@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -279,42 +279,12 @@ def fit_large(path: str) -> dict[str, float]:
     }
 
 
-def dask(everything: bool) -> None:
-    """One worker of Dask against two: time by the clock, and the same results."""
-    import dask.array
-    from distributed import Client, LocalCluster
-
-    rng = np.random.default_rng(0)
-    centres = rng.uniform(-10, 10, size=(25, 4))
-    n_points = 8_000_000 if everything else 2_000_000
-    seconds, means = [], []
-    for n_workers in (1, 2):
-        with (
-            LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as local,
-            Client(local),
-        ):
-            state = dask.array.random.default_rng(0)
-            which = state.integers(25, size=(n_points,), chunks=250_000)
-            chosen = which.map_blocks(centres.__getitem__, chunks=(250_000, 4), new_axis=1)
-            points = (chosen + state.normal(size=(n_points, 4), chunks=(250_000, 4))).persist()
-            start = perf_counter()
-            model = VariationalMixture(tol=-1e9, max_iter=10).fit(points)
-            seconds.append(perf_counter() - start)
-            means.append(model.means_)
-    print(
-        f"Dask, {n_points:,} points of 4 features, 10 sweeps: one worker {seconds[0]:.1f} s, "
-        f"two {seconds[1]:.1f} s by the clock, ratio {seconds[0] / seconds[1]:.2f}, "
-        f"the same results: {np.array_equal(means[0], means[1])}"
-    )
-
-
 TABLES: dict[str, Callable[[bool], None]] = {
     "right": right,
     "real": real,
     "fast": fast,
     "online": online,
     "large": large,
-    "dask": dask,
 }
 
 

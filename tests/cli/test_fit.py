@@ -133,7 +133,7 @@ def test_clusters_are_the_same_on_a_cluster(points, capsys):
     alone = ["fit", str(points), "--points", "--json"]
     assert main(alone) == 0
     expected = json.loads(capsys.readouterr().out)
-    with distributed.LocalCluster(2, processes=False, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster:
         assert main([*alone, "--dask", cluster.scheduler_address]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rows"] == 900
