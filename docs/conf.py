@@ -26,6 +26,8 @@ html_title = f"tgm {version}"
 html_show_sourcelink = False
 html_copy_source = False
 html_extra_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["copy.css"]
 
 # Docstrings name things in single backquotes.
 default_role = "code"

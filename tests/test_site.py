@@ -1,6 +1,8 @@
-"""The documentation site: every public name is in the reference, and every page in its contents."""
+"""The documentation site: public names have examples in the reference, and pages are listed."""
 
+import inspect
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -38,11 +40,33 @@ def test_modules_are_in_the_reference_with_all_that_they_offer(module):
         *tgm.estimators.__all__,
         *tgm.envs.__all__,
         *tgm.runs.__all__,
-        "TGMError",
+        *exploration.__all__,
+        *ERRORS,
     ],
 )
 def test_every_public_name_has_an_example(name):
     assert re.search(rf"\b{name}\b", EXAMPLES)
+
+
+CLASSES = (tgm.TGMAgent, tgm.TGMConfig, tgm.VariationalMixture, tgm.TemporalMixture)
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_every_method_and_property_has_an_example_in_the_reference(kind):
+    names = {name for name in dir(kind) if not name.startswith("_") and is_ours(kind, name)}
+    assert len(names) >= 4
+    assert {name for name in names if not re.search(rf"\.{name}\b", EXAMPLES)} == set()
+
+
+def is_ours(kind, name):
+    member = inspect.getattr_static(kind, name)
+    function = getattr(member, "fget", getattr(member, "__func__", member))
+    return getattr(function, "__module__", "").startswith("tgm")
+
+
+@pytest.mark.parametrize("setting", [field.name for field in fields(tgm.TGMConfig)])
+def test_every_setting_has_an_example_in_the_reference(setting):
+    assert re.search(rf'\b{setting}(=|": )', EXAMPLES)
 
 
 def test_every_command_is_on_the_page_of_commands():

@@ -207,7 +207,7 @@ import sys
 for name in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[name] = None
 import os
-import gymnasium, numpy.random, rich.progress, scipy.stats, tyro  # which know their systems
+import asyncio, gymnasium, numpy.random, rich.progress, scipy.stats, tyro  # know their systems
 for name in ("O_NOFOLLOW", "O_NONBLOCK", "fchmod", "register_at_fork", "getuid", "getloadavg"):
     delattr(os, name)
 import pkgutil, importlib, pathlib

@@ -288,7 +288,9 @@ def test_a_short_finished_run_can_be_made_longer_in_python(tmp_path):
     def agent():
         return tgm.TGMAgent(gym.make("tgm/Maze-v0", maze="27"), seed=0)
 
-    agent().learn(130, run_dir=tmp_path / "run")
+    begun = agent()
+    recorder = open_run(begun, tmp_path / "run", 130, checkpoint_seconds=1e6)  # however slow it is
+    begun.learn(130, run_dir=recorder)
     assert Run.open(str(tmp_path / "run")).checkpoints() == []
     with pytest.raises(RunError, match="exists already"):
         agent().learn(230, run_dir=tmp_path / "run")  # nobody asked for that
