@@ -29,8 +29,13 @@ def random_model(rng: np.random.Generator, n_states: int, n_actions: int = 3) ->
     return model
 
 
-def by_loops(model: SparseTransitions, set_values: dict[tuple[int, int], float]) -> np.ndarray:
-    """The oracle, from the rows themselves."""
+def by_loops(
+    model: SparseTransitions,
+    set_values: dict[tuple[int, int], float],
+    hope: np.ndarray | float = 0.0,
+    bonus: np.ndarray | float = 0.0,
+) -> np.ndarray:
+    """The oracle, from the rows themselves; a try that shows something new ends the episode."""
     n_states, n_actions = model.visits.shape
     successors = [
         [
@@ -41,6 +46,7 @@ def by_loops(model: SparseTransitions, set_values: dict[tuple[int, int], float])
     ]
     reward = np.divide(model.reward_sum, model.visits)
     end = np.divide(model.end_sum, model.visits)
+    reward, end = (1 - hope) * reward + bonus, hope + (1 - hope) * end
     return value_iteration(successors, reward, end, set_values, GAMMA)
 
 
@@ -145,17 +151,22 @@ def test_a_row_that_is_set_anew_is_seen():
     np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
 
 
-def test_a_bonus_is_a_reward():
+@pytest.mark.parametrize("n_states", [3, 12])
+@pytest.mark.parametrize("by_chance", [False, True])
+def test_hope_is_a_share_of_the_tries_and_a_bonus_a_reward(by_chance, n_states):
     rng = np.random.default_rng(2)
-    model = random_model(rng, 6)
+    model = random_model(rng, n_states)
+    is_set, set_to, chosen = random_settings(rng, model)
     sweeper = Sweeper(model)
-    sweeper.make_room(6, 0.0)
-    sweeper.set_rows(np.zeros((6, 3), dtype=bool), np.zeros((6, 3)))
-    sweeper.bonus = rng.uniform(0, 2, size=(6, 3))
-    sweeper.active.update(range(6))
-    settle(sweeper, 6)
-    model.reward_sum += sweeper.bonus * model.visits  # for the oracle
-    np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
+    sweeper.make_room(n_states, 0.0)
+    sweeper.set_rows(is_set, set_to)
+    sweeper.bonus = rng.uniform(-2, 2, size=(n_states, 3))
+    sweeper.hope = rng.uniform(0, 1, size=(n_states, 3))
+    sweeper.active.update(range(n_states))
+    for _ in range(100):
+        sweeper.sweep(np.arange(n_states), 1e-10, LOWEST, by_chance=by_chance)
+    expected = by_loops(model, chosen, sweeper.hope, sweeper.bonus)
+    np.testing.assert_allclose(sweeper.q, expected, atol=1e-6)
 
 
 def test_one_sweep_is_enough_when_hope_is_lost():

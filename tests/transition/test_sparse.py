@@ -190,6 +190,17 @@ def test_certainty_of_all_can_be_doubted():
     assert model.certainty[0, 0] == 4.0
 
 
+def test_a_random_row_is_not_doubted_for_one_try_would_not_tell():
+    model = make()
+    model.add(0, 0, 1, 3.0, 0.0, 0.0)
+    for after in (1, 2, 3) * 4:
+        model.add(1, 1, after, 1.0, 0.0, 0.0)
+    assert model.is_random[1, 1]
+    model.doubt_all()
+    assert model.certainty[0, 0] == 0.0
+    assert model.certainty[1, 1] == 12.0
+
+
 def test_mistakes_are_not_planned_with():
     model = make()
     model.add(0, 0, 1, 9.0, 0.0, 0.0)
@@ -493,6 +504,24 @@ def test_a_row_that_fails_again_and_again_is_replaced():
     assert model.observe(0, 0, 2, 1.0, -3.0, 0.0) == pytest.approx(gain)
     assert model.row(0, 0) == {2: 1.0}
     assert model.reward_sum[0, 0] == -3.0
+
+
+def test_a_random_row_is_forgotten_for_more_than_a_few_unlucky_tries():
+    """An action that slips three times in ten, and then does what one of the slips did."""
+    model = make(5)
+    for after in (2, 3, 4, 1, 1, 1, 1, 1, 1, 1) * 15:
+        assert model.observe(0, 0, after, 1.0, -1.0, 0.0) is None
+    model.learn_chance()
+    assert model.is_random[0, 0]
+    gains = []
+    while (gain := model.observe(0, 0, 2, 1.0, -1.0, 0.0)) is None:
+        counts = {1: 105.0, 2: 15.0, 3: 15.0, 4: 15.0}
+        gains.append(gain_of_change(counts, [2] * (len(gains) + 1), 4, model.share_random))
+    assert any(gain > 0.0 for gain in gains)  # more likely than not, and not yet believed
+    assert max(gains) < np.log(150 + len(gains))  # it would take as many tries to know it again
+    assert gain > np.log(150 + len(gains))
+    assert len(gains) < 10
+    assert model.row(0, 0) == {2: 1.0}
 
 
 def test_an_unsure_step_never_replaces_a_row():

@@ -27,6 +27,7 @@ SCHEMA: Schema = {
     "is_set": flags("n_slots", "n_actions"),
     "set_to": floats("n_slots", "n_actions", size=LARGEST_SUM),
     "bonus": floats("n_slots", "n_actions", size=LARGEST_SUM),
+    "hope": floats("n_slots", "n_actions", low=0.0, high=1.0),
     "active": whole(ANY, below="n_slots"),
 }
 
@@ -50,7 +51,10 @@ class Sweeper:
         value: (n_slots,) value of the best action of each state.
         is_set: (n_slots, n_actions) rows whose value is given.
         set_to: (n_slots, n_actions) the values of these rows.
-        bonus: (n_slots, n_actions) is added to the expected reward of the model.
+        hope: (n_slots, n_actions) share of the tries of each row that do what the model does not
+            say; what they are worth is part of `bonus`.
+        bonus: (n_slots, n_actions) is added to what the model says: q = (1 - hope) (reward +
+            discounted values) + bonus.
         active: slots of the states that must be updated next.
     """
 
@@ -62,6 +66,7 @@ class Sweeper:
         self.is_set = np.zeros((0, model.n_actions), dtype=bool)
         self.set_to = np.zeros((0, model.n_actions))
         self.bonus = np.zeros((0, model.n_actions))
+        self.hope = np.zeros((0, model.n_actions))
         self.active: set[int] = set()
 
     def make_room(self, n_slots: int, value: float) -> None:
@@ -75,6 +80,7 @@ class Sweeper:
             self.is_set = np.concatenate([self.is_set, np.ones(shape, dtype=bool)])
             self.set_to = np.concatenate([self.set_to, np.full(shape, value)])
             self.bonus = np.concatenate([self.bonus, np.zeros(shape)])
+            self.hope = np.concatenate([self.hope, np.zeros(shape)])
 
     def start_state(self, state: int, value: float) -> None:
         """Give all actions of a state that was born this value, until rows of it are known."""
@@ -91,13 +97,15 @@ class Sweeper:
             "is_set": self.is_set,
             "set_to": self.set_to,
             "bonus": self.bonus,
+            "hope": self.hope,
             "active": np.array(sorted(self.active), dtype=np.intp),
         }
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave."""
         arrays = saved.read(SCHEMA, n_actions=self._model.n_actions)
-        self.value, self.q, self.bonus = arrays["value"], arrays["q"], arrays["bonus"]
+        self.value, self.q = arrays["value"], arrays["q"]
+        self.bonus, self.hope = arrays["bonus"], arrays["hope"]
         self.is_set, self.set_to = arrays["is_set"], arrays["set_to"]
         self.active = set(arrays["active"].tolist())
 
@@ -155,11 +163,12 @@ class Sweeper:
         for _ in range(POLICIES):
             best = self.q[alive].argmax(axis=1)
             is_set = self.is_set[alive, best]
-            weights = np.where(is_set[:, None], 0.0, model.discounted[alive, best])
+            shown = np.where(is_set, 0.0, 1.0 - self.hope[alive, best])
+            weights = shown[:, None] * model.discounted[alive, best]
             after = index[np.where(weights > 0.0, model.successor[alive, best], alive[0])]
             system = np.eye(n)
             np.subtract.at(system, (np.arange(n)[:, None], after), weights)
-            gain = model.reward[alive, best] + self.bonus[alive, best]
+            gain = shown * model.reward[alive, best] + self.bonus[alive, best]
             gain = np.where(is_set, self.set_to[alive, best], gain)
             self.value[alive] = np.linalg.solve(system, gain)
             moved = self._back_up(alive, moves)
@@ -199,16 +208,18 @@ class Sweeper:
     def _back_up_one(self, state: int) -> float:
         """One Bellman update of one state; returns its value."""
         model, value = self._model, self.value
-        rewards = (model.reward[state] + self.bonus[state]).tolist()
+        rewards, bonuses = model.reward[state].tolist(), self.bonus[state].tolist()
+        shown = (1.0 - self.hope[state]).tolist()
         is_set, set_to = self.is_set[state].tolist(), self.set_to[state].tolist()
         successor, discounted = model.successor[state].tolist(), model.discounted[state].tolist()
         q = [
             to
             if hand
-            else reward
-            + sum([w * float(value[s]) for s, w in zip(after, shares, strict=True) if w])
-            for hand, to, reward, after, shares in zip(
-                is_set, set_to, rewards, successor, discounted, strict=True
+            else bonus
+            + part
+            * (reward + sum([w * float(value[s]) for s, w in zip(after, shares, strict=True) if w]))
+            for hand, to, bonus, part, reward, after, shares in zip(
+                is_set, set_to, bonuses, shown, rewards, successor, discounted, strict=True
             )
         ]
         self.q[state] = q
@@ -223,6 +234,7 @@ class Sweeper:
         after = self.value[model.successor[chosen]]
         q = np.einsum("sab,sab->sa", model.discounted[chosen], after)
         q += model.reward[chosen]
+        q *= 1.0 - self.hope[chosen]
         q += self.bonus[chosen]
         np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
         self.q[chosen] = q

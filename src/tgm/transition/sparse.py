@@ -67,12 +67,12 @@ class SparseTransitions(WeighedRows):
 
         Returns:
             None, or the nats by which a change explains the row better than chance or misreading,
-            if it does; then the row was forgotten before the step was counted.
+            if they are enough; then the row was forgotten before the step was counted.
         """
         key, change = (state, action), None
         if may_surprise and weight >= SURE_STEP:
             gain = self.surprise(state, action, ENDED if end else after)
-            if gain is not None and gain > 0.0:
+            if gain is not None and gain > self._cost_of_forgetting(key):
                 self.forget_row(state, action)
                 change = gain
         if weight > MOST_LIKELY and self.retries:
@@ -169,6 +169,14 @@ class SparseTransitions(WeighedRows):
             return -math.inf
         return gain_of_change(counts, run, self._places, self.share_random)
 
+    def _cost_of_forgetting(self, key: Key) -> float:
+        """Nats that a change must win: ln of the tries after which the row would be known again.
+
+        That is one where there is no chance. A random row needs as many as it had; to wait for one
+        more surprise costs one try.
+        """
+        return math.log(max(float(self.visits[key]), 1.0)) if self.is_random[key] else 0.0
+
     def forget_row(self, state: int, action: int) -> None:
         """Forget all about one action in one state."""
         key = state, action
@@ -193,8 +201,11 @@ class SparseTransitions(WeighedRows):
             self._refresh(key)
 
     def doubt_all(self, *, but: Key | None = None) -> None:
-        """Ask for one more try of everything but one row; what is known stays known."""
-        self.certainty[:] = 0.0
+        """Ask for one more try of all rows but one, and but random ones; what is known stays known.
+
+        One try of a random row does not say whether it has changed.
+        """
+        self.certainty[~self.is_random] = 0.0
         if but is not None:
             self._refresh(but)
 

@@ -3,8 +3,8 @@
 The agent goes where the unknown is nearest. When no unknown row can be reached, the rows that are
 trusted least are asked for one more try: a row that was misread may block the way to a reward.
 
-A random row is not known by one try, but by degrees: each try has a bonus that falls as the row is
-tried, with the error of its numbers and with the probability of what it has not shown yet.
+A random row is not known by one try, but by degrees: a share of its tries, which falls as it is
+tried, shows what it has not shown yet, and each try has a bonus for the error of its numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ CONFIDENCE = 0.3  # standard errors of the value of a random row that are added 
 UNSEEN = 0.2  # tries that "leads somewhere unknown" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
-OFTEN = 25.0  # visits of a state after which an unknown row in it was passed over by bonuses
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
 
 
@@ -145,6 +144,8 @@ class Optimism(ExplorationStrategy):
         n_slots = int(alive.max(initial=-1)) + 1
         planner.model.learn_chance()
         self._limit_optimism(planner, n_steps, alive)
+        if planner.best_known is not None:
+            self._look_at = n_steps + LOOK_EVERY  # bonuses fall as rows are tried
         certainty = planner.model.certainty[:n_slots]
         is_alive = np.zeros((n_slots, 1), dtype=bool)
         is_alive[alive] = True
@@ -172,8 +173,6 @@ class Optimism(ExplorationStrategy):
             best = float(planner.greedy_values(alive)[alive].max(initial=planner.lowest))
             if planner.best_known is None:
                 planner.sweeper.restart(alive, planner.lowest)
-            elif best <= planner.lowest + LEAST_CHANGE * planner.reward_range:
-                best = _best_with_bonuses(planner, alive, best)
             planner.limit_optimism(best)
 
     def _note_best(self, planner: ModelPlanner, value: float, n_steps: int) -> None:
@@ -190,47 +189,47 @@ class Optimism(ExplorationStrategy):
             self._is_stuck = self._is_due = True
 
 
-def _best_with_bonuses(planner: ModelPlanner, alive: IntArray, best: float) -> float:
-    """The best value, that of bonuses included if they keep the agent from the unknown.
-
-    Bonuses add up over many steps, to more than a range. A state that was seen often and has an
-    unknown row is the sign of it. While nothing better than the worst is known, the unknown must be
-    worth more than all bonuses.
-    """
-    visits, is_set = planner.model.visits[alive], planner.sweeper.is_set[alive]
-    if not (is_set & (visits.sum(axis=1, keepdims=True) > OFTEN)).any():
-        return best
-    return max(best, float(planner.sweeper.q[alive][~is_set].max(initial=best)))
-
-
 def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
-    """Give random rows the bonus of one more try.
+    """Give random rows what one more try may be worth beyond what they have shown.
 
-    It has three parts: the standard error of the value of the row, a little for any row, and what
-    the row has not shown yet. That may be as good as the best that is known to follow from its
-    state; while the row was tried little, as good as the unknown.
+    A share of the tries (`Sweeper.hope`) shows something new. That may be as good as the best that
+    is known to follow from the state of the row; while the row was tried little, as good as the
+    unknown. A share cannot add up over many steps to more than the unknown, as a reward for each
+    try would. The rest is one: the standard error of the value, and a little for any row.
     """
     model, sweeper = planner.model, planner.sweeper
-    is_random, now = model.is_random[:n_slots], sweeper.bonus[:n_slots]
-    if not is_random.any() and not now.any():
+    is_random = model.is_random[:n_slots]
+    bonus, hope = sweeper.bonus[:n_slots], sweeper.hope[:n_slots]
+    if not is_random.any() and not bonus.any():
         return
-    tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
-    lacking = np.full(tries.shape, planner.reward_range)
+    tries, seen = np.maximum(model.visits[:n_slots], FIRST_TRY), model.n_outcomes(n_slots)
+    chance = np.where(is_random, model.chance(n_slots), 0.0)
+    unknown = chance * UNSEEN / (tries + UNSEEN)
+    known = chance - unknown
+    known[is_random] *= unseen_share(tries[is_random], seen[is_random], model.evenness)
+    shown = _shown_values(planner, n_slots)
+    top = shown + planner.reward_range
     if planner.best_known is not None:  # otherwise the unknown is worth more than all else
-        lacking = np.maximum(planner.highest - (sweeper.q[:n_slots] - now), 0.0)
-    seen = model.n_outcomes(n_slots)
+        top = np.maximum(planner.highest, shown)
+    best = np.clip(_best_after(planner, n_slots), shown, top)
     error = np.sqrt(_variances(planner, n_slots) / (tries + model.evenness * seen))
     nothing_gained = planner.best_reward == planner.worst_reward
-    least = (FIRST_BONUS if nothing_gained else CHANCE_BONUS) * planner.reward_range
-    bonus = CONFIDENCE * error + least / np.sqrt(tries)
-    near = np.clip(_best_after(planner, n_slots) - (sweeper.q[:n_slots] - now), 0.0, lacking)
-    near[is_random] *= unseen_share(tries[is_random], seen[is_random], model.evenness)
-    bonus += near + UNSEEN / (tries + UNSEEN) * (lacking - near)
-    bonus *= model.chance(n_slots)
-    bonus[~is_random] = 0.0
-    moved = np.abs(bonus - now) > BONUS_MOVED * np.maximum(bonus, now)
-    now[moved] = bonus[moved]
+    little = chance * (FIRST_BONUS if nothing_gained else CHANCE_BONUS) / np.sqrt(tries)
+    gain = chance * CONFIDENCE * error + little * np.minimum(top - shown, planner.reward_range)
+    gain += known * (best - shown) + unknown * (top - shown)  # beyond what was shown
+    before = bonus - hope * shown
+    moved = np.abs(gain - before) > BONUS_MOVED * np.maximum(gain, np.abs(before))
+    hope[moved] = (known + unknown + little)[moved]
+    bonus[moved] = (gain + hope * shown)[moved]
     sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+
+def _shown_values(planner: ModelPlanner, n_slots: int) -> FloatArray:
+    """(n_slots, n_actions) values of what each row has shown."""
+    model = planner.model
+    after = planner.sweeper.value[model.successor[:n_slots]]
+    values = np.einsum("sab,sab->sa", model.discounted[:n_slots], after)
+    return np.asarray(values + model.reward[:n_slots])
 
 
 def _best_after(planner: ModelPlanner, n_slots: int) -> FloatArray:
