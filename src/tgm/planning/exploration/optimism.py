@@ -17,6 +17,7 @@ from tgm.memory.step import Belief
 from tgm.planning.exploration.strategy import ExplorationStrategy, Settings, expected_values
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.chance import WORLD_OF_CHANCE, unseen_share
+from tgm.transition.noisy_rows import NOISY
 from tgm.transition.sparse import SparseTransitions
 
 FIRST_TRY = 0.5  # certainty, in tries: a row is unknown below it
@@ -27,6 +28,7 @@ SWEEP_TOLERANCE = 0.02  # steps: values are exact to what so many steps more or 
 LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
 CHANCE_BONUS = 0.02  # ranges of reward: least bonus of a random row that was tried once
 FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
+REWARD_CONFIDENCE = 2.0  # standard errors of a random reward that are added to it
 CONFIDENCE = 0.3  # standard errors of the value of a random row that are added to it
 UNSEEN = 0.2  # tries that "leads somewhere unknown" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
@@ -140,6 +142,8 @@ class Optimism(ExplorationStrategy):
 
     def _look_again(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
         """Search all rows for unknown ones; ask for retries if none is left or in reach."""
+        planner.model.learn_noise()
+        planner.limit_range()
         self._is_due, self._n_revisions = False, planner.n_revisions
         self._look_at = max(self._retry_at, n_steps + LOOK_EVERY)
         n_slots = int(alive.max(initial=-1)) + 1
@@ -204,7 +208,24 @@ def _best_with_bonuses(planner: ModelPlanner, alive: IntArray, best: float) -> f
 
 
 def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
-    """Give random rows the bonus of one more try.
+    """Give rows that are random, or have random rewards, the bonus of one more try."""
+    model, sweeper = planner.model, planner.sweeper
+    is_random, now = model.is_random[:n_slots], sweeper.bonus[:n_slots]
+    error = model.reward_error(n_slots)
+    if error is None and not is_random.any() and not now.any():
+        return
+    bonus = np.zeros(now.shape)
+    if is_random.any():
+        bonus[is_random] = _bonus_of_chance(planner, n_slots)[is_random]
+    if error is not None:
+        bonus += REWARD_CONFIDENCE * error
+    moved = np.abs(bonus - now) > BONUS_MOVED * np.maximum(bonus, now)
+    now[moved] = bonus[moved]
+    sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+
+def _bonus_of_chance(planner: ModelPlanner, n_slots: int) -> FloatArray:
+    """(n_slots, n_actions) bonus of one more try of each random row.
 
     It has three parts: the standard error of the value of the row, a little for any row, and what
     the row has not shown yet. That may be as good as the best that is known to follow from its
@@ -212,8 +233,6 @@ def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     """
     model, sweeper = planner.model, planner.sweeper
     is_random, now = model.is_random[:n_slots], sweeper.bonus[:n_slots]
-    if not is_random.any() and not now.any():
-        return
     tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
     lacking = np.full(tries.shape, planner.reward_range)
     if planner.best_known is not None:  # otherwise the unknown is worth more than all else
@@ -226,11 +245,7 @@ def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     near = np.clip(_best_after(planner, n_slots) - (sweeper.q[:n_slots] - now), 0.0, lacking)
     near[is_random] *= unseen_share(tries[is_random], seen[is_random], model.evenness)
     bonus += near + UNSEEN / (tries + UNSEEN) * (lacking - near)
-    bonus *= model.chance(n_slots)
-    bonus[~is_random] = 0.0
-    moved = np.abs(bonus - now) > BONUS_MOVED * np.maximum(bonus, now)
-    now[moved] = bonus[moved]
-    sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+    return np.asarray(bonus * model.chance(n_slots))
 
 
 def _best_after(planner: ModelPlanner, n_slots: int) -> FloatArray:
@@ -251,6 +266,7 @@ def _variances(planner: ModelPlanner, n_slots: int) -> FloatArray:
     tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
     mean = model.reward_sum[:n_slots] / tries
     rewards = np.maximum(model.reward_square[:n_slots] / tries - mean**2, 0.0)
+    rewards[model.noise_chance[:n_slots] > NOISY] = 0.0  # the error of random rewards counts apart
     share = model.discounted[:n_slots] / planner.gamma
     after = planner.gamma * planner.sweeper.value[model.successor[:n_slots]]
     mean = (share * after).sum(axis=-1)
