@@ -49,6 +49,7 @@ class Optimism(ExplorationStrategy):
         self._look_at = 0.0  # step of the next search for unknown rows
         self._is_due = True  # whether that search is due at once
         self._is_stuck = False  # whether no unknown row can be reached
+        self._may_retry = True  # whether another search may find more than the last one
         self._n_revisions = 0  # planner.n_revisions at the last search
         self._value_at = 0.0  # step from which the best known value is computed again
 
@@ -92,6 +93,7 @@ class Optimism(ExplorationStrategy):
             "value_at": number(self._value_at),
             "is_due": np.array([self._is_due]),
             "is_stuck": np.array([self._is_stuck]),
+            "may_retry": np.array([self._may_retry]),
             "n_revisions": np.array([self._n_revisions]),
         }
 
@@ -101,6 +103,7 @@ class Optimism(ExplorationStrategy):
         self._value_at = saved.number("value_at")
         self._is_due = bool(saved.flags("is_due", 1)[0])
         self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
+        self._may_retry = bool(saved.flags("may_retry", 1)[0])
         self._n_revisions = saved.count("n_revisions")
 
     def _update(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
@@ -159,7 +162,10 @@ class Optimism(ExplorationStrategy):
         if is_over and may_retry and n_steps > 0:
             trust = planner.trust(n_slots)
             is_known = (certainty >= FIRST_TRY) & is_alive & ~planner.model.is_random[:n_slots]
-            _retry_least_trusted(planner.model, is_known & np.isfinite(trust), trust)
+            doubtful = is_known & np.isfinite(trust)
+            is_random = planner.model.is_random
+            self._may_retry = bool(doubtful.any() or nothing_gained or is_random.any())
+            _retry_least_trusted(planner.model, doubtful, trust)
             self._retry_at = n_steps * RETRY_GROWTH
             self._is_stuck = False
             unknown = (certainty < FIRST_TRY) & is_alive
@@ -184,14 +190,15 @@ class Optimism(ExplorationStrategy):
         """Decide from the best value in reach whether known rows must be tried again.
 
         At once if it is the lowest value there is; if it holds no unknown row, then from
-        `_retry_at` on. Unknown rows that cannot be reached do not count.
+        `_retry_at` on. Unknown rows that cannot be reached do not count. Where the last search found
+        nothing to try again, and nothing is random, the next one can wait.
         """
         if planner.sweeper.active:
             return  # the values are not final
         is_lowest = value <= planner.lowest + LEAST_CHANGE * planner.reward_range
         known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
         if is_lowest or (value <= known and n_steps >= self._retry_at):
-            self._is_stuck = self._is_due = True
+            self._is_stuck, self._is_due = True, self._may_retry
 
 
 def _best_with_bonuses(planner: ModelPlanner, alive: IntArray, best: float) -> float:
