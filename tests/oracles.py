@@ -818,3 +818,46 @@ def _is_consistent(episodes: list[list[tuple[int, int]]], places: list[int]) -> 
             before = places[moment]
             moment += 1
     return True
+
+
+def moves_log_probability(moves: list[bool], prior: tuple[float, float]) -> float:
+    """ln P(each comparison in turn) of an urn of "another reward" and "the same reward"."""
+    other, same = prior
+    total = mp.mpf(0)
+    for is_move in moves:
+        total += mp.log(mp.mpf(other if is_move else same) / (other + same))
+        other, same = (other + 1, same) if is_move else (other, same + 1)
+    return float(total)
+
+
+def row_means_log_evidence(rows: list[list[float]], variance: float, spread: float) -> float:
+    """ln density of rewards of several rows, their centre integrated out by a fine grid.
+
+    Each row draws its mean from N(centre, spread) and its rewards from N(mean, variance): all
+    rewards of a row are one normal vector. Any centre is as likely, with density 1.
+    """
+    every = [reward for row in rows for reward in row]
+    width = 12.0 * math.sqrt(variance + spread)
+    centres = np.linspace(min(every) - width, max(every) + width, 1001)
+    log_density = np.zeros(len(centres))
+    for row in rows:
+        covariance = variance * np.eye(len(row)) + spread
+        law = stats.multivariate_normal(np.zeros(len(row)), covariance)
+        log_density += law.logpdf(np.array(row)[None, :] - centres[:, None])
+    top = log_density.max()
+    return float(top + np.log(np.trapezoid(np.exp(log_density - top), centres)))
+
+
+def expected_reward_by_grid(
+    rewards: list[float], variance: float, centre: float, spread: float
+) -> tuple[float, float]:
+    """Mean and variance of the mean reward of a row, by summing over a fine grid of means."""
+    width = 10.0 * math.sqrt(spread)
+    means = np.linspace(centre - width, centre + width, 200_001)
+    log_weight = -0.5 * (means - centre) ** 2 / spread
+    for reward in rewards:
+        log_weight -= 0.5 * (reward - means) ** 2 / variance
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    mean = float(weight @ means)
+    return mean, float(weight @ (means - mean) ** 2)

@@ -16,6 +16,7 @@ from tgm.transition.sparse import SparseTransitions
 
 OPTIMISM = 1e8  # ranges of reward: how far an unknown row is above the best known reward. It
 # attracts the agent from a distance of ln(OPTIMISM) / (1 - gamma) steps.
+RANGE_MOVED = 0.1  # ranges of reward by which the range of random rewards must move to be followed
 TRIED = 0.3  # expected tries: with more of them an action is known to the greedy policy
 
 
@@ -73,9 +74,22 @@ class ModelPlanner:
     # --- what happens to the model ----------------------------------------------------------------
 
     def see_reward(self, reward: float) -> None:
-        """Extend the range of rewards by a reward that was received."""
+        """Extend the range of rewards by a reward that was received, unless rewards are random."""
+        if self.model.noise is not None:
+            return
         if reward > self.best_reward or reward < self.worst_reward:
             self._set_range(max(self.best_reward, reward), min(self.worst_reward, reward))
+            self.n_revisions += 1
+
+    def limit_range(self) -> None:
+        """Where rewards are random, their range is that of what may be expected, not of noise."""
+        expected = self.model.range_of_rewards()
+        if expected is None:
+            return
+        worst, best = expected
+        moved = max(abs(best - self.best_reward), abs(worst - self.worst_reward))
+        if moved > RANGE_MOVED * self.reward_range:
+            self._set_range(best, worst)
             self.n_revisions += 1
 
     def limit_optimism(self, best_known: float | None) -> None:

@@ -96,7 +96,9 @@ def gain_of_change(
     return math.log(CHANGE_AT_A_TRY) + changed - log_row(all_tries, places, share)
 
 
-def share_of_random_rows(log_odds: FloatArray, judged: BoolArray, share: float) -> float:
+def share_of_random_rows(
+    log_odds: FloatArray, judged: BoolArray, share: float, prior: float = RANDOM_ROWS_WEIGHT
+) -> float:
     """The share of random rows in the world, learned from all rows that were tried again.
 
     Expectation and maximisation from the last `share`, with a Beta prior: the first rows that look
@@ -107,12 +109,13 @@ def share_of_random_rows(log_odds: FloatArray, judged: BoolArray, share: float) 
         log_odds: of each row, as `log_odds_of_chance`.
         judged: which of the rows were tried more than once.
         share: the last estimate.
+        prior: rows that RANDOM_ROWS is worth.
     """
     odds = log_odds[judged]
     for _ in range(ROUNDS):
         expected = float(probability_of_chance(odds, share).sum())
-        total = RANDOM_ROWS * RANDOM_ROWS_WEIGHT + expected
-        share = total / (RANDOM_ROWS_WEIGHT + len(odds))
+        total = RANDOM_ROWS * prior + expected
+        share = total / (prior + len(odds))
         share = min(max(share, LEAST_RANDOM), MOST_RANDOM)
     return share
 

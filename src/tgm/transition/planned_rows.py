@@ -16,6 +16,7 @@ PLANNED = (
     "certainty",
     "log_chance",
     "is_random",
+    "noise_chance",
 )
 
 Key = tuple[int, int]
@@ -32,6 +33,7 @@ class PlannedRows:
         certainty: what each row is worth as knowledge, in tries.
         is_random: rows that are taken for random.
         log_chance: nats by which the tries of each row speak for its being random.
+        noise_chance: probability that the rewards of each row are random.
         changed: states whose numbers moved since the planner looked.
         touched: rows that were counted since the planner looked.
         planned: what the arrays hold of each row.
@@ -50,6 +52,7 @@ class PlannedRows:
         self.certainty = np.zeros((0, n_actions))
         self.log_chance = np.zeros((0, n_actions))
         self.is_random: BoolArray = np.zeros((0, n_actions), dtype=bool)
+        self.noise_chance = np.zeros((0, n_actions))
         self.changed: set[int] = set()
         self.touched: set[Key] = set()
         self.planned: dict[Key, Outcomes] = {}
@@ -75,7 +78,7 @@ class PlannedRows:
 
     def _clear(self, key: Key) -> None:
         """Nothing is known of a row (any more)."""
-        self.certainty[key] = self.log_chance[key] = 0.0
+        self.certainty[key] = self.log_chance[key] = self.noise_chance[key] = 0.0
         self.planned.pop(key, None)
         self.successor[key] = 0
         self.probability[key] = self.discounted[key] = 0.0

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 Row = dict[int, float]
 """Expected number of times that each next state was seen."""
 
+NO_ROW: Row = {}  # of an action that was never tried; not to be changed
+
 Outcomes = list[tuple[int, float]]
 """(next state, probability), the most likely first."""
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from tgm.perception.component_map import ComponentMap
 from tgm.transition.chance import WORLD_OF_CHANCE, gain_of_change
+from tgm.transition.noisy_rows import SUMS
 from tgm.transition.planned_rows import PLANNED, Key, share_rows
-from tgm.transition.rows import CHANGED, NO_COUNT, Row
+from tgm.transition.rows import CHANGED, NO_COUNT, NO_ROW, Row
 from tgm.transition.weighed_rows import ENDED, START, WeighedRows
 
 __all__ = ["ENDED", "START", "START_ACTION", "SUMS", "SparseTransitions"]
@@ -23,8 +24,6 @@ SURE_STEP = 0.9  # belief in a step from which a change may be read
 MOST_LIKELY = 0.5  # belief in a step above which it is a try of its row
 LEAST_RUN = 2  # unusual outcomes in a row that may show a change; one may have been misread
 LONGEST_RUN = 50  # unusual outcomes in a row that are remembered
-
-SUMS = ("visits", "reward_sum", "reward_square", "end_sum", "end_reward")
 
 
 class SparseTransitions(WeighedRows):
@@ -77,6 +76,10 @@ class SparseTransitions(WeighedRows):
                 change = gain
         if weight > MOST_LIKELY and self.retries:
             self.retries.discard(key)
+        if weight >= SURE_STEP:
+            outcome = ENDED if end else after
+            if self.last_reward.get(key, NO_ROW).get(outcome) != reward:
+                self._note_reward(key, outcome, reward)
         self.add(state, action, after, weight, reward, end)
         return change
 
@@ -182,6 +185,7 @@ class SparseTransitions(WeighedRows):
         key = state, action
         self.runs.pop(key, None)
         self.ended.pop(key, None)
+        self.last_reward.pop(key, None)
         for after in self.rows.pop(key, {}):
             self.predecessors[after].discard(key)
         for name in SUMS:
@@ -235,6 +239,7 @@ class SparseTransitions(WeighedRows):
         ended = {key: self.ended.pop(key) for key in rows if key in self.ended}
         for key, row in rows.items():
             self.runs.pop(key, None)
+            self.last_reward.pop(key, None)
             for after in row:
                 self.predecessors[after].discard(key)
         self._share_sums(changed)

@@ -10,6 +10,7 @@ from tgm.distributions import IntArray
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
 from tgm.transition.planned_rows import PLANNED, Key
+from tgm.transition.reward_noise import GROUPS, RewardNoise
 from tgm.transition.rows import Row
 from tgm.transition.sparse import ENDED, START, SUMS, SparseTransitions
 
@@ -19,6 +20,7 @@ ROUNDING = 1e-6  # by how much sums in a file may miss what they should be
 def to_arrays(transitions: SparseTransitions) -> Arrays:
     """Everything; rows in their order, and the planner's arrays, which lag behind the rows."""
     transitions.weigh_all()
+    noise = transitions.noise
     keys, rows, runs = list(transitions.rows), list(transitions.rows.values()), transitions.runs
     return {
         "row.key": _pairs(keys),
@@ -33,6 +35,9 @@ def to_arrays(transitions: SparseTransitions) -> Arrays:
         "share_random": np.array([transitions.share_random]),
         "evenness": np.array([transitions.evenness]),
         **_listed("ended", transitions.ended),
+        **_listed("last_reward", transitions.last_reward),
+        "noise": np.array([] if noise is None else [noise.variance, *noise.centre, *noise.spread]),
+        "noise_shares": transitions.noise_shares,
         "run.key": _pairs(list(runs)),
         "run.length": np.array([len(run) for run in runs.values()], dtype=np.intp),
         "run.outcome": np.array([x for run in runs.values() for x in run], dtype=np.intp),
@@ -47,7 +52,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
         raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
     transitions.predecessors = [set() for _ in range(shape[0])]
     for name in SUMS:
-        low = -ROUNDING if name in ("visits", "end_sum") else None
+        low = -ROUNDING if name in ("visits", "end_sum", "reward_moves") else None
         size = LARGEST_SUM**2 if name == "reward_square" else LARGEST_SUM
         setattr(transitions, name, saved.floats(name, *shape, low=low, size=size))
     _restore_planned(transitions, saved, shape)
@@ -63,6 +68,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
     transitions.evenness = saved.number("evenness", low=0.0)
     _restore_ended(transitions, saved, shape)
     _restore_runs(transitions, saved, shape)
+    _restore_noise(transitions, saved, shape)
 
 
 def _restore_planned(
@@ -125,6 +131,29 @@ def _restore_runs(
     outcomes = iter(saved.whole("run.outcome", sum(lengths), low=ENDED, high=shape[0] - 1).tolist())
     for key, length in zip(_keys(saved, "run.key", shape, len(lengths)), lengths, strict=True):
         transitions.runs[key] = list(itertools.islice(outcomes, length))
+
+
+def _restore_noise(
+    transitions: SparseTransitions, saved: ArrayReader, shape: tuple[int, int]
+) -> None:
+    """What is known of random rewards, and the last reward of each outcome."""
+    rewards = saved.floats("last_reward.count", ANY, size=LARGEST_SUM).tolist()
+    outcomes = saved.whole("last_reward.state", len(rewards), low=ENDED, high=shape[0] - 1).tolist()
+    keys = _keys(saved, "last_reward.key", shape, len(rewards))
+    for key, outcome, reward in zip(keys, outcomes, rewards, strict=True):
+        transitions.last_reward.setdefault(key, {})[outcome] = reward
+    transitions.noise_chance = saved.floats("noise_chance", *shape, low=0.0, high=1.0)
+    transitions.noise_shares = saved.floats("noise_shares", GROUPS, low=0.0, high=1.0)
+    if not ((transitions.noise_shares > 0.0) & (transitions.noise_shares < 1.0)).all():
+        raise DataError("array 'noise_shares' has a share that is not between 0 and 1")
+    numbers = saved.floats("noise", ANY, size=LARGEST_SUM**2)
+    if len(numbers) not in (0, 1 + 2 * GROUPS):
+        raise DataError(f"array 'noise' has {len(numbers)} numbers, not 0 or {1 + 2 * GROUPS}")
+    if len(numbers):
+        centre, spread = numbers[1:].reshape(2, GROUPS)
+        if min(float(numbers[0]), *spread.tolist()) <= 0.0:
+            raise DataError("array 'noise' has a variance that is not positive")
+        transitions.noise = RewardNoise(float(numbers[0]), centre, spread)
 
 
 def _listed(name: str, rows: dict[Key, Row]) -> Arrays:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from tgm.distributions import FloatArray
 from tgm.transition.chance import (
     RANDOM_ROWS,
@@ -16,14 +14,15 @@ from tgm.transition.chance import (
     share_of_random_rows,
     whole_tries,
 )
-from tgm.transition.planned_rows import Key, PlannedRows
+from tgm.transition.noisy_rows import NoisyRows
+from tgm.transition.planned_rows import Key
 from tgm.transition.rows import NO_COUNT, Outcomes, Row, certainty, evened, goes_on, outcomes
 
 START = -1  # the state before an episode's first one
 ENDED = -2  # the outcome "the episode ended", wherever
 
 
-class WeighedRows(PlannedRows):
+class WeighedRows(NoisyRows):
     """Counts of rows, and what follows from them for the planner.
 
     Certainty is what a row is worth as knowledge: of a row that always does the same, see
@@ -34,8 +33,6 @@ class WeighedRows(PlannedRows):
         rows: tries of each (state, action, next state).
         ended: those of them that ended the episode.
         predecessors: the rows that lead to each state.
-        visits, reward_sum, reward_square, end_sum, end_reward: (n_slots, n_actions) sums over the
-            tries; the last is the reward of those that ended the episode.
         log_fade: ln of the factor by which the first step has faded.
         retries: rows that wait for one more try.
         runs: of rows that fail, the unusual outcomes since the usual one was seen last.
@@ -50,11 +47,6 @@ class WeighedRows(PlannedRows):
         self.rows: dict[Key, Row] = {}
         self.ended: dict[Key, Row] = {}
         self.predecessors: list[set[Key]] = []
-        self.visits = np.zeros((0, n_actions))
-        self.reward_sum = np.zeros((0, n_actions))
-        self.reward_square = np.zeros((0, n_actions))
-        self.end_sum = np.zeros((0, n_actions))
-        self.end_reward = np.zeros((0, n_actions))
         self.log_fade = 0.0
         self.retries: set[Key] = set()
         self.runs: dict[Key, list[int]] = {}
@@ -134,7 +126,8 @@ class WeighedRows(PlannedRows):
         if key in self.retries or is_doubted:
             sure = 0.0
         self.certainty[key] = sure
-        self._plan_with(key, items, reward, end)
+        expected = self._posterior_reward(key)
+        self._plan_with(key, items, reward if expected is None else expected, end)
 
     def _evened(self, key: Key, onward: Row) -> tuple[Outcomes, float, float]:
         """Outcomes, probability of an end and expected reward of a random row."""

@@ -510,3 +510,18 @@ def test_what_rounding_is_follows_from_the_distance_to_the_lowest_value(lowest):
     near = 1e-10 * (5.0 - lowest)
     assert level_ties(np.array([5.0, 5.0 - near]), lowest).tolist() == [5.0, 5.0]
     assert level_ties(np.array([5.0, 5.0 - 100 * near]), lowest)[1] < 5.0
+
+
+def test_where_nothing_can_be_tried_again_searches_wait(monkeypatch):
+    """A state from which nothing more can be had is no reason to search all rows at every step."""
+    model, planner = make(2, 1)
+    planner.trust = lambda n_slots: np.full((n_slots, 1), np.inf)
+    for state, after, reward, end in ((0, 1, 1.0, 0.0), (1, 1, 0.0, 1.0)):
+        planner.see_reward(reward)
+        model.add(state, 0, after, 3.0, reward, end)
+    searches = []
+    monkeypatch.setattr(model, "learn_chance", lambda: searches.append(1))
+    strategy, rng = optimism(), np.random.default_rng(0)
+    for n_steps in range(1, 101):
+        strategy.values(planner, [(1, 1.0)], np.arange(2), n_steps, rng)
+    assert 10 <= len(searches) <= 20

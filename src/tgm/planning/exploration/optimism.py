@@ -17,6 +17,7 @@ from tgm.memory.step import Belief
 from tgm.planning.exploration.strategy import ExplorationStrategy, Settings, expected_values
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.chance import WORLD_OF_CHANCE, unseen_share
+from tgm.transition.noisy_rows import NOISY
 from tgm.transition.sparse import SparseTransitions
 
 FIRST_TRY = 0.5  # certainty, in tries: a row is unknown below it
@@ -27,6 +28,7 @@ SWEEP_TOLERANCE = 0.02  # steps: values are exact to what so many steps more or 
 LEAST_CHANGE = 1e-6  # ranges of reward: values that differ by less are the same
 CHANCE_BONUS = 0.02  # ranges of reward: least bonus of a random row that was tried once
 FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
+REWARD_CONFIDENCE = 2.0  # standard errors of a random reward that are added to it
 CONFIDENCE = 0.3  # standard errors of the value of a random row that are added to it
 UNSEEN = 0.2  # tries that "leads somewhere unknown" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
@@ -46,6 +48,7 @@ class Optimism(ExplorationStrategy):
         self._look_at = 0.0  # step of the next search for unknown rows
         self._is_due = True  # whether that search is due at once
         self._is_stuck = False  # whether no unknown row can be reached
+        self._may_retry = True  # whether another search may find more than the last one
         self._n_revisions = 0  # planner.n_revisions at the last search
         self._value_at = 0.0  # step from which the best known value is computed again
 
@@ -89,6 +92,7 @@ class Optimism(ExplorationStrategy):
             "value_at": number(self._value_at),
             "is_due": np.array([self._is_due]),
             "is_stuck": np.array([self._is_stuck]),
+            "may_retry": np.array([self._may_retry]),
             "n_revisions": np.array([self._n_revisions]),
         }
 
@@ -98,6 +102,7 @@ class Optimism(ExplorationStrategy):
         self._value_at = saved.number("value_at")
         self._is_due = bool(saved.flags("is_due", 1)[0])
         self._is_stuck = bool(saved.flags("is_stuck", 1)[0])
+        self._may_retry = bool(saved.flags("may_retry", 1)[0])
         self._n_revisions = saved.count("n_revisions")
 
     def _update(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
@@ -139,6 +144,8 @@ class Optimism(ExplorationStrategy):
 
     def _look_again(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
         """Search all rows for unknown ones; ask for retries if none is left or in reach."""
+        planner.model.learn_noise()
+        planner.limit_range()
         self._is_due, self._n_revisions = False, planner.n_revisions
         self._look_at = max(self._retry_at, n_steps + LOOK_EVERY)
         n_slots = int(alive.max(initial=-1)) + 1
@@ -156,7 +163,10 @@ class Optimism(ExplorationStrategy):
         if is_over and may_retry and n_steps > 0:
             trust = planner.trust(n_slots)
             is_known = (certainty >= FIRST_TRY) & is_alive & ~planner.model.is_random[:n_slots]
-            _retry_least_trusted(planner.model, is_known & np.isfinite(trust), trust)
+            doubtful = is_known & np.isfinite(trust)
+            is_random = planner.model.is_random
+            self._may_retry = bool(doubtful.any() or nothing_gained or is_random.any())
+            _retry_least_trusted(planner.model, doubtful, trust)
             self._retry_at = n_steps * RETRY_GROWTH
             self._is_stuck = False
             unknown = (certainty < FIRST_TRY) & is_alive
@@ -179,35 +189,58 @@ class Optimism(ExplorationStrategy):
         """Decide from the best value in reach whether known rows must be tried again.
 
         At once if it is the lowest value there is; if it holds no unknown row, then from
-        `_retry_at` on. Unknown rows that cannot be reached do not count.
+        `_retry_at` on. Unknown rows that cannot be reached do not count. The next search waits if
+        the last one found nothing to try again, and nothing is random.
         """
         if planner.sweeper.active:
             return  # the values are not final
         is_lowest = value <= planner.lowest + LEAST_CHANGE * planner.reward_range
         known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
         if is_lowest or (value <= known and n_steps >= self._retry_at):
-            self._is_stuck = self._is_due = True
+            self._is_stuck, self._is_due = True, self._may_retry
 
 
 def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
-    """Give random rows what one more try may be worth beyond what they have shown.
+    """Give rows that are random, or have random rewards, what one more try may be worth."""
+    model, sweeper = planner.model, planner.sweeper
+    is_random, error = model.is_random[:n_slots], model.reward_error(n_slots)
+    bonus, hope = sweeper.bonus[:n_slots], sweeper.hope[:n_slots]
+    if error is None and not is_random.any() and not bonus.any():
+        return
+    shown = _shown_values(planner, n_slots)
+    gain, share = np.zeros(shown.shape), np.zeros(shown.shape)
+    if is_random.any():
+        gain, share = _hope_of_chance(planner, shown)
+    if error is not None:
+        gain += REWARD_CONFIDENCE * error
+    before = bonus - hope * shown
+    moved = np.abs(gain - before) > BONUS_MOVED * np.maximum(gain, np.abs(before))
+    hope[moved] = share[moved]
+    bonus[moved] = (gain + hope * shown)[moved]
+    sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+
+
+def _hope_of_chance(planner: ModelPlanner, shown: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What one more try of random rows may be worth beyond what they have `shown`.
 
     A share of the tries (`Sweeper.hope`) shows something new. That may be as good as the best that
     is known to follow from the state of the row; while the row was tried little, as good as the
     unknown. A share cannot add up over many steps to more than the unknown, as a reward for each
     try would. The rest is one: the standard error of the value, and a little for any row.
+
+    Args:
+        shown: (n_slots, n_actions) as `_shown_values`.
+
+    Returns:
+        (n_slots, n_actions) the gain and the share; both 0 for rows that are not random.
     """
-    model, sweeper = planner.model, planner.sweeper
+    model, n_slots = planner.model, len(shown)
     is_random = model.is_random[:n_slots]
-    bonus, hope = sweeper.bonus[:n_slots], sweeper.hope[:n_slots]
-    if not is_random.any() and not bonus.any():
-        return
     tries, seen = np.maximum(model.visits[:n_slots], FIRST_TRY), model.n_outcomes(n_slots)
     chance = np.where(is_random, model.chance(n_slots), 0.0)
     unknown = chance * UNSEEN / (tries + UNSEEN)
     known = chance - unknown
     known[is_random] *= unseen_share(tries[is_random], seen[is_random], model.evenness)
-    shown = _shown_values(planner, n_slots)
     top = shown + planner.reward_range
     if planner.best_known is not None:  # otherwise the unknown is worth more than all else
         top = np.maximum(planner.highest, shown)
@@ -216,12 +249,8 @@ def _pay_for_chance(planner: ModelPlanner, n_slots: int) -> None:
     nothing_gained = planner.best_reward == planner.worst_reward
     little = chance * (FIRST_BONUS if nothing_gained else CHANCE_BONUS) / np.sqrt(tries)
     gain = chance * CONFIDENCE * error + little * np.minimum(top - shown, planner.reward_range)
-    gain += known * (best - shown) + unknown * (top - shown)  # beyond what was shown
-    before = bonus - hope * shown
-    moved = np.abs(gain - before) > BONUS_MOVED * np.maximum(gain, np.abs(before))
-    hope[moved] = (known + unknown + little)[moved]
-    bonus[moved] = (gain + hope * shown)[moved]
-    sweeper.active.update(np.flatnonzero(moved.any(axis=1)).tolist())
+    gain += known * (best - shown) + unknown * (top - shown)
+    return gain, known + unknown + little
 
 
 def _shown_values(planner: ModelPlanner, n_slots: int) -> FloatArray:
@@ -250,6 +279,7 @@ def _variances(planner: ModelPlanner, n_slots: int) -> FloatArray:
     tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
     mean = model.reward_sum[:n_slots] / tries
     rewards = np.maximum(model.reward_square[:n_slots] / tries - mean**2, 0.0)
+    rewards[model.noise_chance[:n_slots] > NOISY] = 0.0  # the error of random rewards counts apart
     share = model.discounted[:n_slots] / planner.gamma
     after = planner.gamma * planner.sweeper.value[model.successor[:n_slots]]
     mean = (share * after).sum(axis=-1)
