@@ -68,7 +68,8 @@ def evened(onward: Row, ended: float, each: float, more: float) -> tuple[Outcome
     shares = shares_of_usual(counts, each, more) if more else [0.0] * len(counts)
     worth = [count + each + more * share for count, share in zip(counts, shares, strict=True)]
     items = random_outcomes(dict(zip(seen, worth, strict=False)))
-    return items, worth[-1] / sum(worth) if ended > NO_COUNT else 0.0
+    misread = sum(onward.values()) - sum(seen.values())  # they did not end the episode either
+    return items, worth[-1] / (sum(worth) + misread) if ended > NO_COUNT else 0.0
 
 
 def shares_of_usual(counts: list[float], each: float, more: float) -> list[float]:
