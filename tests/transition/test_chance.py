@@ -12,7 +12,7 @@ from tests.oracles import (
 )
 
 from tgm.transition.chance import (
-    evenness_of_rows,
+    chances_of_rows,
     gain_of_change,
     log_odds_of_chance,
     log_random,
@@ -23,6 +23,7 @@ from tgm.transition.chance import (
     unseen_share,
     whole_tries,
 )
+from tgm.transition.rows import evened
 
 PLACES = 4
 # The numbers themselves: a change of a constant is a change of what is believed.
@@ -30,6 +31,7 @@ MISREAD, SPREAD = (0.5, 49.5), 2.0
 CHANGE_AT_A_TRY = 1e-3
 RANDOM_ROWS, RANDOM_ROWS_WEIGHT = 0.01, 10.0
 EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+USUAL = (1.0, 3.0, 10.0, 30.0)
 
 
 def counted(draws: list[int]) -> dict[int, float]:
@@ -129,19 +131,57 @@ def test_the_share_of_random_rows_by_hand():
     assert share_of_random_rows(odds, judged, 0.2) == pytest.approx(share)
 
 
-def test_evenness_is_learned_from_all_rows():
+def urn_with_a_usual_outcome(draws: list[int], k: int, each: float, usual: float) -> float:
+    """Probability of draws from k outcomes, one of which, nobody knows which, is the usual one."""
+    urns = [np.where(np.arange(k) == u, each * usual, each) for u in range(k)]
+    return float(np.mean([math.exp(polya_urn_log_probability(draws, urn)) for urn in urns]))
+
+
+def test_how_chances_are_shared_is_learned_from_all_rows():
     rng = np.random.default_rng(0)
     even = [rng.multinomial(60, [1 / 3] * 3).astype(float).tolist() for _ in range(30)]
     uneven = [[57.0, 1.0, 2.0]] * 15 + [[1.0, 58.0, 1.0]] * 15
-    assert evenness_of_rows(even) > 50.0
-    assert evenness_of_rows(uneven) <= 1.0
-    assert evenness_of_rows([]) == evenness_of_rows([[5.0, 4.0], [40.0]]) == 0.0
-    assert evenness_of_rows([[19.0, 1.0]]) == 0.0  # the least is the most likely
-    # Against the urn: the values weighed by its probabilities.
-    draws = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]
-    urns = [math.exp(polya_urn_log_probability(draws, np.full(3, e))) for e in EVENNESS]
-    expected = math.exp(np.average(np.log(EVENNESS), weights=urns))
-    assert evenness_of_rows([[4.0, 4.0, 4.0]]) == pytest.approx(expected)
+    each, more = chances_of_rows(even)
+    assert each > 50.0
+    assert more < 0.5 * each
+    each, more = chances_of_rows(uneven)
+    assert more > 15.0 * each > 0.0
+    assert chances_of_rows([]) == chances_of_rows([[5.0, 4.0], [40.0]]) == (0.0, 0.0)
+    assert chances_of_rows([[50.0, 1.0], [1.0, 50.0], [20.0, 20.0]]) == (0.0, 0.0)  # the least
+
+
+def test_how_chances_are_shared_against_urns():
+    """The values weighed by the probabilities of urns."""
+    rows = [[0, 1, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0], [1, 1, 0, 1, 1, 1, 0, 1, 1, 1]]
+    pairs = [(each, usual) for each in EVENNESS for usual in USUAL]
+    weights = [
+        math.prod(urn_with_a_usual_outcome(draws, len(set(draws)), *pair) for draws in rows)
+        for pair in pairs
+    ]
+    expected, usual = np.exp(np.average(np.log(pairs), axis=0, weights=weights))
+    each, more = chances_of_rows([list(counted(draws).values()) for draws in rows])
+    assert each == pytest.approx(expected)
+    assert more == pytest.approx(expected * (usual - 1.0))
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize("draws", [[0, 1, 2], [0, 0, 1, 2, 0], [1, 1, 1, 0, 2, 2, 1, 1]])
+def test_the_chances_of_a_row_with_a_usual_outcome_against_urns(draws, ended):
+    each, usual = 0.7, 9.0
+    joint = urn_with_a_usual_outcome(draws, 3, each, usual)
+    expected = [urn_with_a_usual_outcome([*draws, i], 3, each, usual) / joint for i in range(3)]
+    tries = counted(draws)
+    end = tries.pop(2) if ended else 0.0
+    items, probability = evened(tries, end, each, each * (usual - 1.0))
+    assert probability == pytest.approx(expected[2] if ended else 0.0)
+    assert sum(share for _, share in items) == pytest.approx(1.0)
+    for outcome, share in items:
+        assert share * (1.0 - probability) == pytest.approx(expected[outcome])
+
+
+def test_what_was_misread_once_is_no_outcome():
+    items, _ = evened({1: 20.0, 2: 5.0, 3: 0.1}, 0.0, 1.0, 10.0)
+    assert {after for after, _ in items} == {1, 2}
 
 
 @pytest.mark.parametrize("draws", [[0], [0, 0], [0, 1], [0, 0, 0, 1, 0], [0, 1, 2, 0]])

@@ -598,3 +598,23 @@ def test_starts_say_nothing_about_how_even_chances_are():
         model.add(3, 1, after, 1.0, 0.0, 0.0)  # the last of the states, with the last action
     model.learn_evenness()
     assert model.evenness > 5.0
+
+
+def test_a_usual_outcome_is_learned_and_saved():
+    """Twelve rows that slip one time in four; another one is expected to."""
+    model = make(12)
+    model.share_random = 0.5
+    for state in range(12):
+        for after in (state, state, state, (state + 1) % 12) * 5:
+            model.add(state, 0, after, 1.0, 0.0, 0.0)
+    for after in (3, 3, 3, 4):
+        model.add(2, 1, after, 1.0, 0.0, 0.0)
+    model.learn_evenness()
+    assert model.favour > model.evenness > 0.0
+    for after in (3, 3, 3, 3, 3, 4, 4, 4):
+        model.add(2, 1, after, 1.0, 0.0, 0.0)
+    assert model.successor[2, 1, 0] == 3
+    assert 0.70 < model.probability[2, 1, 0] < 0.76  # it slipped four times of twelve
+    copy = make(12)
+    sparse_file.restore(copy, ArrayReader(sparse_file.to_arrays(model)), 12)
+    assert (copy.evenness, copy.favour) == (model.evenness, model.favour)

@@ -25,7 +25,8 @@ RANDOM_ROWS_WEIGHT = 10.0  # rows that this share is worth
 WORLD_OF_CHANCE = 0.1  # share of random rows from which a surprise is no reason to doubt a row
 ROUNDS = 3  # of expectation and maximisation at each look
 ALMOST_WHOLE = 0.1  # what a step may lack to one try
-EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tries: what is weighed for `evenness_of_rows`
+EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tries: what is weighed for `chances_of_rows`
+USUAL = (1.0, 3.0, 10.0, 30.0)  # tries of the usual outcome for each of another one; the same
 EVEN_FROM = 10.0  # tries of the rows that are weighed: they have shown all they do
 ANY_NUMBER = 0.5  # rows that the guess is worth that any number of outcomes is as likely
 LEAST_RANDOM, MOST_RANDOM = 1e-9, 1.0 - 1e-9  # share of random rows
@@ -120,31 +121,41 @@ def share_of_random_rows(
     return share
 
 
-def evenness_of_rows(rows: Iterable[Sequence[float]]) -> float:
-    """How even the chances of random rows are: the tries that each outcome seen is worth before.
+def chances_of_rows(rows: Iterable[Sequence[float]]) -> tuple[float, float]:
+    """How the chances of random rows are shared out: what an outcome is worth before, in tries.
 
-    Empirical Bayes: the concentration of a symmetric Dirichlet over the outcomes of a row, the
-    geometric mean of those of EVENNESS weighed by the evidence of all rows together. 0 if the least
-    of them is the most likely, or if there are no rows to learn it from.
+    Empirical Bayes: one outcome of a row, nobody knows which, is its usual one. The others have the
+    concentration e of a Dirichlet, the usual one u times as much. Both are geometric means of
+    EVENNESS and USUAL, weighed by the evidence of all rows together.
 
     Args:
         rows: tries of each outcome, of each random row.
+
+    Returns:
+        e, and e (u - 1), by which the usual outcome is worth more; 0 and 0 if the least of both are
+        the most likely, or if there are no rows to learn it from.
     """
     known = [row for row in rows if len(row) > 1 and sum(row) >= EVEN_FROM]
     if not known:
-        return 0.0
+        return 0.0, 0.0
     counts = np.array([count for row in known for count in row])
     sizes, totals = np.array([len(row) for row in known]), np.array([sum(row) for row in known])
+    firsts = np.cumsum(sizes) - sizes
 
-    def log_evidence(each: float) -> float:
-        rows = gammaln(each * sizes) - gammaln(each * sizes + totals)
-        return float(rows.sum() + (gammaln(each + counts) - gammaln(each)).sum())
+    def log_evidence(each: float, more: float) -> float:
+        all_tries = each * sizes + more
+        others = gammaln(each + counts) - gammaln(each)
+        usual = gammaln(each + more + counts) - gammaln(each + more) - others
+        evidence = gammaln(all_tries) - gammaln(all_tries + totals) - np.log(sizes)
+        return float((evidence + np.logaddexp.reduceat(usual, firsts)).sum() + others.sum())
 
-    evidence = np.array([log_evidence(each) for each in EVENNESS])
+    pairs = np.array([(each, usual) for each in EVENNESS for usual in USUAL])
+    evidence = np.array([log_evidence(each, each * (usual - 1.0)) for each, usual in pairs])
     if evidence.argmax() == 0:
-        return 0.0
+        return 0.0, 0.0
     weight = np.exp(evidence - evidence.max())
-    return float(np.exp(weight @ np.log(EVENNESS) / weight.sum()))
+    each, usual = np.exp(weight @ np.log(pairs) / weight.sum()).tolist()
+    return each, each * (usual - 1.0)
 
 
 def unseen_share(tries: FloatArray, seen: IntArray, each: float) -> FloatArray:
@@ -158,7 +169,7 @@ def unseen_share(tries: FloatArray, seen: IntArray, each: float) -> FloatArray:
     Args:
         tries: (n,) of each random row, n above.
         seen: (n,) number of outcomes that it has shown, m above.
-        each: tries that an outcome is worth before, as `evenness_of_rows`.
+        each: tries that an outcome is worth before, as `chances_of_rows`.
     """
     k = np.arange(1, int(seen.max(initial=1)) + 2)[:, None]
     known = np.bincount(seen[tries >= EVEN_FROM], minlength=len(k) + 1)[1:, None]

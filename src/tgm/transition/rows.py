@@ -55,17 +55,30 @@ def random_outcomes(row: Row) -> Outcomes:
     return [(after, count / total) for after, count in items]
 
 
-def evened(onward: Row, ended: float, each: float) -> tuple[Outcomes, float]:
+def evened(onward: Row, ended: float, each: float, more: float) -> tuple[Outcomes, float]:
     """Outcomes of a random row if it goes on, and the probability that it ends.
 
     Args:
         onward: tries of each next state, without those that ended the episode; not empty.
         ended: tries that ended the episode.
         each: tries by which every outcome that was seen is worth more.
+        more: tries by which the usual one is worth more than that, whichever it is.
     """
-    items = random_outcomes({after: count + each for after, count in onward.items()})
-    more = sum(onward.values()) + each * len(onward)
-    return items, (ended + each) / (ended + each + more) if ended > NO_COUNT else 0.0
+    least = min(max(onward.values()), LEAST_OUTCOME_COUNT)
+    seen = {after: count for after, count in onward.items() if count >= least}
+    counts = [*seen.values(), ended] if ended > NO_COUNT else list(seen.values())
+    shares = shares_of_usual(counts, each, more) if more else [0.0] * len(counts)
+    worth = [count + each + more * share for count, share in zip(counts, shares, strict=True)]
+    items = random_outcomes(dict(zip(seen, worth, strict=False)))
+    misread = sum(onward.values()) - sum(seen.values())  # they did not end the episode either
+    return items, worth[-1] / (sum(worth) + misread) if ended > NO_COUNT else 0.0
+
+
+def shares_of_usual(counts: list[float], each: float, more: float) -> list[float]:
+    """Probability that each outcome is the usual one of its row; see `evened`."""
+    logs = [math.lgamma(each + more + count) - math.lgamma(each + count) for count in counts]
+    weights = [math.exp(log - max(logs)) for log in logs]
+    return [weight / sum(weights) for weight in weights]
 
 
 def goes_on(row: Row, ended: Row) -> Row:

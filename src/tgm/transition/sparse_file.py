@@ -34,6 +34,7 @@ def to_arrays(transitions: SparseTransitions) -> Arrays:
         "retries": _pairs(sorted(transitions.retries)),
         "share_random": np.array([transitions.share_random]),
         "evenness": np.array([transitions.evenness]),
+        "favour": np.array([transitions.favour]),
         **_listed("ended", transitions.ended),
         **_listed("last_reward", transitions.last_reward),
         "noise": np.array([] if noise is None else [noise.variance, *noise.centre, *noise.spread]),
@@ -66,6 +67,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
     if not 0.0 < transitions.share_random < 1.0:
         raise DataError(f"array 'share_random' is {transitions.share_random}, not from 0 to 1")
     transitions.evenness = saved.number("evenness", low=0.0)
+    transitions.favour = saved.number("favour", low=0.0)
     _restore_ended(transitions, saved, shape)
     _restore_runs(transitions, saved, shape)
     _restore_noise(transitions, saved, shape)

@@ -8,7 +8,7 @@ from tgm.distributions import FloatArray
 from tgm.transition.chance import (
     RANDOM_ROWS,
     WORLD_OF_CHANCE,
-    evenness_of_rows,
+    chances_of_rows,
     log_odds_of_chance,
     probability_of_chance,
     share_of_random_rows,
@@ -16,7 +16,16 @@ from tgm.transition.chance import (
 )
 from tgm.transition.noisy_rows import NoisyRows
 from tgm.transition.planned_rows import Key
-from tgm.transition.rows import NO_COUNT, Outcomes, Row, certainty, evened, goes_on, outcomes
+from tgm.transition.rows import (
+    LEAST_OUTCOME_COUNT,
+    NO_COUNT,
+    Outcomes,
+    Row,
+    certainty,
+    evened,
+    goes_on,
+    outcomes,
+)
 
 START = -1  # the state before an episode's first one
 ENDED = -2  # the outcome "the episode ended", wherever
@@ -39,6 +48,7 @@ class WeighedRows(NoisyRows):
         unweighed: rows that always did the same, whose tries since were not weighed yet.
         share_random: share of the rows that are random.
         evenness: tries by which each outcome of a random row is worth more.
+        favour: tries by which its usual outcome is worth more than that.
     """
 
     def __init__(self, n_actions: int, gamma: float) -> None:
@@ -52,7 +62,7 @@ class WeighedRows(NoisyRows):
         self.runs: dict[Key, list[int]] = {}
         self.unweighed: set[Key] = set()
         self.share_random = RANDOM_ROWS
-        self.evenness = 0.0
+        self.evenness = self.favour = 0.0
 
     def _outcome_counts(self, key: Key) -> Row:
         """Tries of each outcome of a row; all that ended the episode are one."""
@@ -86,11 +96,12 @@ class WeighedRows(NoisyRows):
         self.unweighed.clear()
 
     def learn_evenness(self) -> None:
-        """Learn how even the chances of random rows are; all of them follow if that changes."""
+        """Learn how the chances of random rows are shared; all of them follow if that changes."""
         keys = [key for key in self.rows if key[0] != START and self.is_random[key]]
-        evenness = evenness_of_rows([list(self._outcome_counts(k).values()) for k in keys])
-        if evenness != self.evenness:
-            self.evenness = evenness
+        counts = [self._outcome_counts(key).values() for key in keys]
+        chances = chances_of_rows([[c for c in row if c >= LEAST_OUTCOME_COUNT] for row in counts])
+        if chances != (self.evenness, self.favour):
+            self.evenness, self.favour = chances
             for key in keys:
                 self._refresh(key)
 
@@ -132,7 +143,7 @@ class WeighedRows(NoisyRows):
     def _evened(self, key: Key, onward: Row) -> tuple[Outcomes, float, float]:
         """Outcomes, probability of an end and expected reward of a random row."""
         visits, ended = float(self.visits[key]), float(self.end_sum[key])
-        items, end = evened(onward, ended, self.evenness)
+        items, end = evened(onward, ended, self.evenness, self.favour)
         if end == 0.0 or visits - ended <= NO_COUNT:
             return items, end, float(self.reward_sum[key]) / visits
         last = float(self.end_reward[key])
