@@ -29,7 +29,8 @@ N_STEPS = 5_000
 APART = 3.0
 STARTS = 10
 MISSING = 0.1
-TABLE = ("states", "found", "accuracy", "missing_found", "missing_accuracy", "same")
+SAME_EVERY = 20  # of so many models one is fitted again with another random_state
+TABLE = ("states", "found", "accuracy", "missing_found", "missing_accuracy")
 
 
 def random_model(rng: np.random.Generator, apart: float) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +91,6 @@ def trial(seed: int, apart: float, *, with_hmmlearn: bool) -> dict[str, float]:
     seconds = time.perf_counter() - began
     holed = np.where(rng.uniform(size=points.shape) < MISSING, np.nan, points)
     partly = TemporalMixture(random_state=1).fit(holed)
-    again = TemporalMixture(random_state=2).fit(points) if seed == 0 else model
     ours = accuracy(states, model.decode(points))
     figures = {
         "states": len(np.unique(states)),
@@ -99,9 +99,11 @@ def trial(seed: int, apart: float, *, with_hmmlearn: bool) -> dict[str, float]:
         "accuracy": ours,
         "missing_found": partly.n_states_,
         "missing_accuracy": accuracy(states, partly.decode(holed)),
-        "same": float(again.means_.tobytes() == model.means_.tobytes()),
         "seconds": seconds,
     }
+    if seed % SAME_EVERY == 0:
+        again = TemporalMixture(random_state=2).fit(points)
+        figures["same"] = float(again.means_.tobytes() == model.means_.tobytes())
     if with_hmmlearn:
         began = time.perf_counter()
         figures["told_accuracy"] = accuracy(states, told(points, figures["states"]))
@@ -169,7 +171,9 @@ def summary(rows: list[dict[str, float]]) -> None:
         print(f"  time of its ten starts        {ratio:6.1f} times ours, median")
     print(f"10 % missing costs, mean        {lost.mean():6.2f} %   wanted below 2")
     print(f"  number of states exact        {100 * holed:6.1f} %")
-    print(f"same bits for every seed        {100 * column['same'].mean():6.1f} %   wanted 100")
+    same = [row["same"] for row in rows if "same" in row]
+    if same:
+        print(f"same bits with another seed     {sum(same):4.0f} of {len(same)} that were tried")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
 """The fast sweep against the slow equations, and points with missing features against integrals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import logsumexp, xlogy
 from tests import oracles
 
 from tgm.distributions import Moments
 from tgm.estimators.covariance import Diagonal, Full, LowRank
 from tgm.estimators.model import Model
+from tgm.estimators.moves import _falls
+from tgm.estimators.partition import moments_of_labels
 from tgm.estimators.search import Course, climb, find
 from tgm.estimators.shared_prior import SharedPrior
 from tgm.estimators.sources import ArrayPoints
@@ -202,3 +206,34 @@ def test_tight_components_far_from_the_centre_keep_their_digits():
     assert course.model.assigner._parameters() is None
     deviation = np.sqrt(course.model.moments.scatter[:, 0, 0] / course.model.moments.weight)
     np.testing.assert_allclose(deviation, 1e-5, rtol=0.3)
+
+
+@pytest.mark.parametrize("prior", [DirichletProcess(1.7), FiniteDirichlet(0.6)])
+def test_the_evidence_of_many_counts_at_once(prior):
+    counts = np.random.default_rng(0).gamma(2.0, 5.0, size=(4, 3, 5))
+    each = [[float(prior.log_evidence(row)) for row in table] for table in counts]
+    np.testing.assert_allclose(prior.log_evidence(counts), each, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [DirichletProcess(1.0), FiniteDirichlet(1.0)])
+def test_two_halves_of_a_cluster_are_joined_by_as_much_as_the_free_energy_falls(weights):
+    """The falls of all pairs, against the free energy of each model with the pair made one."""
+    rng = np.random.default_rng(1)
+    points = np.repeat([[0.0, 0.0], [0.3, 0.0], [6.0, 0.0]], 60, axis=0) + rng.normal(size=(180, 2))
+    model = a_model(rng, Full(), n_features=2).with_data(
+        moments_of_labels(points, np.repeat([0, 1, 2], 60), np.zeros(2))
+    )
+    model = replace(model, weight_prior=weights, blur=np.zeros(2))
+    resp = model.assigner.responsibilities(points)
+    model = model.with_data(Moments.of_points(points, resp))
+    before = model.free_energy(float(xlogy(resp, resp).sum()))
+    falls, one, other = _falls(model, resp, is_forced=False)
+    assert (one[falls > 0].tolist(), other[falls > 0].tolist()) == ([0], [1])
+    forced = _falls(model, resp, is_forced=True)
+    for fall, i, j in zip(*forced, strict=True):
+        merged = np.delete(resp, j, axis=1)
+        merged[:, i] = resp[:, i] + resp[:, j]
+        after = model.with_data(Moments.of_points(points, merged))
+        expected = before - after.free_energy(float(xlogy(merged, merged).sum()))
+        assert fall == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(falls[falls > 0], forced[0][forced[0] > 0], rtol=1e-12)

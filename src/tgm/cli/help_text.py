@@ -29,7 +29,7 @@ EXAMPLES = {
     "fit": (
         "tgm fit log.csv --obs x y --episode id",
         "tgm fit log.parquet --obs x y --action a --episode id --reward r",
-        "tgm fit points.parquet --obs x y --points            # clusters, of files of any size",
+        "tgm fit points.parquet --obs x y --points   # clusters, in files of any size",
         "tgm fit points.parquet --points --dask tcp://HOST:8786",
     ),
     "runs": (

@@ -44,7 +44,7 @@ class Factor:
 def factorise(matrices: FloatArray, name: str) -> Factor:
     """Factorise positive definite matrices (K, O, O); `name` is used in the error."""
     try:
-        lower = np.linalg.cholesky(matrices)
+        lower = np.asarray(np.linalg.cholesky(matrices), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise _not_positive_definite(matrices, name) from None
     log_det = 2 * np.sum(np.log(np.einsum("...ii->...i", lower)), axis=-1)
