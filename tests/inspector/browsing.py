@@ -78,7 +78,7 @@ SETTLED = """() => new Promise((resolve, reject) => {
             && c.history.isLoaded(c.step) && !c.isFieldComing;
         quiet = isQuiet ? quiet + 1 : 0;
         if (quiet > 2) resolve();
-        else if (performance.now() - began > 15000) reject(new Error("the page does not settle"));
+        else if (performance.now() - began > 60000) reject(new Error("the page does not settle"));
         else requestAnimationFrame(look);
     };
     look();

@@ -196,3 +196,27 @@ def test_page_and_command_line_agree_on_what_is_solved(tmp_path):
         assert "The goal is out of reach" in [found["title"] for found in summary["health"]]
         assert payload.outline(Run.open(tmp_path / name))["optimal_return"] == -50
     assert payload.summary(Run.open(tmp_path / "near"))["maze"]["unsolvable"] == ""
+
+
+class Robot(gym.Env):
+    """An observation of named parts."""
+
+    observation_space = gym.spaces.Dict(
+        {"carrying": gym.spaces.Discrete(2), "position": gym.spaces.Box(0.0, 1.0, (2,))}
+    )
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        return self.observation_space.sample(), 0.0, False, False, {}
+
+
+def test_parts_of_an_observation_keep_their_names(tmp_path):
+    tgm.TGMAgent(Robot(), seed=0).learn(20, run_dir=tmp_path / "robot")
+    named = payload.summary(Run.open(tmp_path / "robot"))
+    assert named["interface"]["feature_names"] == ["carrying", "position[0]", "position[1]"]
+    assert named["world"] == "Robot"
+    assert named["flows"] is False

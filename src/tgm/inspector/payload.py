@@ -34,7 +34,7 @@ OUTLINE_EPISODES = 500
 PLANE_OBSERVATIONS = 5_000  # the latest ones, which set the ranges of the axes
 MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
-_NUMBERED = re.compile(r"\[[0-9,]+\]$")  # a name that is nothing but a place in an array
+_NUMBERED = re.compile(r"observation(\[[0-9,]+\])+")  # a name that is nothing but a place
 
 
 def summary(run: Run) -> dict[str, Any]:
@@ -262,7 +262,8 @@ def _short_names(known: tuple[str, ...], n_features: int) -> list[str]:
     """The names of the environment; x1, x2 and so on where it has given none."""
     names = [text(name) for name in known] or [""] * n_features
     return [
-        f"x{k + 1}" if not name or _NUMBERED.search(name) else name for k, name in enumerate(names)
+        f"x{k + 1}" if not name or _NUMBERED.fullmatch(name) else name
+        for k, name in enumerate(names)
     ]
 
 

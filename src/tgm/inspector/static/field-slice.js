@@ -1,7 +1,7 @@
 // The part of a field that is shown: two features as axes, the others held at levels.
 
 // Features that the environment does not name have numbers, as in the other views.
-export function featureLabel(name, feature) { return /\[\d+\]$/.test(name) ? `x${feature + 1}` : name; }
+export function featureLabel(name, feature) { return /^observation(\[[\d,]+\])+$/.test(name) ? `x${feature + 1}` : name; }
 
 export class FieldSlice {
   // `before` is the slice that was shown: of the same features its axes and levels stay.

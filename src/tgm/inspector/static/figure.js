@@ -276,7 +276,7 @@ export class Figure {
     if (!this.#isSeen(shape)) return 0;
     const [left, top, right, bottom] = this.bounds;
     const apart = Math.sqrt(((right - left) * (bottom - top)) / Math.max(1, this.#seen(ctx).length));
-    const size = Math.max(0.62 * Math.min(shape.rx, 34), Math.min(ARROW, 0.25 * apart));
+    const size = Math.max(0.62 * Math.min(shape.ry, 34), Math.min(ARROW, 0.25 * apart));
     return size > LEAST_ARROW ? size : 0;
   }
 

@@ -44,7 +44,7 @@ export class PolicyLayer {
   // Size and colour of an arrow: it is read on its state, or on the ground if it is longer than that.
   #look(ctx, plan, component, range) {
     const size = this.figure.arrowSize(ctx, component);
-    return { size, ink: size > this.figure.shape(component).rx ? "var(--ink)"
+    return { size, ink: size > this.figure.shape(component).ry ? "var(--ink)"
       : inkOn(sequential(shareOf(plan, component.id, range))) };
   }
 
@@ -67,7 +67,7 @@ export class PolicyLayer {
 
   #arrow(ctx, plan, node, component, range) {
     const best = bestOf(plan, component.id);
-    const { x, y, rx } = this.figure.shape(component);
+    const { x, y, ry } = this.figure.shape(component);
     const [line, label] = node.children;
     const { size, ink } = this.#look(ctx, plan, component, range);
     node.style.color = ink;
@@ -78,7 +78,7 @@ export class PolicyLayer {
     const isEqual = isAny(plan, component.id, bestActions(plan, component.id));
     const name = best < 0 ? "?" : isEqual ? "any" : ctx.actionNames[best];
     // A name that is longer than its state would lie on other states: the tooltip has it.
-    const words = ways.length || 6 * name.length > 2 * rx + 4 ? "" : name;
+    const words = ways.length || 6 * name.length > 2 * ry + 4 ? "" : name;
     if (label.textContent !== words) label.textContent = words;
   }
 }

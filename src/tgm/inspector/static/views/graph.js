@@ -11,6 +11,7 @@ const MOST_EDGES = 8000;
 const MOST_NODES = 600; // edges with an element each; of more, all are pixels
 const MOST_MOVING = 2000; // edges that are drawn while the view moves
 const CALM = 150; // milliseconds without a move, after which all edges are drawn
+const INK = 0.5; // pixels of edges for each pixel of the drawing, at most
 const OPACITIES = 6; // that edges as pixels can have
 
 export class Graph {
@@ -70,7 +71,7 @@ export class Graph {
       class: " in-graph", fill: "var(--accent)", fillOpacity: 0.06 }));
     if (isMany) this.#drawMany(edges.length > most ? edges.slice(0, most) : edges);
     set(figure.svg, { "data-step": ctx.step, "data-edges": edges.length });
-    this.note.textContent = this.isCut ? `the ${count(MOST_EDGES)} edges with the highest counts are drawn` : "";
+    this.note.textContent = this.isCut ? `the ${count(edges.length)} edges with the highest counts are drawn` : "";
   }
 
   #drawToggles() {
@@ -103,8 +104,24 @@ export class Graph {
     }
     const seen = this.figure.seenStates(ctx);
     const found = this.all.filter(({ id, next }) => seen.has(id) || seen.has(next.id));
-    this.isCut = found.length > MOST_EDGES;
-    return this.isCut ? found.slice(0, MOST_EDGES) : found;
+    const most = found.length > MOST_NODES ? this.#mostEdges(found) : found.length;
+    this.isCut = found.length > most;
+    return this.isCut ? found.slice(0, most) : found;
+  }
+
+  // How many of these edges can be told apart: the longer they are, the fewer.
+  #mostEdges(edges) {
+    const { ctx, figure } = this;
+    const shape = (id) => figure.shape(ctx.frame.components.get(id));
+    const [left, top, right, bottom] = figure.bounds;
+    let space = INK * (right - left) * (bottom - top);
+    const isFull = ({ id, next }) => {
+      const [from, to] = [shape(id), shape(next.id)];
+      space -= Math.hypot(to.x - from.x, to.y - from.y);
+      return space < 0;
+    };
+    const most = edges.slice(0, MOST_EDGES).findIndex(isFull);
+    return most < 0 ? MOST_EDGES : Math.max(most, MOST_NODES);
   }
 
   // All edges of this step; if they are too many, the highest counts come first.
@@ -125,7 +142,7 @@ export class Graph {
         }
       });
     }
-    if (found.length <= MOST_MOVING) return found;
+    if (found.length <= MOST_NODES) return found;
     return found.sort((a, b) => b.row.visits * b.next.p - a.row.visits * a.next.p);
   }
 

@@ -223,11 +223,14 @@ export class Matrices {
     sheet.key = key;
     const put = (holder, items, length, space, side) => {
       const every = Math.ceil((space * items.length) / length);
+      let last = -Infinity;
       holder.replaceChildren(...items.flatMap(({ words }, index) => {
-        if (index % every) return [];
-        const label = h("span", {}, words.split(" ")[0]);
         // Half of the first label would lie outside, on the labels of the other side.
-        label.style[side] = `max(${(100 * (index + 0.5)) / items.length}%, ${space / 2}px)`;
+        const place = Math.max(((index + 0.5) * length) / items.length, space / 2);
+        if (index % every || place - last < space) return [];
+        last = place;
+        const label = h("span", {}, words.split(" ")[0]);
+        label.style[side] = `${(100 * place) / length}%`;
         return [label];
       }));
     };

@@ -128,14 +128,16 @@ export class Replay {
       this.key = key;
       this.steps.style.setProperty("--number", `${count(rows.at(-1).step).length + 0.5}ch`);
       const widest = rows.reduce((most, { state }) => Math.max(most, state), 0);
+      const endWords = (one) => (one.end === 1 && ctx.summary.maze ? "goal" : END_WORDS[one.end] ?? "");
       this.steps.style.setProperty("--state", `${`state ${widest}`.length}ch`);
+      this.steps.style.setProperty("--end", `${rows.reduce((most, one) => Math.max(most, endWords(one).length), 0)}ch`);
       this.steps.replaceChildren(...rows.map((one) => h("li", {},
         h("button", { type: "button", class: "step", onclick: () => ctx.goTo(one.step) },
           h("span", { class: "num" }, count(one.step)),
           h("span", {}, one.action < 0 ? "start" : ctx.actionNames[one.action]),
           h("span", {}, one.state < 0 ? "" : `state ${one.state}`),
           h("span", { class: "num" }, one.action < 0 ? "" : short(one.reward)),
-          h("span", {}, one.end === 1 && ctx.summary.maze ? "goal" : END_WORDS[one.end] ?? "")))));
+          h("span", {}, endWords(one))))));
     }
     rows.forEach((one, index) => {
       const item = this.steps.children[index];
