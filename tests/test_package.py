@@ -25,6 +25,17 @@ def test_the_source_distribution_holds_every_folder_and_file_of_the_repository()
         assert (ROOT / name.removeprefix("/")).exists(), name
 
 
+def test_no_picture_and_no_link_of_the_description_leads_nowhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "![" in text
+    readme = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    for change in readme["substitutions"]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    assert "![" not in text
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", text) == []
+
+
 def test_no_extra_names_a_package_that_is_not_pinned():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
