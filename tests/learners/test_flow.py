@@ -54,10 +54,10 @@ def test_laws_win_in_other_units_and_mixtures(world, scale):
 
 @pytest.mark.parametrize("maze", ["8", "10", "27"])
 def test_cells_win_in_mazes_and_do_what_they_did(maze, monkeypatch):
-    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=0).learn(300)
+    agent = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=0).learn(200)
     assert isinstance(agent.learner.inner, ScaleSearchLearner)
     monkeypatch.setattr("tgm.learners.kind_search.may_flow", lambda *_: False)
-    alone = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=0).learn(300)
+    alone = tgm.TGMAgent(gym.make("tgm/Maze-v0", maze=maze), seed=0).learn(200)
     np.testing.assert_array_equal(agent.transition_counts, alone.transition_counts)
     assert agent.state_ids.tolist() == alone.state_ids.tolist()
     ours, theirs = agent.learner.to_arrays(), alone.learner.to_arrays()

@@ -54,7 +54,7 @@ def with_outliers(point, rng):
 )
 def test_there_is_one_state_for_each_cell(look, n_features, most):
     env = Seen(look, n_features)
-    agent = tgm.TGMAgent(env, AUTO, seed=0).learn(1500)
+    agent = tgm.TGMAgent(env, AUTO, seed=0).learn(900)
     assert len(CELLS) <= agent.n_states <= most * len(CELLS)
     learner = agent.learner.inner
     assert learner.is_over
