@@ -190,7 +190,7 @@ class Optimism(ExplorationStrategy):
         """Decide from the best value in reach whether known rows must be tried again.
 
         At once if it is the lowest value there is; if it holds no unknown row, then from
-        `_retry_at` on. Unknown rows that cannot be reached do not count. The next search can wait if
+        `_retry_at` on. Unknown rows that cannot be reached do not count. The next search waits if
         the last one found nothing to try again, and nothing is random.
         """
         if planner.sweeper.active:
