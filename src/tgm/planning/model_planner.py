@@ -30,7 +30,7 @@ class ModelPlanner:
             in tries.
         sweeper: action values in which some rows are set by a strategy; they follow the states.
         best_reward, worst_reward: of all rewards received; -inf and inf before the first.
-        reward_range: the best reward less the worst; 1 while all are equal.
+        reward_range: the best reward less the worst; while all are equal their size, or 1.
         highest: the value of an unknown row: far more than the best reward at every step; in a
             world of chance one range of reward above the best known value.
         best_known: that value; None in a world without chance.
@@ -62,7 +62,9 @@ class ModelPlanner:
     def _set_range(self, best: float, worst: float) -> None:
         self.best_reward, self.worst_reward = best, worst
         is_range = 0.0 < best - worst < math.inf
-        self.reward_range = best - worst if is_range else 1.0
+        # While all rewards are equal their size is all that is known of their unit.
+        size = abs(best) if math.isfinite(best) and best else 1.0
+        self.reward_range = best - worst if is_range else size
         self.highest = 0.0
         if self.best_known is not None:
             self.highest = self.best_known + self.reward_range

@@ -64,13 +64,14 @@ class NoisyRows(PlannedRows):
         if self.noise is None and not self.reward_moves.any():
             return
         ends, was_noisy = self._ends(), self._noisy()
+        tries = np.where(self.is_random, 0.0, self.visits)  # chance has a bonus of its own
         chance, self.noise_shares = probability_of_noise(
-            self.reward_moves, self.visits, ends, self.noise_shares
+            self.reward_moves, tries, ends, self.noise_shares
         )
-        self.noise_chance = np.where(self.visits > NO_COUNT, chance, 0.0)
+        self.noise_chance = np.where(tries > NO_COUNT, chance, 0.0)
         noisy = self._noisy()
-        tries, total = self.visits[noisy], self.reward_sum[noisy]
-        self.noise = learn_noise(tries, total, self.reward_square[noisy], ends[noisy])
+        total, square = self.reward_sum[noisy], self.reward_square[noisy]
+        self.noise = learn_noise(tries[noisy], total, square, ends[noisy])
         if self.noise is None:
             self.noise_chance[:] = 0.0
         for key in zip(*(i.tolist() for i in (was_noisy & ~self._noisy()).nonzero()), strict=True):

@@ -525,3 +525,31 @@ def test_where_nothing_can_be_tried_again_searches_wait(monkeypatch):
     for n_steps in range(1, 101):
         strategy.values(planner, [(1, 1.0)], np.arange(2), n_steps, rng)
     assert 10 <= len(searches) <= 20
+
+
+def test_the_bonus_of_random_rewards_by_hand():
+    """Two standard errors; the range is that of expected rewards, not of what noise brought."""
+    model, planner = make(1, 2)
+    rng, rewards = np.random.default_rng(2), ([], [])
+    for action, n_tries in ((0, 30), (1, 5)):
+        for _ in range(n_tries):
+            reward = float(rng.normal(action, 4.0))
+            rewards[action].append(reward)
+            planner.see_reward(reward)
+            model.observe(0, action, 0, 1.0, reward, 1.0)
+    strategy = optimism()
+    strategy.values(planner, [(0, 1.0)], np.arange(1), 1, rng)
+    noise = model.noise
+    own = [1.0 / (len(row) / noise.variance + 1.0 / noise.spread[1]) for row in rewards]
+    mean = [
+        v * (sum(row) / noise.variance + noise.centre[1] / noise.spread[1])
+        for v, row in zip(own, rewards, strict=True)
+    ]
+    error = model.noise_chance[0] * np.sqrt(own)
+    np.testing.assert_allclose(planner.sweeper.bonus[0], 2.0 * error)
+    lag = 0.1 * np.sqrt(own)  # a mean that has moved by less is not planned with again
+    assert (np.abs(model.reward[0] - mean) <= lag).all()
+    assert planner.best_reward == pytest.approx(max(mean + error), abs=max(lag))
+    assert planner.worst_reward == pytest.approx(min(mean - error), abs=max(lag))
+    planner.see_reward(1000.0)
+    assert planner.best_reward < 100.0

@@ -17,7 +17,6 @@ from tgm.memory.step import Belief
 from tgm.planning.exploration.strategy import ExplorationStrategy, Settings, expected_values
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.chance import WORLD_OF_CHANCE, unseen_share
-from tgm.transition.noisy_rows import NOISY
 from tgm.transition.sparse import SparseTransitions
 
 FIRST_TRY = 0.5  # certainty, in tries: a row is unknown below it
@@ -144,12 +143,12 @@ class Optimism(ExplorationStrategy):
 
     def _look_again(self, planner: ModelPlanner, n_steps: int, alive: IntArray) -> None:
         """Search all rows for unknown ones; ask for retries if none is left or in reach."""
+        planner.model.learn_chance()
         planner.model.learn_noise()
         planner.limit_range()
         self._is_due, self._n_revisions = False, planner.n_revisions
         self._look_at = max(self._retry_at, n_steps + LOOK_EVERY)
         n_slots = int(alive.max(initial=-1)) + 1
-        planner.model.learn_chance()
         self._limit_optimism(planner, n_steps, alive)
         if planner.best_known is not None:
             self._look_at = n_steps + LOOK_EVERY  # bonuses fall as rows are tried
@@ -279,7 +278,6 @@ def _variances(planner: ModelPlanner, n_slots: int) -> FloatArray:
     tries = np.maximum(model.visits[:n_slots], FIRST_TRY)
     mean = model.reward_sum[:n_slots] / tries
     rewards = np.maximum(model.reward_square[:n_slots] / tries - mean**2, 0.0)
-    rewards[model.noise_chance[:n_slots] > NOISY] = 0.0  # the error of random rewards counts apart
     share = model.discounted[:n_slots] / planner.gamma
     after = planner.gamma * planner.sweeper.value[model.successor[:n_slots]]
     mean = (share * after).sum(axis=-1)
