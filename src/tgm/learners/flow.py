@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tgm.distributions import FloatArray
+from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.kalman import Gaussians
 from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.learner import Learner, LearnInfo
@@ -27,6 +29,8 @@ from tgm.transition.flow_file import (
     units_to_arrays,
 )
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_noise import learn_despite_noise, with_noise
+from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
 FIRST_PLAN = 20  # steps
@@ -43,6 +47,7 @@ LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the g
 TRIED = 16  # starts of episodes from which plans are imagined
 VISITED = 8  # recent places from which they are imagined too
 RECENT = 480  # steps in which those places were
+ROUNDS = 3  # of expectation and maximisation for each plan, if observations have noise
 NOISE_FLOOR = 1e-6  # variance, in squares of the span
 
 
@@ -69,7 +74,8 @@ class FlowLearner(FlowKnowledge):
         self._planned_at = 0
         self._growth = GROWTH
         self._best_return = -math.inf  # of imagined episodes
-        self._now: FloatArray | None = None
+        self._seen: FloatArray | None = None  # the last observation
+        self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
         self._hopes: bool | None = None  # whether hope is followed; None: to be found out
 
@@ -77,7 +83,8 @@ class FlowLearner(FlowKnowledge):
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._now, self._hopes = observation.copy(), None
+        self._seen, self._hopes = observation.copy(), None
+        self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
 
@@ -85,11 +92,11 @@ class FlowLearner(FlowKnowledge):
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
     ) -> StepInfo:
         """Keep a step; when it is time, learn from all new ones and plan."""
-        assert self._now is not None
-        log_density = self._log_density(self._now, action, observation)
+        assert self._seen is not None
+        log_density = self._followed(self._seen, action, observation)
         self.log_evidence += log_density
-        self.memory.add(self._now, action, reward, observation, ended=terminated)
-        self._now = observation.copy()
+        self.memory.add(self._seen, action, reward, observation, ended=terminated)
+        self._seen = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
         if terminated and self._is_content:
@@ -107,21 +114,22 @@ class FlowLearner(FlowKnowledge):
             if event.action is None:
                 self.memory.begin(event.point)
             else:
-                assert self._now is not None
-                step = (self._now, event.action, event.reward, event.point)
+                assert self._seen is not None
+                step = (self._seen, event.action, event.reward, event.point)
                 self.memory.add(*step, ended=event.terminated)
                 self.n_steps += 1
                 self._episode_ended = event.terminated
-            self._now = event.point.copy()
-        assert self._now is not None
-        return self._planned(self._now, 0.0)._replace(changed_all=True)
+            self._seen = event.point.copy()
+        assert self._seen is not None
+        return self._planned(self._seen, 0.0)._replace(changed_all=True)
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """Follow hope where it promises clearly more, else the greedy plan."""
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
-        assert self._now is not None
-        point, newest = self._now[None], self.newest
+        assert self._seen is not None
+        point = self._seen[None] if self._now is None else self._now.mean
+        newest = self.newest
         if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
             greedy, hopeful = newest.action_values(point)
             self._hopes = newest.promises_more(greedy[0], hopeful[0])
@@ -178,7 +186,8 @@ class FlowLearner(FlowKnowledge):
         self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
         if has_found and not is_better:
             self._growth *= SLOWER
-        self._planned_at, self.newest = self.n_steps, plan
+        self._planned_at = self.n_steps
+        self._follow(plan)
         n_evicted = self.memory.all_learned()
         if is_better:
             self.best = plan
@@ -187,6 +196,13 @@ class FlowLearner(FlowKnowledge):
             self._growth = SLOWER * LATE_GROWTH
         info = self._info(observation, log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
+
+    def _follow(self, newest: Plan) -> None:
+        """Let a plan be the newest; its laws say where the agent is, if observations have noise."""
+        self.newest = newest
+        self.filter = FlowFilter(newest.units, newest.model) if newest.model.has_noise else None
+        if self.filter is None:
+            self._now = None
 
     @property
     def _is_content(self) -> bool:
@@ -220,15 +236,28 @@ class FlowLearner(FlowKnowledge):
 
     def _learn_laws(self) -> Steps:
         """Add the new steps to the laws; returns the kept steps in their units."""
-        kept = self.memory.steps()
-        if self._model is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
+        kept, before = self.memory.steps(), self._model
+        if before is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
             self._shaped_at = self.n_steps
             self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions)
+        else:
+            assert self._units is not None
+            local = self._units.seen(kept)
+            if not before.has_noise:
+                new = np.arange(len(kept.action))[-self.memory.n_new :]
+                before.learn(local.chosen(new), local)
+        assert self._model is not None
+        return self._learn_noise(self._model, local, follows(kept))
+
+    def _learn_noise(self, model: FlowModel, local: Steps, is_next: BoolArray) -> Steps:
+        """Learn despite noise of observations, if there is any; returns the steps without it."""
+        if model.has_noise:
+            return learn_despite_noise(model, local, is_next, ROUNDS).steps
+        found = with_noise(model, local, is_next)
+        if found is None:
             return local
-        assert self._units is not None
-        local = self._units.seen(kept)
-        self._model.learn(local.chosen(np.arange(len(kept.action))[-self.memory.n_new :]), local)
-        return local
+        self._model = found.model
+        return found.smoothed.steps
 
     # --- report -----------------------------------------------------------------------------------
 
@@ -238,10 +267,14 @@ class FlowLearner(FlowKnowledge):
         state = StateId(self.first_id + int(self._nearest(observation[None])[0]))
         return StepInfo(state, log_density, belief=((state, 1.0),))
 
-    def _log_density(self, before: FloatArray, action: int, after: FloatArray) -> float:
-        """ln predictive density of an observation by the laws; 0 before there are any."""
+    def _followed(self, before: FloatArray, action: int, after: FloatArray) -> float:
+        """Follow a step by the laws; returns ln predictive density of where it led."""
         if self.best is None:
             return 0.0
+        if self.filter is not None:
+            now = self.filter.begin(before[None]) if self._now is None else self._now
+            self._now, log_density = self.filter.step(now, np.array([action]), after[None])
+            return float(log_density[0])
         units, model = self.best.units, self.best.model
         z = units.local(before[None])
         off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
@@ -290,7 +323,8 @@ class FlowLearner(FlowKnowledge):
             self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_features)
         if saved.has("best.points"):
             best = plan_from_arrays(saved.part("best"), n_features, n_actions, self.gamma)
-            self.best = self.newest = best
+            self.best = newest = best
             if not saved.flags("is_new_best", 1)[0]:
                 part = saved.part("newest")
-                self.newest = plan_from_arrays(part, n_features, n_actions, self.gamma)
+                newest = plan_from_arrays(part, n_features, n_actions, self.gamma)
+            self._follow(newest)

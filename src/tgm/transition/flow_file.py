@@ -31,6 +31,8 @@ def model_to_arrays(model: FlowModel) -> Arrays:
         arrays["ends.planes"] = model.ends.weights
     elif isinstance(model.ends, LogisticEnds):
         arrays["ends.weights"] = model.ends.weights
+    if model.has_noise:
+        arrays["observation_noise"] = model.observation_noise
     rewards = model.rewards
     arrays["reward.forms"] = np.array(rewards.forms, dtype=np.int64)
     for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
@@ -47,6 +49,8 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         law = FlowLaw.from_arrays(saved.part("wall.law"), n_features, n_actions)
         model.wall = Wall(where[:-1].copy(), float(where[-1]), law)
     model.ends = _ends(saved.part("ends"), model.directions)
+    if saved.has("observation_noise"):
+        model.observation_noise = _covariance(saved, "observation_noise", n_features)
     forms = saved.whole("reward.forms", 2, high=2).tolist()
     weights = []
     for name, form in zip(("going", "ending"), forms, strict=True):
@@ -55,6 +59,14 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         weights.append(saved.floats(f"reward.{name}", n_inputs, size=LARGEST_SUM))
     model.rewards = RewardLaw(n_actions, tuple(forms), tuple(weights))
     return model
+
+
+def _covariance(saved: ArrayReader, name: str, n_features: int) -> FloatArray:
+    """A matrix that may be one, checked."""
+    matrix = saved.floats(name, n_features, n_features).copy()
+    if not np.allclose(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] <= 0.0:
+        raise DataError(f"array '{name}' is no covariance")
+    return np.asarray(0.5 * (matrix + matrix.T))
 
 
 def _ends(saved: ArrayReader, directions: FloatArray) -> EndLaw:

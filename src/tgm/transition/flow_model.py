@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.linear_gaussian import log_evidence
+from tgm.distributions.linear_gaussian import RegressionSums, log_evidence
 from tgm.distributions.logistic import fit_logistic, linear
 from tgm.transition.flow_ends import EndLaw, NoEnds, learn_ends
 from tgm.transition.flow_law import (
@@ -65,6 +65,7 @@ class FlowModel:
         self.ends: EndLaw = NoEnds()
         self.rewards = RewardLaw(self.n_actions)
         self.log_evidence = 0.0  # of the steps that were learned last, by the laws
+        self.observation_noise = np.zeros_like(features)  # covariance, in local units
 
     @classmethod
     def of(cls, steps: Steps, n_actions: int, features: FloatArray | None = None) -> FlowModel:
@@ -132,7 +133,15 @@ class FlowModel:
         law = self.law
         law.sums = self.total
         law.add(new.departure, new.action, new.arrival - new.departure)
-        self.total = law.sums
+        self._learn_from(law.sums, kept)
+
+    def learn_again(self, sums: RegressionSums, kept: Steps) -> None:
+        """Learn from the sums of all steps, in place of what was learned before."""
+        self._learn_from(sums, kept)
+
+    def _learn_from(self, sums: RegressionSums, kept: Steps) -> None:
+        law = self.law
+        law.sums = self.total = sums
         law.fit()
         self.wall = self._find_wall(kept, kept.arrival - kept.departure)
         self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
@@ -144,6 +153,11 @@ class FlowModel:
     def directions(self) -> FloatArray:
         """(2 n_features, n_features) in which walls and ends may lie: coordinates and features."""
         return np.concatenate([np.eye(len(self.features)), self.features])
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether observations have noise."""
+        return bool(self.observation_noise.any())
 
     def frozen(self) -> FlowModel:
         """The model as it is now; what is learned later does not change it."""
@@ -158,6 +172,16 @@ class FlowModel:
         arrival = z + self.displacement(z, actions)
         p_end = self.ends.probability(arrival)
         return arrival, p_end, self.rewards.expected(z, actions, arrival, p_end)
+
+    def motion(self, z: FloatArray, actions: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Where steps arrive (n, n_features), and the slopes (n, n_features, n_features) of it."""
+        moved, slope = self.law.displacement(z, actions), self.law.slope(z, actions)
+        if self.wall is not None:
+            hit = self.wall.is_hit(z + moved)
+            if hit.any():
+                moved[hit] = self.wall.law.displacement(z[hit], actions[hit])
+                slope[hit] = self.wall.law.slope(z[hit], actions[hit])
+        return z + moved, slope + np.eye(z.shape[1])
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement."""

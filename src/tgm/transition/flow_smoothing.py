@@ -1,0 +1,113 @@
+"""Where steps of a world that flows truly were, if observations have noise.
+
+The laws say how a point goes on, observations where it was about: a Kalman smoother weighs both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.kalman import Gaussians, condition, predict, smooth
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_units import Steps
+
+LONGEST = 100  # steps of a piece of an episode that is smoothed at once
+LEAST_VARIANCE = 1e-12  # of a motion, in squares of the span: covariances stay invertible
+
+
+class Smoothed(NamedTuple):
+    """Steps with the most likely points in place of those that were observed.
+
+    Attributes:
+        steps: n of them.
+        departure: (n, n_features, n_features) covariance of where each began.
+        moved: (n, n_features, n_features) covariance of its displacement.
+        across: (n, n_features, n_features) covariance of where it began and its displacement.
+        noise: (n_features, n_features) mean square of observations about the points.
+        log_density: of all observations but the first of each piece.
+    """
+
+    steps: Steps
+    departure: FloatArray
+    moved: FloatArray
+    across: FloatArray
+    noise: FloatArray
+    log_density: float
+
+
+def follows(steps: Steps) -> BoolArray:
+    """(n,) whether each step began where the step before it arrived and went on."""
+    found = np.zeros(len(steps.action), dtype=bool)
+    same = (steps.departure[1:] == steps.arrival[:-1]).all(axis=1)
+    found[1:] = same & ~steps.ended[:-1]
+    return found
+
+
+def smoothed(model: FlowModel, steps: Steps, is_next: BoolArray) -> Smoothed:
+    """Smooth steps in local units; `is_next` (n,) says which follow the step before."""
+    n, n_features = steps.departure.shape
+    rows, noise, spread = _by_position(is_next), model.observation_noise, motion_noise(model)
+    shape = (n, n_features, n_features)
+    left = Gaussians(np.empty((n, n_features)), np.empty(shape))
+    expected = Gaussians(np.empty((n, n_features)), np.empty(shape))
+    slopes, total = np.empty(shape), 0.0
+    first = rows[0]
+    now = Gaussians(steps.departure[first], np.broadcast_to(noise, (len(first), *noise.shape)))
+    reached = Gaussians(np.empty((n, n_features)), np.empty(shape))
+    for at in rows:
+        now = Gaussians(now.mean[: len(at)], now.covariance[: len(at)])
+        arrival, slope = model.motion(now.mean, steps.action[at])
+        there = predict(now, arrival, slope, spread)
+        _put(left, at, now)
+        _put(expected, at, there)
+        slopes[at] = slope
+        now, log_density = condition(there, steps.arrival[at], noise)
+        _put(reached, at, now)
+        total += float(log_density.sum())
+    across = np.empty(shape)
+    for place, at in enumerate(reversed(rows)):
+        if place:
+            longer = rows[len(rows) - place]
+            _put(reached, at[: len(longer)], Gaussians(left.mean[longer], left.covariance[longer]))
+        after = Gaussians(reached.mean[at], reached.covariance[at])
+        one = Gaussians(left.mean[at], left.covariance[at])
+        there = Gaussians(expected.mean[at], expected.covariance[at])
+        before, across[at] = smooth(one, there, after, slopes[at])
+        _put(left, at, before)
+    off = np.concatenate([steps.arrival - reached.mean, (steps.departure - left.mean)[first]])
+    doubt = np.concatenate([reached.covariance, left.covariance[first]])
+    turned = across.transpose(0, 2, 1)
+    return Smoothed(
+        steps._replace(departure=left.mean, arrival=reached.mean),
+        left.covariance,
+        reached.covariance + left.covariance - across - turned,
+        across - left.covariance,
+        off.T @ off / len(off) + doubt.mean(axis=0),
+        total,
+    )
+
+
+def motion_noise(model: FlowModel) -> FloatArray:
+    """(n_features, n_features) covariance that a step adds to what is believed of a point."""
+    return np.asarray(model.law.noise + LEAST_VARIANCE * np.eye(len(model.law.noise)))
+
+
+def _put(whole: Gaussians, at: IntArray, some: Gaussians) -> None:
+    whole.mean[at], whole.covariance[at] = some
+
+
+def _by_position(is_next: BoolArray) -> list[IntArray]:
+    """The first steps of all pieces, then the second ones, and so on; longest pieces first."""
+    starts = np.flatnonzero(~is_next)
+    lengths = np.diff([*starts, len(is_next)])
+    pieces = [
+        (start + cut, min(LONGEST, length - cut))
+        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True)
+        for cut in range(0, length, LONGEST)
+    ]
+    pieces.sort(key=lambda piece: -piece[1])
+    begin, length = np.array(pieces).T
+    return [begin[length > position] + position for position in range(int(length.max()))]
