@@ -47,7 +47,7 @@ LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the g
 TRIED = 16  # starts of episodes from which plans are imagined
 VISITED = 8  # recent places from which they are imagined too
 RECENT = 480  # steps in which those places were
-ROUNDS = 3  # of expectation and maximisation for each plan, if observations have noise
+ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
 NOISE_FLOOR = 1e-6  # variance, in squares of the span
 
 
@@ -252,9 +252,10 @@ class FlowLearner(FlowKnowledge):
     def _learn_noise(self, model: FlowModel, local: Steps, is_next: BoolArray) -> Steps:
         """Learn despite noise of observations, if there is any; returns the steps without it."""
         if model.has_noise:
-            return learn_despite_noise(model, local, is_next, ROUNDS).steps
-        found = with_noise(model, local, is_next)
-        if found is None:
+            found = learn_despite_noise(model, local, is_next, ROUNDS)
+        elif (first := with_noise(model, local, is_next)) is not None:
+            found = first[0]
+        else:
             return local
         self._model = found.model
         return found.smoothed.steps

@@ -29,10 +29,11 @@ from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
-LOOK_AT = (48, 96, 160, 320)  # steps at which both are compared; then cells have won
+LOOK_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cells have won
 NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
-LATE_PER_STEP = 1.3  # at the last look, for each step since the look before: noise hides laws
+LATE = 320  # steps from which less is needed, because cells are known by then
+LATE_PER_STEP = 1.2  # nats for each step since the look before: noise hides laws
 TINIEST = 1e-50  # span of a feature below which, or above whose inverse, nothing is compared
 MOST_FLOWING = 12  # features of a world that may flow
 
@@ -94,9 +95,10 @@ class FlowTrial:
         self._before = gain, n_compared
         if self._n_steps == LOOK_AT[0]:
             return False
-        is_last = self._n_steps == LOOK_AT[-1]
-        self.is_over = is_last or not ahead > 0.0
-        return is_last and ahead > 0.0 and ahead / n_ahead + self.gain_of_noise() > LATE_PER_STEP
+        self.is_over = self._n_steps == LOOK_AT[-1] or not ahead > 0.0
+        if self._n_steps < LATE or not ahead > 0.0:
+            return False
+        return ahead / n_ahead + self.gain_of_noise() > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
         """Nats for each step that laws gain if they know of noise of observations."""
@@ -104,7 +106,7 @@ class FlowTrial:
         local = FlowUnits.of_features(steps).seen(steps)
         model = FlowModel.of(local, self._n_actions)
         found = with_noise(model, local, follows(steps))
-        return 0.0 if found is None else found.gain / len(steps.action)
+        return 0.0 if found is None else found[1] / len(steps.action)
 
     def gain(self, relevant: BoolArray) -> tuple[float, int]:
         """Nats by which laws predict better, and the number of steps that are compared."""

@@ -66,6 +66,7 @@ class FlowModel:
         self.rewards = RewardLaw(self.n_actions)
         self.log_evidence = 0.0  # of the steps that were learned last, by the laws
         self.observation_noise = np.zeros_like(features)  # covariance, in local units
+        self.news = np.zeros_like(features)  # covariance of what an observation changes
 
     @classmethod
     def of(cls, steps: Steps, n_actions: int, features: FloatArray | None = None) -> FlowModel:
@@ -133,17 +134,18 @@ class FlowModel:
         law = self.law
         law.sums = self.total
         law.add(new.departure, new.action, new.arrival - new.departure)
-        self._learn_from(law.sums, kept)
+        self.fit(law.sums, kept)
+        self.learn_outcomes(kept)
 
-    def learn_again(self, sums: RegressionSums, kept: Steps) -> None:
-        """Learn from the sums of all steps, in place of what was learned before."""
-        self._learn_from(sums, kept)
-
-    def _learn_from(self, sums: RegressionSums, kept: Steps) -> None:
+    def fit(self, sums: RegressionSums, kept: Steps) -> None:
+        """Find laws and walls from the sums of all steps, and those that are kept."""
         law = self.law
         law.sums = self.total = sums
         law.fit()
         self.wall = self._find_wall(kept, kept.arrival - kept.departure)
+
+    def learn_outcomes(self, kept: Steps) -> None:
+        """Find ends and rewards."""
         self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
         self.rewards = RewardLaw.of(
             kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions

@@ -21,31 +21,34 @@ from tgm.transition.flow_smoothing import Smoothed, smoothed
 from tgm.transition.flow_units import TINY, Steps
 
 AT_ONCE = 500  # steps whose slopes are held in memory
-LEAST_SHARE = 1e-3  # of what laws leave, that is ascribed to the motion at least
+SHARE_OF_MOTION = 0.1  # of what laws leave, that is ascribed to the motion at first
 NEGLIGIBLE = 1e-3  # deviation of what laws leave, in spans, below which it is no noise
-FIRST_ROUNDS = 6  # of expectation and maximisation, before noise is believed
+FIRST_ROUNDS = 8  # of expectation and maximisation, before noise is believed
 
 
-class NoiseFound(NamedTuple):
-    """Laws learned with noise of observations.
+class Denoised(NamedTuple):
+    """Laws learned despite noise of observations.
 
     Attributes:
         model: with the noise.
         smoothed: the steps without it.
-        gain: nats by which they are more likely than with the laws alone.
     """
 
     model: FlowModel
     smoothed: Smoothed
-    gain: float
 
 
-def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> NoiseFound | None:
+def with_noise(
+    model: FlowModel, steps: Steps, is_next: BoolArray
+) -> tuple[Denoised, float] | None:
     """A model with noise of observations, if it explains the steps better; else None.
 
     With noise R of observations what the laws leave has the covariance -R with what was left of
     the step before. If it has, laws are learned with noise; there is noise if they predict better,
     less what its numbers cost.
+
+    Returns:
+        what was learned, and the nats by which it predicts better.
     """
     off = steps.arrival - steps.departure - model.displacement(steps.departure, steps.action)
     n, n_features = off.shape
@@ -58,27 +61,36 @@ def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> NoiseFound
     if -0.5 * n_next * float(np.log1p(-np.square(share)).sum()) <= cost:
         return None
     noisy = model.frozen()
-    noisy.observation_noise = np.diag(share * variance + NEGLIGIBLE**4)
-    moved = np.sqrt(np.maximum(1.0 - 2.0 * share, LEAST_SHARE))
-    noisy.law.noise = spread * np.outer(moved, moved)
+    # Nearly all of it, twice: learned from there on, it is right sooner than from too little.
+    noisy.observation_noise = 0.5 * (1.0 - SHARE_OF_MOTION) * np.diag(variance)
+    noisy.law.noise = SHARE_OF_MOTION * spread
     plain = -0.5 * n * (float(np.linalg.slogdet(2.0 * math.pi * spread)[1]) + n_features)
     found = learn_despite_noise(noisy, steps, is_next, FIRST_ROUNDS)
-    gain = found.log_density - plain - cost
-    return NoiseFound(noisy, found, gain) if gain > 0.0 else None
+    gain = found.smoothed.log_density - plain - cost
+    return (found, gain) if gain > 0.0 else None
 
 
 def learn_despite_noise(
     model: FlowModel, steps: Steps, is_next: BoolArray, n_rounds: int
-) -> Smoothed:
-    """Improve laws and noise of a model by rounds of expectation and maximisation."""
+) -> Denoised:
+    """Improve laws and noise of a model by rounds of expectation and maximisation.
+
+    The best round counts: slopes are exact only in linear laws, and a wall that is found or lost
+    changes the laws at once.
+    """
+    best = Denoised(model, smoothed(model, steps, is_next))
+    now = best
     for _ in range(n_rounds):
-        found = smoothed(model, steps, is_next)
-        model.observation_noise = found.noise
-        model.law.sums = expected_sums(model.law, found)
-        model.law.fit()
-    found = smoothed(model, steps, is_next)
-    model.learn_again(model.law.sums, found.steps)
-    return found
+        after = now.model.frozen()
+        after.observation_noise = now.smoothed.noise
+        after.fit(expected_sums(after.law, now.smoothed), now.smoothed.steps)
+        now = Denoised(after, smoothed(after, steps, is_next))
+        if now.smoothed.log_density > best.smoothed.log_density:
+            best = now
+    learned = best.model.frozen()
+    learned.news = best.smoothed.news
+    learned.learn_outcomes(best.smoothed.steps)
+    return Denoised(learned, best.smoothed)
 
 
 def expected_sums(law: FlowLaw, found: Smoothed) -> RegressionSums:

@@ -27,6 +27,7 @@ class Smoothed(NamedTuple):
         moved: (n, n_features, n_features) covariance of its displacement.
         across: (n, n_features, n_features) covariance of where it began and its displacement.
         noise: (n_features, n_features) mean square of observations about the points.
+        news: (n_features, n_features) mean square of what an observation changes in the belief.
         log_density: of all observations but the first of each piece.
     """
 
@@ -35,6 +36,7 @@ class Smoothed(NamedTuple):
     moved: FloatArray
     across: FloatArray
     noise: FloatArray
+    news: FloatArray
     log_density: float
 
 
@@ -67,6 +69,7 @@ def smoothed(model: FlowModel, steps: Steps, is_next: BoolArray) -> Smoothed:
         now, log_density = condition(there, steps.arrival[at], noise)
         _put(reached, at, now)
         total += float(log_density.sum())
+    news = reached.mean - expected.mean
     across = np.empty(shape)
     for place, at in enumerate(reversed(rows)):
         if place:
@@ -86,6 +89,7 @@ def smoothed(model: FlowModel, steps: Steps, is_next: BoolArray) -> Smoothed:
         reached.covariance + left.covariance - across - turned,
         across - left.covariance,
         off.T @ off / len(off) + doubt.mean(axis=0),
+        news.T @ news / n,
         total,
     )
 
