@@ -28,6 +28,7 @@ from tgm.transition.flow_file import (
     units_from_arrays,
     units_to_arrays,
 )
+from tgm.transition.flow_law import JUDGED, JUDGED_IN_NOISE
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import learn_despite_noise, with_noise
 from tgm.transition.flow_smoothing import follows
@@ -239,7 +240,10 @@ class FlowLearner(FlowKnowledge):
         kept, before = self.memory.steps(), self._model
         if before is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
             self._shaped_at = self.n_steps
-            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions)
+            judged = JUDGED if before is None or not before.has_noise else JUDGED_IN_NOISE
+            self._units, self._model, local = FlowModel.in_best_units(
+                kept, self.n_actions, judged
+            )
         else:
             assert self._units is not None
             local = self._units.seen(kept)

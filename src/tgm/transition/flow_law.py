@@ -27,6 +27,7 @@ SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of 
 MOST_BUMPS = 200
 LINEAR_SHARE = 10.0  # variance of the weights of (1, z), in variances of the weights of bumps
 JUDGED = 250  # points by which shapes are compared
+JUDGED_IN_NOISE = 500  # the same, if observations have noise: each says less
 LEAST_NOISE = 1e-5  # deviation, in typical displacements
 
 
@@ -177,13 +178,15 @@ class FlowLaw:
         return law
 
 
-def best_shape(steps: Steps, centres: FloatArray, n_actions: int) -> tuple[LawShape, float, int]:
+def best_shape(
+    steps: Steps, centres: FloatArray, n_actions: int, most: int = JUDGED
+) -> tuple[LawShape, float, int]:
     """The shape of the highest evidence, that evidence, and of how many points it is.
 
-    Points are judged evenly spaced in time if there are many.
+    At most `most` points are judged, evenly spaced in time if there are more.
     """
     n = len(steps.action)
-    judged = steps.chosen(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.intp))
+    judged = steps.chosen(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     z, n = judged.departure, len(judged.action)
     moved = judged.arrival - z
     unit = typical(moved)

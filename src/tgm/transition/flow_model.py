@@ -12,6 +12,7 @@ from tgm.distributions.linear_gaussian import RegressionSums, log_evidence
 from tgm.distributions.logistic import fit_logistic, linear
 from tgm.transition.flow_ends import EndLaw, NoEnds, learn_ends
 from tgm.transition.flow_law import (
+    JUDGED,
     MOST_BUMPS,
     FlowLaw,
     LawShape,
@@ -82,13 +83,18 @@ class FlowModel:
         )
 
     @classmethod
-    def in_best_units(cls, steps: Steps, n_actions: int) -> tuple[FlowUnits, FlowModel, Steps]:
-        """The units in which laws have the highest evidence, the model, and the steps in them."""
+    def in_best_units(
+        cls, steps: Steps, n_actions: int, judged: int = JUDGED
+    ) -> tuple[FlowUnits, FlowModel, Steps]:
+        """The units in which laws have the highest evidence, the model, and the steps in them.
+
+        At most `judged` steps are judged.
+        """
         found = []
         for units in (FlowUnits.of_features(steps), FlowUnits.of_motion(steps)):
             local = units.seen(steps)
             centres = spread_out(local.departure, MOST_BUMPS)
-            shape, evidence, n_judged = best_shape(local, centres, n_actions)
+            shape, evidence, n_judged = best_shape(local, centres, n_actions, judged)
             evidence -= n_judged * float(np.linalg.slogdet(units.axes)[1])
             found.append((evidence, units, local, shape, centres))
         _, units, local, shape, centres = max(found, key=lambda one: one[0])

@@ -61,6 +61,7 @@ def with_noise(
     if -0.5 * n_next * float(np.log1p(-np.square(share)).sum()) <= cost:
         return None
     noisy = model.frozen()
+    noisy.law = _looser(model.law)
     # Nearly all of it, twice: learned from there on, it is right sooner than from too little.
     noisy.observation_noise = 0.5 * (1.0 - SHARE_OF_MOTION) * np.diag(variance)
     noisy.law.noise = SHARE_OF_MOTION * spread
@@ -68,6 +69,15 @@ def with_noise(
     found = learn_despite_noise(noisy, steps, is_next, FIRST_ROUNDS)
     gain = found.smoothed.log_density - plain - cost
     return (found, gain) if gain > 0.0 else None
+
+
+def _looser(law: FlowLaw) -> FlowLaw:
+    """Laws whose weights may be as large as before, though the noise of the motion is smaller."""
+    shape = law.shape._replace(looseness=law.shape.looseness / SHARE_OF_MOTION)
+    looser = FlowLaw(shape, law.centres, law.unit, law.n_actions)
+    looser.sums = law.sums
+    looser.fit()
+    return looser
 
 
 def learn_despite_noise(
