@@ -54,10 +54,10 @@ def condition(
     off = observed - expected.mean
     total = expected.covariance + noise
     # Of symmetric matrices: (P + R)^-1 P is the transposed gain.
-    gain = _transposed(np.linalg.solve(total, expected.covariance))
+    gain = _transposed(_solved(total, expected.covariance))
     mean = expected.mean + (gain @ off[..., None])[..., 0]
     covariance = _symmetric(expected.covariance - gain @ expected.covariance)
-    square = np.sum(off * np.linalg.solve(total, off[..., None])[..., 0], axis=1)
+    square = np.sum(off * _solved(total, off[..., None])[..., 0], axis=1)
     log_det = np.linalg.slogdet(2.0 * np.pi * total)[1]
     return Gaussians(mean, covariance), np.asarray(-0.5 * (square + log_det))
 
@@ -78,7 +78,7 @@ def smooth(
     Returns:
         the beliefs, and the covariance (n, n_features, n_features) of points before and after.
     """
-    back = _transposed(np.linalg.solve(expected.covariance, slope @ before.covariance))
+    back = _transposed(_solved(expected.covariance, slope @ before.covariance))
     mean = before.mean + (back @ (after.mean - expected.mean)[..., None])[..., 0]
     change = back @ (after.covariance - expected.covariance) @ _transposed(back)
     covariance = _symmetric(before.covariance + change)
@@ -86,7 +86,11 @@ def smooth(
 
 
 def _transposed(matrices: FloatArray) -> FloatArray:
-    return np.swapaxes(matrices, -1, -2)
+    return np.asarray(np.swapaxes(matrices, -1, -2), dtype=np.float64)
+
+
+def _solved(matrices: FloatArray, sides: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.solve(matrices, sides), dtype=np.float64)
 
 
 def _symmetric(matrices: FloatArray) -> FloatArray:

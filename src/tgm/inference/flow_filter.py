@@ -34,9 +34,7 @@ class FlowFilter:
         """Beliefs after actions (n,) and observations (n, n_features); ln density of these (n,)."""
         units, model = self._units, self._model
         inverse = units.inverse
-        local = Gaussians(
-            units.local(before.mean), inverse.T @ before.covariance @ inverse
-        )
+        local = Gaussians(units.local(before.mean), inverse.T @ before.covariance @ inverse)
         arrival, slope = model.motion(local.mean, actions)
         there = predict(local, arrival, slope, motion_noise(model))
         now, log_density = condition(there, units.local(observations), model.observation_noise)

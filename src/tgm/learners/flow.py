@@ -241,9 +241,7 @@ class FlowLearner(FlowKnowledge):
         if before is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
             self._shaped_at = self.n_steps
             judged = JUDGED if before is None or not before.has_noise else JUDGED_IN_NOISE
-            self._units, self._model, local = FlowModel.in_best_units(
-                kept, self.n_actions, judged
-            )
+            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions, judged)
         else:
             assert self._units is not None
             local = self._units.seen(kept)

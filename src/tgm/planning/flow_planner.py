@@ -202,7 +202,7 @@ def _unknown(model: FlowModel, support: Support, steps: Steps, box: Box) -> Bool
 
 def _root(model: FlowModel) -> FloatArray | None:
     """Of the covariance of what an observation changes in the belief; None without noise."""
-    return np.linalg.cholesky(model.news) if model.has_noise else None
+    return np.asarray(np.linalg.cholesky(model.news)) if model.has_noise else None
 
 
 def _blur(

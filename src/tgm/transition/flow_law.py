@@ -137,7 +137,9 @@ class FlowLaw:
         """(n, n_inputs, n_features) derivative of the inputs by the features of z."""
         n, n_features = z.shape
         own = np.equal.outer(actions, np.arange(self.n_actions)).astype(float)
-        linear = np.broadcast_to(np.eye(1 + n_features, n_features, -1), (n, 1 + n_features, n_features))
+        linear = np.broadcast_to(
+            np.eye(1 + n_features, n_features, -1), (n, 1 + n_features, n_features)
+        )
         parts = [linear, _spread(own, linear)]
         if self.shape.length:
             bumps = self._bump_slopes(z)

@@ -38,9 +38,7 @@ class Denoised(NamedTuple):
     smoothed: Smoothed
 
 
-def with_noise(
-    model: FlowModel, steps: Steps, is_next: BoolArray
-) -> tuple[Denoised, float] | None:
+def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Denoised, float] | None:
     """A model with noise of observations, if it explains the steps better; else None.
 
     With noise R of observations what the laws leave has the covariance -R with what was left of
@@ -112,10 +110,9 @@ def expected_sums(law: FlowLaw, found: Smoothed) -> RegressionSums:
     steps = found.steps
     moved = (steps.arrival - steps.departure) / law.unit
     sums = RegressionSums.of(law.inputs(steps.departure, steps.action), moved)
-    n, n_features = moved.shape
     inputs, products = np.zeros_like(sums.inputs), np.zeros_like(sums.products)
     roots = np.linalg.cholesky(found.departure)
-    for begin in range(0, n, AT_ONCE):
+    for begin in range(0, len(moved), AT_ONCE):
         some = slice(begin, begin + AT_ONCE)
         slopes = law.input_slopes(steps.departure[some], steps.action[some])
         rows = (slopes @ roots[some]).transpose(0, 2, 1).reshape(-1, slopes.shape[1])

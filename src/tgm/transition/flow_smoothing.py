@@ -48,17 +48,50 @@ def follows(steps: Steps) -> BoolArray:
     return found
 
 
+class _Filtered(NamedTuple):
+    """What was believed of n steps when they were made.
+
+    Attributes:
+        left: where each began.
+        expected: where it would arrive, before that was observed.
+        reached: where it arrived.
+        slope: (n, n_features, n_features) of the motion.
+        log_density: of all arrivals.
+    """
+
+    left: Gaussians
+    expected: Gaussians
+    reached: Gaussians
+    slope: FloatArray
+    log_density: float
+
+
 def smoothed(model: FlowModel, steps: Steps, is_next: BoolArray) -> Smoothed:
     """Smooth steps in local units; `is_next` (n,) says which follow the step before."""
-    n, n_features = steps.departure.shape
-    rows, noise, spread = _by_position(is_next), model.observation_noise, motion_noise(model)
-    shape = (n, n_features, n_features)
-    left = Gaussians(np.empty((n, n_features)), np.empty(shape))
-    expected = Gaussians(np.empty((n, n_features)), np.empty(shape))
-    slopes, total = np.empty(shape), 0.0
-    first = rows[0]
+    rows = _by_position(is_next)
+    then = _filtered(model, steps, rows)
+    left, reached, across = _looked_back(then, rows)
+    news, first = then.reached.mean - then.expected.mean, rows[0]
+    off = np.concatenate([steps.arrival - reached.mean, (steps.departure - left.mean)[first]])
+    doubt = np.concatenate([reached.covariance, left.covariance[first]])
+    turned = across.transpose(0, 2, 1)
+    return Smoothed(
+        steps._replace(departure=left.mean, arrival=reached.mean),
+        left.covariance,
+        reached.covariance + left.covariance - across - turned,
+        across - left.covariance,
+        off.T @ off / len(off) + doubt.mean(axis=0),
+        news.T @ news / len(news),
+        then.log_density,
+    )
+
+
+def _filtered(model: FlowModel, steps: Steps, rows: list[IntArray]) -> _Filtered:
+    """Forward through all pieces at once; each begins with what its first observation says."""
+    noise, spread, first = model.observation_noise, motion_noise(model), rows[0]
+    left, expected, reached = (_empty(steps.departure.shape) for _ in range(3))
+    slopes, total = np.empty_like(left.covariance), 0.0
     now = Gaussians(steps.departure[first], np.broadcast_to(noise, (len(first), *noise.shape)))
-    reached = Gaussians(np.empty((n, n_features)), np.empty(shape))
     for at in rows:
         now = Gaussians(now.mean[: len(at)], now.covariance[: len(at)])
         arrival, slope = model.motion(now.mean, steps.action[at])
@@ -69,29 +102,30 @@ def smoothed(model: FlowModel, steps: Steps, is_next: BoolArray) -> Smoothed:
         now, log_density = condition(there, steps.arrival[at], noise)
         _put(reached, at, now)
         total += float(log_density.sum())
-    news = reached.mean - expected.mean
-    across = np.empty(shape)
-    for place, at in enumerate(reversed(rows)):
-        if place:
-            longer = rows[len(rows) - place]
-            _put(reached, at[: len(longer)], Gaussians(left.mean[longer], left.covariance[longer]))
-        after = Gaussians(reached.mean[at], reached.covariance[at])
-        one = Gaussians(left.mean[at], left.covariance[at])
-        there = Gaussians(expected.mean[at], expected.covariance[at])
-        before, across[at] = smooth(one, there, after, slopes[at])
+    return _Filtered(left, expected, reached, slopes, total)
+
+
+def _looked_back(then: _Filtered, rows: list[IntArray]) -> tuple[Gaussians, Gaussians, FloatArray]:
+    """Backward: where steps began and arrived given everything, and the covariance of both."""
+    left, reached = (_empty(then.left.mean.shape) for _ in range(2))
+    across, later = np.empty_like(then.slope), rows[0][:0]
+    for at in reversed(rows):
+        _put(reached, at, _of(then.reached, at))
+        _put(reached, at[: len(later)], _of(left, later))  # where the next step began
+        before, across[at] = smooth(
+            _of(then.left, at), _of(then.expected, at), _of(reached, at), then.slope[at]
+        )
         _put(left, at, before)
-    off = np.concatenate([steps.arrival - reached.mean, (steps.departure - left.mean)[first]])
-    doubt = np.concatenate([reached.covariance, left.covariance[first]])
-    turned = across.transpose(0, 2, 1)
-    return Smoothed(
-        steps._replace(departure=left.mean, arrival=reached.mean),
-        left.covariance,
-        reached.covariance + left.covariance - across - turned,
-        across - left.covariance,
-        off.T @ off / len(off) + doubt.mean(axis=0),
-        news.T @ news / n,
-        total,
-    )
+        later = at
+    return left, reached, across
+
+
+def _empty(shape: tuple[int, ...]) -> Gaussians:
+    return Gaussians(np.empty(shape), np.empty((*shape, shape[1])))
+
+
+def _of(whole: Gaussians, at: IntArray) -> Gaussians:
+    return Gaussians(whole.mean[at], whole.covariance[at])
 
 
 def motion_noise(model: FlowModel) -> FloatArray:
