@@ -17,7 +17,6 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.planning.flow_support import (
     FINER,
     FINEST,
-    LIVELY,
     MOST_POINTS,
     Box,
     Reach,
@@ -152,13 +151,12 @@ def make_plan(
     is_unknown, seen = _unknown(model, support, steps, box), box.wider(OUTSIDE)
     careful, nothing = _careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
     shape, bounds = (n_actions * n_points, n_points), (lowest, highest)
-    blur = _blur(model, support, interpolation, gamma)
     rows = _rows(index, weights, careful.discount, shape)
-    greedy = _solve(rows, careful.reward, nothing, lowest, bounds, blur)
+    greedy = _solve(rows, careful.reward, nothing, lowest, bounds)
     hopeful = greedy
     if is_unknown.any():
         rows = _rows(index, weights, reach.discount, shape)
-        hopeful = _solve(rows, reach.reward, is_unknown, highest, bounds, blur)
+        hopeful = _solve(rows, reach.reward, is_unknown, highest, bounds)
     return Plan(units, model, support, interpolation, seen, greedy, hopeful, is_unknown, lowest,
                 highest, gamma)  # fmt: skip
 
@@ -205,51 +203,21 @@ def _root(model: FlowModel) -> FloatArray | None:
     return np.asarray(np.linalg.cholesky(model.news)) if model.has_noise else None
 
 
-def _blur(
-    model: FlowModel, support: Support, interpolation: Interpolation, gamma: float
-) -> sparse.csr_matrix | None:
-    """(n_points, n_points) weights of where the belief may be when a row has arrived at a point.
-
-    What an observation changes in the belief adds up while an action is held. Two points in each
-    direction, one deviation times the root of the number of features away, have its covariance.
-    None where observations have no noise.
-    """
-    root = _root(model)
-    if root is None:
-        return None
-    n_points, n_features = support.points.shape
-    going = support.reach.discount > min(LIVELY, float(support.reach.discount.max()) / 2.0)
-    held = np.log(support.reach.discount[going]) / np.log(gamma)
-    away = np.sqrt(n_features * max(float(np.median(held)), 1.0)) * root.T
-    near = (support.points[:, None] + np.concatenate([away, -away])).reshape(-1, n_features)
-    index, weights = interpolation.weights(support.box.clip(near))
-    width = 2 * n_features * index.shape[1]
-    even = np.full(n_points, 1.0 / (2 * n_features))
-    shape = (n_points, n_points)
-    blur = _rows(index.reshape(-1, width), weights.reshape(-1, width), even, shape)
-    blur.sum_duplicates()
-    return blur
-
-
 def _solve(
     rows: sparse.csr_matrix,
     reward: FloatArray,
     is_set: BoolArray,
     start: float,
     bounds: tuple[float, float],
-    blur: sparse.csr_matrix | None = None,
 ) -> FloatArray:
     """Modified policy iteration: (n_points,) values; where `is_set` they are the highest.
 
     A sweep over all actions improves the policy, some sweeps over its actions alone evaluate it.
-    With a blur (n_points, n_points) the values are what arriving at a point is worth, before it is
-    seen where that was.
     """
     n_points = rows.shape[1]
     value, every = np.full(n_points, start), np.arange(n_points)
     for _ in range(MOST_SWEEPS):
-        arriving = value if blur is None else blur @ value
-        q = (reward + rows @ arriving).reshape(-1, n_points)
+        q = (reward + rows @ value).reshape(-1, n_points)
         best = q.argmax(axis=0)
         new = q[best, every]
         new[is_set] = bounds[1]
@@ -260,6 +228,6 @@ def _solve(
         chosen = best * n_points + every
         policy, gain = rows[chosen], reward[chosen]
         for _ in range(EVALUATIONS):
-            value = gain + policy @ (value if blur is None else blur @ value)
+            value = gain + policy @ value
             value[is_set] = bounds[1]
-    return value if blur is None else np.asarray(blur @ value)
+    return value

@@ -22,7 +22,7 @@ from tgm.transition.flow_units import TINY, Steps
 
 AT_ONCE = 500  # steps whose slopes are held in memory
 SHARE_OF_MOTION = 0.1  # of what laws leave, that is ascribed to the motion at first
-NEGLIGIBLE = 1e-3  # deviation of what laws leave, in spans, below which it is no noise
+NEGLIGIBLE = 1e-3  # median of what laws leave, in spans, below which it is no noise
 FIRST_ROUNDS = 8  # of expectation and maximisation, before noise is believed
 
 
@@ -52,7 +52,7 @@ def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Deno
     n, n_features = off.shape
     spread, n_next = off.T @ off / n, int(is_next.sum())
     variance, cost = np.diag(spread), 0.5 * n_features * math.log(n)
-    if (variance < NEGLIGIBLE**2).all():
+    if (np.median(np.abs(off), axis=0) < NEGLIGIBLE).all():
         return None
     lagged = -np.sum(off[1:] * off[:-1] * is_next[1:, None], axis=0) / max(n_next, 1)
     share = np.clip(lagged / np.maximum(variance, TINY), 0.0, 0.5)
