@@ -3,7 +3,7 @@
 python -m benchmarks.flowing CartPole-v1 --seeds 0 1 2; all three worlds by default. --scale 1000
 multiplies the observations, --rotate turns them by a random orthogonal matrix of each seed.
 --noise 0.05 adds Gaussian noise to each feature, of 5 % of the range that it has in RANDOM_STEPS
-steps of a random policy.
+steps of a random policy. --without closure leaves a part of the agent out (PARTS).
 """
 
 import argparse
@@ -15,6 +15,8 @@ import numpy as np
 
 import tgm
 from tgm.distributions import FloatArray
+from tgm.learners import kind_search
+from tgm.planning import flow_planner, flow_support
 
 CHECKS = {
     "CartPole-v1": (1000, 2000, 4000),
@@ -24,6 +26,15 @@ CHECKS = {
 """Steps at which each world is looked at: by which it is to be learned, twice and four times."""
 
 RANDOM_STEPS = 5000
+
+PARTS = {
+    "laws": (kind_search, "may_flow", lambda *_: False),
+    "holding": (flow_support, "hold", functools.partial(flow_support.hold, most=1)),
+    "closure": (flow_support, "LIVELY", np.inf),
+    "optimism": (flow_planner, "CLEARLY", np.inf),
+}
+"""Parts that can be left out: laws (cells learn alone), actions held until a cell is left, support
+points that were only imagined, hope. Each is a name in a module and what takes its place."""
 
 
 class Noisy(gym.ObservationWrapper):
@@ -122,7 +133,10 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--rotate", action="store_true")
     parser.add_argument("--noise", type=float, default=0.0)
+    parser.add_argument("--without", choices=list(PARTS))
     given = parser.parse_args()
+    if given.without:
+        setattr(*PARTS[given.without])
     for world in given.worlds:
         for seed in given.seeds:
             change = matrix(world, given.scale, seed if given.rotate else None)

@@ -380,5 +380,5 @@ def test_a_learner_in_noise_goes_on_from_a_file_to_the_bit(noisy_agent):
 def test_a_covariance_that_is_none_is_refused(noisy_agent):
     arrays = dict(noisy_agent.learner.inner.to_arrays())
     arrays["model.observation_noise"] = -np.eye(4)
-    with pytest.raises(DataError, match="no covariance"):
+    with pytest.raises(DataError, match="observation_noise"):
         FlowLearner(4, 2, 0.9).restore(ArrayReader(arrays))

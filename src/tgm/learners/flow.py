@@ -19,7 +19,7 @@ from tgm.learners.step_info import StepInfo
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
-from tgm.planning.flow_planner import Plan, make_plan
+from tgm.planning.flow_planner import IMAGINED, Plan, make_plan
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -78,6 +78,7 @@ class FlowLearner(FlowKnowledge):
         self._seen: FloatArray | None = None  # the last observation
         self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
+        self._lived_well = 0  # steps with the greedy plan, none of which could be better
         self._hopes: bool | None = None  # whether hope is followed; None: to be found out
 
     # --- learning ---------------------------------------------------------------------------------
@@ -100,6 +101,7 @@ class FlowLearner(FlowKnowledge):
         self._seen = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
+        self._live(reward, terminated=terminated)
         if terminated and self._is_content:
             # An end that no imagined episode had, or to which hope has led: plan soon.
             self._growth = 0.0
@@ -191,7 +193,7 @@ class FlowLearner(FlowKnowledge):
         self._follow(plan)
         n_evicted = self.memory.all_learned()
         if is_better:
-            self.best = plan
+            self.best, self._lived_well = plan, 0
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
         if self._is_content:
             self._growth = SLOWER * LATE_GROWTH
@@ -214,18 +216,30 @@ class FlowLearner(FlowKnowledge):
     def _is_better(self, plan: Plan) -> bool:
         """Whether imagined episodes of a new plan are better than those of the greedy one.
 
-        Of two that imagination cannot tell apart the newer one is better while there are few
-        steps, because it knows more; later the older one, because the agent has lived with it.
+        Both are imagined from the same places by the same laws. Of two that imagination cannot
+        tell apart the newer one is better while there are few steps, because it knows more; later
+        the older one, because the agent has lived with it. While the agent has lived with the
+        greedy plan for as long as episodes are imagined, and nothing could have been better, no
+        plan is.
         """
+        if self.best is not None and self._lived_well >= IMAGINED:
+            return False
         starts = self._imagined_starts()
         value = plan.imagined_return(plan, starts)
         margin = AS_GOOD * plan.range * (-1.0 if self.n_steps < LATE else 1.0)
-        if self.best is not None and value <= self._best_return + margin:
+        if self.best is not None:
             self._best_return = self.best.imagined_return(plan, starts)
-        if self.best is not None and value <= self._best_return + margin:
-            return False
+            if value <= self._best_return + margin:
+                return False
         self._best_return = value
         return True
+
+    def _live(self, reward: float, *, terminated: bool) -> None:
+        """Count the steps with the greedy plan that went on with the highest reward."""
+        if self.best is not None:
+            highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
+            is_best = not terminated and reward >= highest
+            self._lived_well = self._lived_well + 1 if is_best else 0
 
     def _imagined_starts(self) -> FloatArray:
         """(n, n_features) where episodes began, and where the agent was lately.
@@ -298,6 +312,7 @@ class FlowLearner(FlowKnowledge):
             "log_evidence": number(self.log_evidence),
             "is_new_best": np.array([self.newest is self.best]),
             "episode_ended": np.array([self._episode_ended]),
+            "lived_well": np.array([self._lived_well]),
         }
         if self._model is not None and self._units is not None:
             arrays |= prefixed("units", units_to_arrays(self._units))
@@ -319,6 +334,7 @@ class FlowLearner(FlowKnowledge):
         self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
+        self._lived_well = saved.count("lived_well")
         if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
             self._model = model_from_arrays(saved.part("model"), n_features, n_actions)

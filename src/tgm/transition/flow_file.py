@@ -50,7 +50,9 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         model.wall = Wall(where[:-1].copy(), float(where[-1]), law)
     model.ends = _ends(saved.part("ends"), model.directions)
     if saved.has("observation_noise"):
-        model.observation_noise = _covariance(saved, "observation_noise", n_features)
+        model.observation_noise = saved.positive_definite(
+            "observation_noise", n_features, n_features
+        ).copy()
     forms = saved.whole("reward.forms", 2, high=2).tolist()
     weights = []
     for name, form in zip(("going", "ending"), forms, strict=True):
@@ -59,14 +61,6 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         weights.append(saved.floats(f"reward.{name}", n_inputs, size=LARGEST_SUM))
     model.rewards = RewardLaw(n_actions, tuple(forms), tuple(weights))
     return model
-
-
-def _covariance(saved: ArrayReader, name: str, n_features: int) -> FloatArray:
-    """A matrix that may be one, checked."""
-    matrix = saved.floats(name, n_features, n_features).copy()
-    if not np.allclose(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] <= 0.0:
-        raise DataError(f"array '{name}' is no covariance")
-    return np.asarray(0.5 * (matrix + matrix.T))
 
 
 def _ends(saved: ArrayReader, directions: FloatArray) -> EndLaw:
