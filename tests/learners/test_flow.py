@@ -15,6 +15,7 @@ from tgm.learners.flow import LATE_GROWTH, SLOWER, SOONEST, FlowLearner
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
+from tgm.planning.flow_planner import IMAGINED, Plan
 from tgm.runs import Run
 
 
@@ -197,6 +198,28 @@ def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_
     assert (learner.newest is learner.best) == takes_over
 
 
+class Promising(Plan):
+    """A plan that imagines more than any other."""
+
+    def imagined_return(self, newest, starts):
+        return 1e9
+
+
+def test_no_plan_takes_over_while_life_could_not_be_better():
+    learner, events = FlowLearner(1, 2, 0.9), drifting(600)
+    events = [replace(event, reward=1.0) for event in events]
+    events[3] = replace(events[3], reward=0.5)  # something was found
+    learner.recall(events[:101])
+    assert learner._is_better(Promising(*learner.best))
+    for event in events[101 : 101 + IMAGINED]:
+        event.show(learner)
+    while learner._lived_well < IMAGINED:
+        learner.observe(0, 1.0, learner._seen, terminated=False)
+    assert not learner._is_better(Promising(*learner.best))
+    learner.observe(0, 0.5, learner._seen, terminated=False)  # that could have been better
+    assert learner._is_better(Promising(*learner.best))
+
+
 def planned_at(learner: FlowLearner, events: list[Event]) -> list[int]:
     """The steps at which a new plan was made."""
     found, newest = [], learner.newest
@@ -357,7 +380,7 @@ def test_noise_of_observations_is_learned_and_filtered(noisy_agent):
     assert (ours.std(axis=0) < 0.8 * theirs.std(axis=0)).all()
     explained = noisy_agent.explain(seen, state)
     np.testing.assert_allclose(explained.q_values, noisy_agent.q_values(seen, state))
-    assert (explained.q_values != noisy_agent.q_values(seen)).any()  # the state matters
+    assert (explained.belief != noisy_agent.belief(seen)).any()  # the state matters
 
 
 def test_a_learner_in_noise_goes_on_from_a_file_to_the_bit(noisy_agent):
