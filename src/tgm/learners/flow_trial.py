@@ -92,7 +92,8 @@ class FlowTrial:
         if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
-        self._before = gain, n_compared
+        if gain > -np.inf:  # else nothing could be compared
+            self._before = gain, n_compared
         if self._n_steps == LOOK_AT[0]:
             return False
         self.is_over = self._n_steps == LOOK_AT[-1] or not ahead > 0.0
