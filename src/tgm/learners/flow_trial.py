@@ -33,7 +33,7 @@ LOOK_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cell
 NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
 LATE = 320  # steps from which less is needed, because cells are known by then
-LATE_PER_STEP = 1.2  # nats for each step since the look before: noise hides laws
+LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
 TINIEST = 1e-50  # span of a feature below which, or above whose inverse, nothing is compared
 MOST_FLOWING = 12  # features of a world that may flow
 
@@ -92,7 +92,7 @@ class FlowTrial:
         if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
-        if gain > -np.inf:  # else nothing could be compared
+        if gain > -np.inf and self._n_steps < LATE:  # else nothing could be compared, or it is late
             self._before = gain, n_compared
         if self._n_steps == LOOK_AT[0]:
             return False
