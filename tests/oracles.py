@@ -861,3 +861,43 @@ def expected_reward_by_grid(
     weight /= weight.sum()
     mean = float(weight @ means)
     return mean, float(weight @ (means - mean) ** 2)
+
+
+def linear_chain_posterior(
+    start: tuple[Array, Array],
+    slopes: Array,
+    shifts: Array,
+    noises: tuple[Array, Array],
+    observed: Array,
+) -> tuple[Array, Array, float]:
+    """Points z_0 .. z_T of a linear motion given noisy observations y_1 .. y_T, all at once.
+
+    z_t+1 = F_t z_t + b_t + w_t and y_t = z_t + v_t. All of them are one Gaussian: its mean and
+    covariance are built from the independent z_0, w and v, and conditioned on the observations.
+
+    Args:
+        start: mean (d,) and covariance (d, d) of z_0.
+        slopes: (T, d, d) F.
+        shifts: (T, d) b.
+        noises: (d, d) covariances of each w and of each v.
+        observed: (T, d) y.
+
+    Returns:
+        (T + 1, d) means, ((T + 1) d, (T + 1) d) covariance, ln density of the observations.
+    """
+    n, d = shifts.shape
+    mean, moved_by = [start[0]], [np.eye(d, (1 + n) * d)]  # as functions of z_0, w_0, w_1, ...
+    for t in range(n):
+        mean.append(slopes[t] @ mean[t] + shifts[t])
+        moved_by.append(slopes[t] @ moved_by[t] + np.eye(d, (1 + n) * d, (1 + t) * d))
+    sources = np.zeros(((1 + n) * d, (1 + n) * d))
+    for block in range(1 + n):
+        at = slice(block * d, (block + 1) * d)
+        sources[at, at] = start[1] if block == 0 else noises[0]
+    joint = np.concatenate(moved_by) @ sources @ np.concatenate(moved_by).T
+    seen = joint[d:, d:] + np.kron(np.eye(n), noises[1])
+    gain = joint[:, d:] @ np.linalg.inv(seen)
+    off = (observed - np.array(mean[1:])).ravel()
+    after = np.array(mean).ravel() + gain @ off
+    density = stats.multivariate_normal(np.zeros(n * d), seen).logpdf(off)
+    return after.reshape(1 + n, d), joint - gain @ joint[d:], float(density)

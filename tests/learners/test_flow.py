@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
 from tgm.inspector import payload
 from tgm.learners.events import Event
 from tgm.learners.flow import LATE_GROWTH, SLOWER, SOONEST, FlowLearner
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
+from tgm.planning.flow_planner import IMAGINED, Plan
 from tgm.runs import Run
 
 
@@ -195,6 +198,28 @@ def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_
     assert (learner.newest is learner.best) == takes_over
 
 
+class Promising(Plan):
+    """A plan that imagines more than any other."""
+
+    def imagined_return(self, newest, starts):
+        return 1e9
+
+
+def test_no_plan_takes_over_while_life_could_not_be_better():
+    learner, events = FlowLearner(1, 2, 0.9), drifting(600)
+    events = [replace(event, reward=1.0) for event in events]
+    events[3] = replace(events[3], reward=0.5)  # something was found
+    learner.recall(events[:101])
+    assert learner._is_better(Promising(*learner.best))
+    for event in events[101 : 101 + IMAGINED]:
+        event.show(learner)
+    while learner._lived_well < IMAGINED:
+        learner.observe(0, 1.0, learner._seen, terminated=False)
+    assert not learner._is_better(Promising(*learner.best))
+    learner.observe(0, 0.5, learner._seen, terminated=False)  # that could have been better
+    assert learner._is_better(Promising(*learner.best))
+
+
 def planned_at(learner: FlowLearner, events: list[Event]) -> list[int]:
     """The steps at which a new plan was made."""
     found, newest = [], learner.newest
@@ -273,9 +298,111 @@ def test_laws_must_win_by_fifty_nats_and_by_two_for_each_step(gain, n_compared, 
     assert weighed(gain, n_compared, 48) == (wins, False)
 
 
+def looked(ahead: list[float], of_noise: float = 0.0) -> tuple[int | None, int | None]:
+    """The steps at which laws win and at which they lose, if ever.
+
+    Args:
+        ahead: nats for each step by which they are ahead since the look before, at each look.
+        of_noise: nats for each step that they gain with noise of observations.
+    """
+    trial, relevant = FlowTrial(1, 1), np.ones(1, dtype=bool)
+    compared = np.array([look - 32 for look in LOOK_AT])
+    gains = np.cumsum(np.diff(compared, prepend=0) * ahead)
+    found = iter(zip(gains.tolist(), compared.tolist(), strict=True))
+    trial.gain = lambda _: next(found)
+    trial.gain_of_noise = lambda: of_noise
+    trial.add(Event(np.zeros(1)), 0.0, relevant)
+    for step in range(1, LOOK_AT[-1] + 1):
+        if trial.add(Event(np.zeros(1), 0), 0.0, relevant):
+            return step, None
+        if trial.is_over:
+            return None, step
+    return None, None
+
+
 @pytest.mark.parametrize(
-    ("gain", "n_steps", "is_over"),
-    [(-900.0, 48, False), (63.0, 96, True), (65.0, 96, False), (65.0, 160, True)],
+    ("ahead", "of_noise", "expected"),
+    [
+        ([-9.0, -0.1, 0.0, 0.0, 0.0], 0.0, (None, 96)),  # cells predict better: they have won
+        ([-9.0, 1.6, -0.1, 0.0, 0.0], 0.0, (None, 160)),  # as soon as most cells are known
+        ([1.0, 1.0, 1.0, 1.1, 1.1], 0.0, (None, 480)),  # not enough, however long
+        ([1.0, 1.0, 1.0, 1.3, 0.0], 0.0, (320, None)),
+        ([1.0, 1.0, 1.0, 0.9, 0.9], 0.4, (320, None)),  # noise hides what laws know
+        ([1.0, 1.0, 1.0, 0.7, 1.1], 0.4, (480, None)),
+        ([1.0, 1.0, 1.0, 0.7, 0.8], 0.4, (None, 480)),
+        ([1.0, 1.0, 1.0, -0.1, 0.0], 2.0, (None, 320)),
+    ],
 )
-def test_a_trial_is_over_at_the_second_look_without_a_nat_for_each_step(gain, n_steps, is_over):
-    assert weighed(gain, 64, n_steps) == (False, is_over)
+def test_laws_that_stay_ahead_win_late(ahead, of_noise, expected):
+    assert looked(ahead, of_noise) == expected
+
+
+class Noisy(gym.ObservationWrapper):
+    """A world seen with noise of its own generator."""
+
+    def __init__(self, env, deviation, seed):
+        super().__init__(env)
+        self.deviation, self.rng = np.array(deviation), np.random.default_rng(seed)
+        bound = np.full(len(deviation), np.inf)
+        self.observation_space = gym.spaces.Box(-bound, bound, dtype=np.float64)
+
+    def observation(self, observation):
+        return observation + self.deviation * self.rng.normal(size=len(self.deviation))
+
+
+def test_laws_win_where_noise_hides_each_step():
+    env = Noisy(gym.make("MountainCar-v0"), [0.019, 0.0018], seed=1)
+    agent = tgm.TGMAgent(env, seed=1).learn(LOOK_AT[-1] + 1)
+    assert isinstance(agent.learner.inner, FlowLearner)
+    assert agent.learner.inner.filter is not None
+
+
+@pytest.fixture(scope="module")
+def noisy_agent():
+    env = Noisy(gym.make("CartPole-v1"), [0.012, 0.04, 0.005, 0.06], seed=0)
+    return tgm.TGMAgent(env, seed=0).learn(300)
+
+
+def test_noise_of_observations_is_learned_and_filtered(noisy_agent):
+    learner, env = noisy_agent.learner.inner, noisy_agent.env
+    deviation = np.sqrt(np.diag(learner.filter.noise))
+    np.testing.assert_allclose(deviation, env.deviation, rtol=0.4)
+    seen, _ = env.reset(seed=1)
+    state, off = None, []
+    for _ in range(100):
+        action, state = noisy_agent.predict(seen, state, deterministic=True)
+        placed = np.array(state[0].observation)
+        true = np.array(env.unwrapped.state)
+        off.append((placed - true, seen - true))
+        seen, _, is_over, _, _ = env.step(action)
+        if is_over:
+            break
+    ours, theirs = np.array(off).transpose(1, 0, 2)
+    assert (ours.std(axis=0) < 0.8 * theirs.std(axis=0)).all()
+    explained = noisy_agent.explain(seen, state)
+    np.testing.assert_allclose(explained.q_values, noisy_agent.q_values(seen, state))
+    assert (explained.belief != noisy_agent.belief(seen)).any()  # the state matters
+
+
+def test_a_learner_in_noise_goes_on_from_a_file_to_the_bit(noisy_agent):
+    first = noisy_agent.learner.inner
+    second = FlowLearner(4, 2, first.gamma)
+    second.restore(ArrayReader(first.to_arrays()))
+    rng = np.random.default_rng(0)
+    for learner in (first, second):
+        learner.begin(np.zeros(4))
+    for _ in range(60):
+        action, point = int(rng.integers(2)), 0.05 * rng.normal(size=4)
+        for learner in (first, second):
+            learner.observe(action, 1.0, point, terminated=False)
+    ours, theirs = first.to_arrays(), second.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+def test_a_covariance_that_is_none_is_refused(noisy_agent):
+    arrays = dict(noisy_agent.learner.inner.to_arrays())
+    arrays["model.observation_noise"] = -np.eye(4)
+    with pytest.raises(DataError, match="observation_noise"):
+        FlowLearner(4, 2, 0.9).restore(ArrayReader(arrays))

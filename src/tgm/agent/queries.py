@@ -74,50 +74,65 @@ class AgentQueries:
         points, is_batch = self.interface.observations(observation, "predict")
         if len(points) == 0:
             return self.interface.actions.actions(np.empty(0, dtype=np.intp)), state
-        belief = self._beliefs(points, state, episode_start, "predict")
+        points, belief, covariance = self._placed(points, state, episode_start, "predict")
         values = self._learner.values_of(points, belief)
         if deterministic:
             chosen = values.argmax(axis=1)
         else:
             chosen = np.array([draw(greedy(row), self._predict_rng) for row in values], np.intp)
         actions = self.interface.actions.actions(chosen)
-        state = self._contexts_after(belief, chosen, points)
+        state = self._contexts_after(belief, chosen, points, covariance)
         return (actions if is_batch else actions[0]), state
 
-    def _beliefs(
+    def _placed(
         self, points: FloatArray, state: Any, episode_start: Any, where: str
-    ) -> FloatArray:
-        """(n, n_states) given observations and what `predict` returned for those before."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Where observations place the agent, given what `predict` returned for those before.
+
+        Returns:
+            (n, n_features) points: the observations, unless laws know better; (n, n_states) the
+            belief, and the covariance (n, n_features, n_features) of the points if they do.
+        """
         contexts = _contexts(state, episode_start, len(points), where)
         if contexts is None:
-            return self._learner.belief(points)
-        return self._learner.filtered_beliefs(points, contexts)
+            return points, self._learner.belief(points), None
+        if (placed := self._learner.placed(points, contexts)) is not None:
+            return placed.mean, self._learner.belief(placed.mean), placed.covariance
+        return points, self._learner.filtered_beliefs(points, contexts), None
 
     def _contexts_after(
-        self, belief: FloatArray, actions: IntArray, points: FloatArray
+        self,
+        belief: FloatArray,
+        actions: IntArray,
+        points: FloatArray,
+        covariance: FloatArray | None,
     ) -> list[Context]:
         """What the next call of `predict` must know of this one."""
         ids = self._learner.state_ids.tolist()
         contexts = []
-        for row, action, point in zip(belief, actions.tolist(), points.tolist(), strict=True):
+        spreads: list[tuple[float, ...] | None] = [None] * len(points)
+        if covariance is not None:
+            spreads = [tuple(one.ravel().tolist()) for one in covariance]
+        every = zip(belief, actions.tolist(), points.tolist(), spreads, strict=True)
+        for row, action, point, spread in every:
             found = [(float(row[k]), k) for k in np.flatnonzero(row > DROPPED).tolist()]
             found.sort(reverse=True)
             shares = tuple((StateId(ids[k]), share) for share, k in found)
-            contexts.append(Context(shares, action, tuple(point)))
+            contexts.append(Context(shares, action, tuple(point), spread))
         return contexts
 
     def belief(self, observation: Any, state: Any = None, episode_start: Any = None) -> FloatArray:
         """(n_states,) probability of each state given one observation; `state` as in `predict`."""
         checked = self.interface.observation(observation, "belief")[None]
-        return np.asarray(self._beliefs(checked, state, episode_start, "belief")[0])
+        return np.asarray(self._placed(checked, state, episode_start, "belief")[1][0])
 
     def q_values(
         self, observation: Any, state: Any = None, episode_start: Any = None
     ) -> FloatArray:
         """(n_actions,) value of each action given one observation: the belief-weighted q."""
         checked = self.interface.observation(observation, "q_values")[None]
-        belief = self._beliefs(checked, state, episode_start, "q_values")
-        return np.asarray(self._learner.values_of(checked, belief)[0])
+        points, belief, _ = self._placed(checked, state, episode_start, "q_values")
+        return np.asarray(self._learner.values_of(points, belief)[0])
 
     def explain(
         self, observation: Any, state: Any = None, episode_start: Any = None
@@ -128,11 +143,12 @@ class AgentQueries:
         before.
         """
         checked = self.interface.observation(observation, "explain")[None]
-        belief = np.asarray(self._beliefs(checked, state, episode_start, "explain")[0])
-        values = np.asarray(self._learner.values_of(checked, belief[None])[0])
+        points, beliefs, _ = self._placed(checked, state, episode_start, "explain")
+        belief = np.asarray(beliefs[0])
+        values = np.asarray(self._learner.values_of(points, beliefs)[0])
         expected_next, expected_end, tries = self._learner.outlook(belief)
         laws: dict[str, FloatArray] = {}
-        if (forecast := self._learner.forecast(checked)) is not None:
+        if (forecast := self._learner.forecast(points)) is not None:
             # Laws say where one step leads; what is known of support points is about holding on.
             laws = {"expected_observation": forecast.expected[0], "spread": forecast.deviation[0]}
             expected_end = forecast.end[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.kalman import Gaussians
 from tgm.errors import DataError
 from tgm.learners.clone_life import CloneLife
 from tgm.learners.clone_tables import CloneTables
@@ -187,6 +188,12 @@ class CloneKnowledge:
             start = None if context.action is None else before / before.sum()
             row[:] = self.tables.after(self.tables.expected(start, context.action), seen)
         return beliefs
+
+    def placed(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> Gaussians | None:
+        """None: there are no laws."""
+        return None
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""

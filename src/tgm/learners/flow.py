@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tgm.distributions import FloatArray
+from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions.kalman import Gaussians
 from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.learner import Learner, LearnInfo
@@ -17,7 +19,7 @@ from tgm.learners.step_info import StepInfo
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
-from tgm.planning.flow_planner import Plan, make_plan
+from tgm.planning.flow_planner import IMAGINED, Plan, make_plan
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -26,7 +28,10 @@ from tgm.transition.flow_file import (
     units_from_arrays,
     units_to_arrays,
 )
+from tgm.transition.flow_law import JUDGED, JUDGED_IN_NOISE
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_noise import learn_despite_noise, with_noise
+from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
 FIRST_PLAN = 20  # steps
@@ -43,6 +48,7 @@ LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the g
 TRIED = 16  # starts of episodes from which plans are imagined
 VISITED = 8  # recent places from which they are imagined too
 RECENT = 480  # steps in which those places were
+ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
 NOISE_FLOOR = 1e-6  # variance, in squares of the span
 
 
@@ -69,15 +75,18 @@ class FlowLearner(FlowKnowledge):
         self._planned_at = 0
         self._growth = GROWTH
         self._best_return = -math.inf  # of imagined episodes
-        self._now: FloatArray | None = None
+        self._seen: FloatArray | None = None  # the last observation
+        self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
+        self._lived_well = 0  # steps with the greedy plan, none of which could be better
         self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
 
     # --- learning ---------------------------------------------------------------------------------
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._now, self._hopes = observation.copy(), None
+        self._seen, self._hopes = observation.copy(), None
+        self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
 
@@ -85,13 +94,14 @@ class FlowLearner(FlowKnowledge):
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
     ) -> StepInfo:
         """Keep a step; when it is time, learn from all new ones and plan."""
-        assert self._now is not None
-        log_density = self._log_density(self._now, action, observation)
+        assert self._seen is not None
+        log_density = self._followed(self._seen, action, observation)
         self.log_evidence += log_density
-        self.memory.add(self._now, action, reward, observation, ended=terminated)
-        self._now = observation.copy()
+        self.memory.add(self._seen, action, reward, observation, ended=terminated)
+        self._seen = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
+        self._live(reward, terminated=terminated)
         if terminated and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth = 0.0
@@ -107,21 +117,22 @@ class FlowLearner(FlowKnowledge):
             if event.action is None:
                 self.memory.begin(event.point)
             else:
-                assert self._now is not None
-                step = (self._now, event.action, event.reward, event.point)
+                assert self._seen is not None
+                step = (self._seen, event.action, event.reward, event.point)
                 self.memory.add(*step, ended=event.terminated)
                 self.n_steps += 1
                 self._episode_ended = event.terminated
-            self._now = event.point.copy()
-        assert self._now is not None
-        return self._planned(self._now, 0.0)._replace(changed_all=True)
+            self._seen = event.point.copy()
+        assert self._seen is not None
+        return self._planned(self._seen, 0.0)._replace(changed_all=True)
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """By the hopeful values where they are clearly higher, else by the greedy plan."""
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
-        assert self._now is not None
-        point, newest = self._now[None], self.newest
+        assert self._seen is not None
+        point = self._seen[None] if self._now is None else self._now.mean
+        newest = self.newest
         if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
             greedy, hopeful = newest.action_values(point)
             self._hopes = newest.promises_more(greedy[0], hopeful[0])
@@ -178,15 +189,23 @@ class FlowLearner(FlowKnowledge):
         self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
         if has_found and not is_better:
             self._growth *= SLOWER
-        self._planned_at, self.newest = self.n_steps, plan
+        self._planned_at = self.n_steps
+        self._follow(plan)
         n_evicted = self.memory.all_learned()
         if is_better:
-            self.best = plan
+            self.best, self._lived_well = plan, 0
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
         if self._is_content:
             self._growth = SLOWER * LATE_GROWTH
         info = self._info(observation, log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
+
+    def _follow(self, newest: Plan) -> None:
+        """Let a plan be the newest; its laws say where the agent is, if observations have noise."""
+        self.newest = newest
+        self.filter = FlowFilter(newest.units, newest.model) if newest.model.has_noise else None
+        if self.filter is None:
+            self._now = None
 
     @property
     def _is_content(self) -> bool:
@@ -197,18 +216,30 @@ class FlowLearner(FlowKnowledge):
     def _is_better(self, plan: Plan) -> bool:
         """Whether imagined episodes of a new plan are better than those of the greedy one.
 
-        Of two that imagination cannot tell apart the newer one is better while there are few
-        steps, because it knows more; later the older one, because it was tested in the world.
+        Both are imagined from the same places by the same laws. Of two that imagination cannot
+        tell apart the newer one is better while there are few steps, because it knows more; later
+        the older one, because the agent has lived with it. While the agent has lived with the
+        greedy plan for as long as episodes are imagined, and nothing could have been better, no
+        plan is.
         """
+        if self.best is not None and self._lived_well >= IMAGINED:
+            return False
         starts = self._imagined_starts()
         value = plan.imagined_return(plan, starts)
         margin = AS_GOOD * plan.range * (-1.0 if self.n_steps < LATE else 1.0)
-        if self.best is not None and value <= self._best_return + margin:
+        if self.best is not None:
             self._best_return = self.best.imagined_return(plan, starts)
-        if self.best is not None and value <= self._best_return + margin:
-            return False
+            if value <= self._best_return + margin:
+                return False
         self._best_return = value
         return True
+
+    def _live(self, reward: float, *, terminated: bool) -> None:
+        """Count the steps with the greedy plan that went on with the highest reward."""
+        if self.best is not None:
+            highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
+            is_best = not terminated and reward >= highest
+            self._lived_well = self._lived_well + 1 if is_best else 0
 
     def _imagined_starts(self) -> FloatArray:
         """(n, n_features) where episodes began, and where the agent was lately.
@@ -220,15 +251,30 @@ class FlowLearner(FlowKnowledge):
 
     def _learn_laws(self) -> Steps:
         """Add the new steps to the laws; returns the kept steps in their units."""
-        kept = self.memory.steps()
-        if self._model is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
+        kept, before = self.memory.steps(), self._model
+        if before is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
             self._shaped_at = self.n_steps
-            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions)
+            judged = JUDGED if before is None or not before.has_noise else JUDGED_IN_NOISE
+            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions, judged)
+        else:
+            assert self._units is not None
+            local = self._units.seen(kept)
+            if not before.has_noise:
+                new = np.arange(len(kept.action))[-self.memory.n_new :]
+                before.learn(local.chosen(new), local)
+        assert self._model is not None
+        return self._learn_noise(self._model, local, follows(kept))
+
+    def _learn_noise(self, model: FlowModel, local: Steps, is_next: BoolArray) -> Steps:
+        """Learn despite noise of observations, if there is any; returns the steps without it."""
+        if model.has_noise:
+            found = learn_despite_noise(model, local, is_next, ROUNDS)
+        elif (first := with_noise(model, local, is_next)) is not None:
+            found = first[0]
+        else:
             return local
-        assert self._units is not None
-        local = self._units.seen(kept)
-        self._model.learn(local.chosen(np.arange(len(kept.action))[-self.memory.n_new :]), local)
-        return local
+        self._model = found.model
+        return found.smoothed.steps
 
     # --- report -----------------------------------------------------------------------------------
 
@@ -238,10 +284,14 @@ class FlowLearner(FlowKnowledge):
         state = StateId(self.first_id + int(self._nearest(observation[None])[0]))
         return StepInfo(state, log_density, belief=((state, 1.0),))
 
-    def _log_density(self, before: FloatArray, action: int, after: FloatArray) -> float:
-        """ln predictive density of an observation by the laws; 0 before there are any."""
+    def _followed(self, before: FloatArray, action: int, after: FloatArray) -> float:
+        """Follow a step by the laws; returns ln predictive density of where it led."""
         if self.best is None:
             return 0.0
+        if self.filter is not None:
+            now = self.filter.begin(before[None]) if self._now is None else self._now
+            self._now, log_density = self.filter.step(now, np.array([action]), after[None])
+            return float(log_density[0])
         units, model = self.best.units, self.best.model
         z = units.local(before[None])
         off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
@@ -262,6 +312,7 @@ class FlowLearner(FlowKnowledge):
             "log_evidence": number(self.log_evidence),
             "is_new_best": np.array([self.newest is self.best]),
             "episode_ended": np.array([self._episode_ended]),
+            "lived_well": np.array([self._lived_well]),
         }
         if self._model is not None and self._units is not None:
             arrays |= prefixed("units", units_to_arrays(self._units))
@@ -283,6 +334,7 @@ class FlowLearner(FlowKnowledge):
         self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
+        self._lived_well = saved.count("lived_well")
         if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
             self._model = model_from_arrays(saved.part("model"), n_features, n_actions)
@@ -290,7 +342,8 @@ class FlowLearner(FlowKnowledge):
             self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_features)
         if saved.has("best.points"):
             best = plan_from_arrays(saved.part("best"), n_features, n_actions, self.gamma)
-            self.best = self.newest = best
+            self.best = newest = best
             if not saved.flags("is_new_best", 1)[0]:
                 part = saved.part("newest")
-                self.newest = plan_from_arrays(part, n_features, n_actions, self.gamma)
+                newest = plan_from_arrays(part, n_features, n_actions, self.gamma)
+            self._follow(newest)

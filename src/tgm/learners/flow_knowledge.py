@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.kalman import Gaussians
+from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.flow_forecast import FlowForecaster
 from tgm.learners.learner import Context, FeatureUse, Forecast
 from tgm.learners.snapshot import Changes, Snapshot
@@ -29,6 +31,7 @@ class FlowKnowledge:
     Attributes:
         memory: the kept steps.
         best: the greedy plan; None before the first.
+        filter: says where the agent is; None while observations have no noise.
         first_id: the id of its first support point.
     """
 
@@ -37,6 +40,7 @@ class FlowKnowledge:
         self.n_features, self.n_actions = n_features, n_actions
         self.memory = FlowMemory(n_features)
         self.best: Plan | None = None
+        self.filter: FlowFilter | None = None
         self.first_id = 0
         self._forecaster: FlowForecaster | None = None  # made when it is asked
         self._forecast_from = 0  # digest of the kept steps that it was made from
@@ -168,6 +172,29 @@ class FlowKnowledge:
     ) -> FloatArray:
         """The same as `belief`: in a world that flows the past adds nothing."""
         return self.belief(observations)
+
+    def placed(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> Gaussians | None:
+        """Where the filter places observations; None while they have no noise."""
+        if self.filter is None:
+            return None
+        placed = self.filter.begin(observations)
+        mean, covariance = placed.mean.copy(), placed.covariance.copy()
+        before, covariance_before, actions, later = mean.copy(), covariance.copy(), [], []
+        for row, context in enumerate(contexts):
+            if context is None or context.observation is None or context.action is None:
+                continue
+            before[row] = context.observation
+            if context.covariance is not None:
+                covariance_before[row] = np.reshape(context.covariance, covariance[row].shape)
+            actions.append(context.action)
+            later.append(row)
+        if later:
+            known = Gaussians(before[later], covariance_before[later])
+            found, _ = self.filter.step(known, np.array(actions), observations[later])
+            mean[later], covariance[later] = found
+        return Gaussians(mean, covariance)
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values at support points, averaged by (..., n_states)."""

@@ -23,13 +23,17 @@ from tgm.transition.flow_law import (
     spread_out,
     typical,
 )
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_noise import with_noise
+from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
-LOOK_AT = (48, 96, 160)  # steps at which both are compared; then cells have won
+LOOK_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cells have won
 NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
-HOPELESS_PER_STEP = 1.0  # below, at the second look or later, cells have won
+LATE = 320  # steps from which less is needed, because cells are known by then
+LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
 TINIEST = 1e-50  # least span of a feature, and inverse of the widest, that are compared
 MOST_FLOWING = 12  # features of a world that may flow
 
@@ -55,6 +59,7 @@ class FlowTrial:
         self.events: list[Event] = []
         self._log_densities: list[float] = []
         self._n_steps = 0
+        self._before = 0.0, 0  # gain and number of steps compared at the last look
         self.is_over = False
 
     def add(self, event: Event, log_density: float, relevant: BoolArray) -> bool:
@@ -71,14 +76,38 @@ class FlowTrial:
             return False
         try:
             with one_thread():
-                gain, n_compared = self.gain(relevant)
+                return self._look(relevant)
         except np.linalg.LinAlgError:  # numbers too far apart for laws
-            gain, n_compared = -np.inf, 1
+            self.is_over = self._n_steps > LOOK_AT[0]
+            return False
+
+    def _look(self, relevant: BoolArray) -> bool:
+        """Compare what was predicted until now; returns whether laws have won.
+
+        Cells that are still discovered predict little, so that laws may be ahead for a while:
+        they have lost as soon as they predict worse than cells since the look before. With noise
+        they are ahead by less, and for ever.
+        """
+        gain, n_compared = self.gain(relevant)
         if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
             return True
-        is_hopeless = gain < HOPELESS_PER_STEP * n_compared and self._n_steps > LOOK_AT[0]
-        self.is_over = is_hopeless or self._n_steps == LOOK_AT[-1]
-        return False
+        ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
+        if gain > -np.inf and self._n_steps < LATE:  # else nothing could be compared, or it is late
+            self._before = gain, n_compared
+        if self._n_steps == LOOK_AT[0]:
+            return False
+        self.is_over = self._n_steps == LOOK_AT[-1] or not ahead > 0.0
+        if self._n_steps < LATE or not ahead > 0.0:
+            return False
+        return ahead / n_ahead + self.gain_of_noise() > LATE_PER_STEP
+
+    def gain_of_noise(self) -> float:
+        """Nats for each step that laws gain if they know of noise of observations."""
+        steps = self.steps()
+        local = FlowUnits.of_features(steps).seen(steps)
+        model = FlowModel.of(local, self._n_actions)
+        found = with_noise(model, local, follows(steps))
+        return 0.0 if found is None else found[1] / len(steps.action)
 
     def gain(self, relevant: BoolArray) -> tuple[float, int]:
         """Nats by which laws predict better, and the number of steps that are compared."""
@@ -119,7 +148,10 @@ class FlowTrial:
 
     def to_arrays(self) -> Arrays:
         """Everything."""
-        densities = {"log_density": np.array(self._log_densities)}
+        densities = {
+            "log_density": np.array(self._log_densities),
+            "before": np.array(self._before, dtype=np.float64),
+        }
         return events_to_arrays(self.events, self._n_features) | densities
 
     def restore(self, saved: ArrayReader) -> None:
@@ -130,6 +162,8 @@ class FlowTrial:
         n = len(self.events)
         self._log_densities = saved.floats("log_density", n, size=LARGEST_SUM).tolist()
         self._n_steps = sum(event.action is not None for event in self.events)
+        gain, n_compared = saved.floats("before", 2, size=LARGEST_SUM).tolist()
+        self._before = gain, int(n_compared)
 
 
 def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> float:

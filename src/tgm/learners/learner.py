@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.kalman import Gaussians
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId, StepInfo
@@ -51,11 +52,13 @@ class Context(NamedTuple):
         belief: (state, probability) before the action; empty at the start of an episode.
         action: None at the start of an episode.
         observation: the n_features numbers before; None at the start of an episode.
+        covariance: of where the agent was about that observation, flat; None if that is exact.
     """
 
     belief: tuple[tuple[StateId, float], ...] = ()
     action: int | None = None
     observation: tuple[float, ...] | None = None
+    covariance: tuple[float, ...] | None = None
 
 
 class Forecast(NamedTuple):
@@ -165,6 +168,11 @@ class Learner(Protocol):
         self, observations: FloatArray, contexts: Sequence[Context | None]
     ) -> FloatArray:
         """(n, n_states) probability of each state given each observation and what came before."""
+
+    def placed(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> Gaussians | None:
+        """Where laws and what came before place observations; None where they are believed."""
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray, IntArray, normal_wishart
+from tgm.distributions.kalman import Gaussians
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SQUARE, LARGEST_SUM, ArrayReader, Arrays, prefixed
 from tgm.learners.learner import Context, FeatureUse, Forecast, Learner, LearnInfo
@@ -76,6 +77,12 @@ class MeanShiftLearner:
         if self.components is None:
             return np.empty((len(observations), 0))
         return responsibilities(self.components.posterior, observations)
+
+    def placed(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> Gaussians | None:
+        """None: the paper has no laws."""
+        return None
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) belief-weighted sum of q; belief is (..., n_states)."""

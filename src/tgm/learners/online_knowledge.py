@@ -8,6 +8,7 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.kalman import Gaussians
 from tgm.inference.filtering import NOTHING, condition
 from tgm.inference.step_filter import StepFilter, StepPosterior
 from tgm.learners import world_tables
@@ -195,6 +196,12 @@ class OnlineKnowledge:
         return self.filter.posterior(point, before, context.action, departure)
 
     # --- values -----------------------------------------------------------------------------------
+
+    def placed(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> Gaussians | None:
+        """None: cells have no laws of motion."""
+        return None
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.kalman import Gaussians
 from tgm.learners.flow import FlowLearner
 from tgm.learners.learner import Context, FeatureUse, Forecast, Learner, LearnInfo
 from tgm.learners.snapshot import Changes, Snapshot
@@ -133,6 +134,12 @@ class OuterLearner:
     ) -> FloatArray:
         """(n, n_states) probability of each state given each observation and what came before."""
         return self.inner.filtered_beliefs(observations, contexts)
+
+    def placed(
+        self, observations: FloatArray, contexts: Sequence[Context | None]
+    ) -> Gaussians | None:
+        """Where laws and what came before place observations; None where they are believed."""
+        return self.inner.placed(observations, contexts)
 
     def action_values(self, belief: FloatArray) -> FloatArray:
         """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""

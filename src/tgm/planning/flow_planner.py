@@ -106,10 +106,12 @@ class Plan(NamedTuple):
         """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
 
         Outside of the bounds of that plan the rest is worth the lowest value. Actions are held
-        as long as the values assume.
+        as long as the values assume. Where observations have noise, what is believed changes with
+        each of them; the same random numbers serve every plan.
         """
         model, units = newest.model, newest.units
         now, gone_on = starts, np.ones(len(starts))
+        root, rng = _root(model), np.random.default_rng(0)
         total, actions = 0.0, np.zeros(len(starts), dtype=np.intp)
         for step in range(IMAGINED):
             if step % HELD_IN_ACTING == 0:
@@ -121,7 +123,10 @@ class Plan(NamedTuple):
             gone_on = gone_on * (1.0 - p_end) * self.gamma
             total += float(gone_on @ ~inside) * self.lowest
             goes_on = inside & (gone_on > 1e-3)
-            now, gone_on = units.observations(arrival[goes_on]), gone_on[goes_on]
+            now, gone_on = arrival[goes_on], gone_on[goes_on]
+            if root is not None:
+                now = now + rng.normal(size=now.shape) @ root.T
+            now = units.observations(now)
             actions = actions[goes_on]
             if len(now) == 0:
                 break
@@ -191,6 +196,11 @@ def _unknown(model: FlowModel, support: Support, steps: Steps, box: Box) -> Bool
         if is_unknown.any():
             break
     return np.asarray(is_unknown)
+
+
+def _root(model: FlowModel) -> FloatArray | None:
+    """Of the covariance of what an observation changes in the belief; None without noise."""
+    return np.asarray(np.linalg.cholesky(model.news)) if model.has_noise else None
 
 
 def _solve(

@@ -151,7 +151,7 @@ def _close(
             return None
         if is_over:
             break
-        known = np.concatenate([known, cells])
+        known = np.sort(np.concatenate([known, cells]))
         points.append(newest)
     joined = (np.concatenate(parts, axis=1) for parts in zip(*reaches, strict=True))
     arrival, reward, discount = joined
@@ -162,10 +162,13 @@ def _close(
 def _one_per_cell(
     points: FloatArray, spacing: float, known: IntArray
 ) -> tuple[IntArray, FloatArray]:
-    """The cells of some points that are not known, and the first point in each."""
+    """The cells of some points that are not known (sorted), and the first point in each."""
     cells = _cell_keys(points, spacing)
     keys, first = np.unique(cells, return_index=True)
-    new = ~np.isin(keys, known)
+    if len(known) == 0:
+        return keys, points[first]
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    new = known[place] != keys
     return keys[new], points[first[new]]
 
 

@@ -31,6 +31,8 @@ def model_to_arrays(model: FlowModel) -> Arrays:
         arrays["ends.planes"] = model.ends.weights
     elif isinstance(model.ends, LogisticEnds):
         arrays["ends.weights"] = model.ends.weights
+    if model.has_noise:
+        arrays["observation_noise"] = model.observation_noise
     rewards = model.rewards
     arrays["reward.forms"] = np.array(rewards.forms, dtype=np.int64)
     for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
@@ -47,6 +49,10 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         law = FlowLaw.from_arrays(saved.part("wall.law"), n_features, n_actions)
         model.wall = Wall(where[:-1].copy(), float(where[-1]), law)
     model.ends = _ends(saved.part("ends"), model.directions)
+    if saved.has("observation_noise"):
+        model.observation_noise = saved.positive_definite(
+            "observation_noise", n_features, n_features
+        ).copy()
     forms = saved.whole("reward.forms", 2, high=2).tolist()
     weights = []
     for name, form in zip(("going", "ending"), forms, strict=True):

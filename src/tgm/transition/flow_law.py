@@ -27,6 +27,7 @@ SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of 
 MOST_BUMPS = 200
 LINEAR_SHARE = 10.0  # variance of the weights of (1, z), in variances of the weights of bumps
 JUDGED = 250  # points by which shapes are compared
+JUDGED_IN_NOISE = 500  # the same, if observations have noise: each says less
 LEAST_NOISE = 1e-5  # deviation, in typical displacements
 
 
@@ -124,6 +125,32 @@ class FlowLaw:
             moved += each[0] if self.shape.is_shared else each[actions, np.arange(len(z))]
         return moved
 
+    def slope(self, z: FloatArray, actions: IntArray) -> FloatArray:
+        """(n, n_features, n_features) derivative of each displacement by the features of z."""
+        slope = self._linear[actions, 1:].transpose(0, 2, 1)
+        if self.shape.length:
+            weights = self._bumps[0 if self.shape.is_shared else actions]
+            slope = slope + weights.swapaxes(-1, -2) @ self._bump_slopes(z)
+        return np.asarray(slope)
+
+    def input_slopes(self, z: FloatArray, actions: IntArray) -> FloatArray:
+        """(n, n_inputs, n_features) derivative of the inputs by the features of z."""
+        n, n_features = z.shape
+        own = np.equal.outer(actions, np.arange(self.n_actions)).astype(float)
+        linear = np.broadcast_to(
+            np.eye(1 + n_features, n_features, -1), (n, 1 + n_features, n_features)
+        )
+        parts = [linear, _spread(own, linear)]
+        if self.shape.length:
+            bumps = self._bump_slopes(z)
+            parts.append(bumps if self.shape.is_shared else _spread(own, bumps))
+        return np.concatenate(parts, axis=1)
+
+    def _bump_slopes(self, z: FloatArray) -> FloatArray:
+        """(n, n_bumps, n_features)"""
+        away = (self.centres - z[:, None]) / self.shape.length**2
+        return np.asarray(self.bumps(z)[..., None] * away)
+
     def to_arrays(self) -> Arrays:
         """What it predicts with; not the sums."""
         return {
@@ -153,13 +180,15 @@ class FlowLaw:
         return law
 
 
-def best_shape(steps: Steps, centres: FloatArray, n_actions: int) -> tuple[LawShape, float, int]:
+def best_shape(
+    steps: Steps, centres: FloatArray, n_actions: int, most: int = JUDGED
+) -> tuple[LawShape, float, int]:
     """The shape of the highest evidence, that evidence, and of how many points it is.
 
-    Points are judged evenly spaced in time if there are many.
+    At most `most` points are judged, evenly spaced in time if there are more.
     """
     n = len(steps.action)
-    judged = steps.chosen(np.linspace(0, n - 1, min(n, JUDGED)).astype(np.intp))
+    judged = steps.chosen(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
     z, n = judged.departure, len(judged.action)
     moved = judged.arrival - z
     unit = typical(moved)
@@ -203,4 +232,7 @@ def _linear(z: FloatArray) -> FloatArray:
 
 
 def _spread(own: FloatArray, inputs: FloatArray) -> FloatArray:
-    return (own[:, :, None] * inputs[:, None]).reshape(len(own), -1)
+    """Inputs (n, n_inputs, ...) once for each action, zero but for the own one."""
+    n, n_inputs, *rest = inputs.shape
+    chosen = own.reshape(*own.shape, *[1] * (inputs.ndim - 1)) * inputs[:, None]
+    return np.asarray(chosen.reshape(n, own.shape[1] * n_inputs, *rest))

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.linear_gaussian import log_evidence
+from tgm.distributions.linear_gaussian import RegressionSums, log_evidence
 from tgm.distributions.logistic import fit_logistic, linear
 from tgm.transition.flow_ends import EndLaw, NoEnds, learn_ends
 from tgm.transition.flow_law import (
+    JUDGED,
     MOST_BUMPS,
     FlowLaw,
     LawShape,
@@ -65,6 +66,8 @@ class FlowModel:
         self.ends: EndLaw = NoEnds()
         self.rewards = RewardLaw(self.n_actions)
         self.log_evidence = 0.0  # of the steps that were learned last, by the laws
+        self.observation_noise = np.zeros_like(features)  # covariance, in local units
+        self.news = np.zeros_like(features)  # covariance of what an observation changes
 
     @classmethod
     def of(cls, steps: Steps, n_actions: int, features: FloatArray | None = None) -> FlowModel:
@@ -80,13 +83,18 @@ class FlowModel:
         )
 
     @classmethod
-    def in_best_units(cls, steps: Steps, n_actions: int) -> tuple[FlowUnits, FlowModel, Steps]:
-        """The units in which laws have the highest evidence, the model, and the steps in them."""
+    def in_best_units(
+        cls, steps: Steps, n_actions: int, judged: int = JUDGED
+    ) -> tuple[FlowUnits, FlowModel, Steps]:
+        """The units in which laws have the highest evidence, the model, and the steps in them.
+
+        At most `judged` steps are judged.
+        """
         found = []
         for units in (FlowUnits.of_features(steps), FlowUnits.of_motion(steps)):
             local = units.seen(steps)
             centres = spread_out(local.departure, MOST_BUMPS)
-            shape, evidence, n_judged = best_shape(local, centres, n_actions)
+            shape, evidence, n_judged = best_shape(local, centres, n_actions, judged)
             evidence -= n_judged * float(np.linalg.slogdet(units.axes)[1])
             found.append((evidence, units, local, shape, centres))
         _, units, local, shape, centres = max(found, key=lambda one: one[0])
@@ -132,9 +140,18 @@ class FlowModel:
         law = self.law
         law.sums = self.total
         law.add(new.departure, new.action, new.arrival - new.departure)
-        self.total = law.sums
+        self.fit(law.sums, kept)
+        self.learn_outcomes(kept)
+
+    def fit(self, sums: RegressionSums, kept: Steps) -> None:
+        """Find laws and walls from the sums of all steps, and those that are kept."""
+        law = self.law
+        law.sums = self.total = sums
         law.fit()
         self.wall = self._find_wall(kept, kept.arrival - kept.departure)
+
+    def learn_outcomes(self, kept: Steps) -> None:
+        """Find ends and rewards."""
         self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
         self.rewards = RewardLaw.of(
             kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions
@@ -144,6 +161,11 @@ class FlowModel:
     def directions(self) -> FloatArray:
         """(2 n_features, n_features) in which walls and ends may lie: coordinates and features."""
         return np.concatenate([np.eye(len(self.features)), self.features])
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether observations have noise."""
+        return bool(self.observation_noise.any())
 
     def frozen(self) -> FlowModel:
         """The model as it is now; what is learned later does not change it."""
@@ -158,6 +180,16 @@ class FlowModel:
         arrival = z + self.displacement(z, actions)
         p_end = self.ends.probability(arrival)
         return arrival, p_end, self.rewards.expected(z, actions, arrival, p_end)
+
+    def motion(self, z: FloatArray, actions: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Where steps arrive (n, n_features), and the slopes (n, n_features, n_features) of it."""
+        moved, slope = self.law.displacement(z, actions), self.law.slope(z, actions)
+        if self.wall is not None:
+            hit = self.wall.is_hit(z + moved)
+            if hit.any():
+                moved[hit] = self.wall.law.displacement(z[hit], actions[hit])
+                slope[hit] = self.wall.law.slope(z[hit], actions[hit])
+        return z + moved, slope + np.eye(z.shape[1])
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement."""
