@@ -62,7 +62,7 @@ class CloneLearner(CloneKnowledge):
         self._follow_names(info)
         symbol = symbol_of(info, observation, self.inner)
         self.life.history.begin(symbol, observation)
-        self.life.begin(symbol)
+        self.life.begin()
         self._state = NO_STATE
         return self._told(info, None)
 
@@ -77,8 +77,8 @@ class CloneLearner(CloneKnowledge):
         self.life.history.add(action, outcome, observation)
         self.life.observe(action, outcome)
         if self.life.history.is_long:
-            self.life.history.begin(symbol, observation)
-            self.life.begin(symbol)
+            self.life.history.split()
+            self.life.go_on()
         return self._told(info, action)
 
     def _follow_names(self, info: StepInfo) -> None:

@@ -54,10 +54,25 @@ class SymbolHistory:
 
     def begin(self, symbol: int, point: FloatArray) -> None:
         """An episode begins; the oldest ones are let go of, in whole, if there is no room."""
+        self._let_go()
+        self._append(Outcome(symbol, 0.0, False), point)
+
+    def split(self) -> None:
+        """Begin another piece of the newest episode where it is.
+
+        Pieces begin at places of their own: each has a number, where others have no reward.
+        """
+        number = 1.0 + max(episode[0].outcome.reward for episode in self.episodes)
+        self._let_go()
+        self._append(self.newest._replace(reward=number), self.points[-1][-1])
+
+    def _let_go(self) -> None:
         while self.n_steps > self._most and len(self.episodes) > 1:
             self.n_steps -= len(self.episodes.pop(0)) - 1
             del self.points[0]
-        self.episodes.append([Happening(BEGIN, Outcome(symbol, 0.0, False))])
+
+    def _append(self, outcome: Outcome, point: FloatArray) -> None:
+        self.episodes.append([Happening(BEGIN, outcome)])
         self.points.append([point.copy()])
 
     def add(self, action: int, outcome: Outcome, point: FloatArray) -> None:
