@@ -6,9 +6,16 @@ import pytest
 
 import tgm
 from tgm.inspector.payload import summary
+from tgm.learners.alias_watch import QUIET, AliasWatch
+from tgm.learners.clone_life import CloneLife
 from tgm.learners.clones import CloneLearner
+from tgm.learners.events import Event
+from tgm.learners.step_info import StepInfo
 from tgm.memory import symbol_history
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.perception.observation_model import StateId
 from tgm.runs import Run, RunRecorder, resume
+from tgm.transition.automaton import END, Outcome
 
 
 class Corridor(gym.Env):
@@ -219,3 +226,28 @@ def test_a_room_without_resets_is_mapped_while_somebody_walks_at_random(tmp_path
     ours, theirs = agent._learner.inner.life, again._learner.inner.life
     assert theirs.is_searched
     assert theirs.search_at == ours.search_at
+
+
+@pytest.mark.parametrize(
+    ("reward", "ends", "is_over"), [(-1.0, False, False), (-1.0, True, True), (0.0, False, True)]
+)
+def test_who_pays_for_going_in_circles_is_watched_on(reward, ends, is_over):
+    watch, point = AliasWatch(1, 2, 0.9), np.zeros(1)
+    info = StepInfo(StateId(0), 0.0)
+    watch.add(Event(point), info, None)
+    for _ in range(QUIET + 10):
+        watch.add(Event(point, 0, reward, False), info, None)
+        if ends:
+            watch.add(Event(point, 1, reward, True), info, None)
+            watch.add(Event(point), info, None)
+    assert watch.is_over is is_over
+
+
+def test_a_clone_with_several_outcomes_makes_the_world_look_random():
+    life = CloneLife(1, 0.9, SymbolHistory(1))
+    for k in range(12):
+        life.history.begin(0, np.zeros(1))
+        life.begin()
+        life.history.add(0, Outcome(END, float(k % 5 == 4), True), np.zeros(1))
+        life.observe(0, life.history.newest)
+    assert life.habits.sees_chance

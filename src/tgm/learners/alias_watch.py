@@ -79,6 +79,7 @@ class AliasWatch:
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._search_at = SEARCH_FROM  # step before which surplus clones do not compete
         self._rewards: set[float] = set()
+        self._has_ended = False  # whether an episode has, not by a limit of time
 
     def go_on_from(self, history: SymbolHistory) -> None:
         """Watch again, after clones have won and lost."""
@@ -107,20 +108,22 @@ class AliasWatch:
             self._is_surprised, self._surprised_at = True, self._n_steps
         self._newest[key] = outcome
         self._rewards.add(reward)
-        is_quiet = self._n_steps >= self._surprised_at + QUIET
+        self._has_ended = self._has_ended or ended
+        is_quiet = self._n_steps >= self._surprised_at + QUIET and not self._leads_nowhere
         is_long = self._n_steps >= LONGEST or len(self._rewards) > MOST_REWARDS
         self.is_over = is_quiet or is_long
 
     def won(self, learner: Reader) -> CloneLife | None:
         """What has learned clones from the episodes, if they have won; None if not."""
-        if not self._is_surprised or self._n_steps < self._look_at:
+        if self._n_steps < self._look_at or not (self._is_surprised or self._leads_nowhere):
             return None
         growth = GROWTH if self._n_steps < QUIET else LATE_GROWTH
         self._look_at = int(growth * self._n_steps) + 1
         if self._is_stale:
             self.history.relabel(lambda points: symbols_of(points, learner))
             self._look_at_rows()
-        if self._is_surprised and self._is_worth_a_fold() and self._reads_clearly(learner):
+        is_doubtful = self._is_surprised or self._leads_nowhere
+        if is_doubtful and self._is_worth_a_fold() and self._reads_clearly(learner):
             life = CloneLife(self._n_actions, self._gamma, self.history)
             life.search_at = self._search_at
             if life.recall(is_trial=True) and self._is_for(life) and life.fold_again():
@@ -161,6 +164,16 @@ class AliasWatch:
         return True
 
     @property
+    def _leads_nowhere(self) -> bool:
+        """Whether each step costs the same, none has ended an episode, and nothing was new lately.
+
+        One state for each symbol goes in circles then, even if it explains every step.
+        """
+        is_new = self._n_steps <= IDLE * self._new_at + LEAST_IDLE
+        costs = len(self._rewards) == 1 and max(self._rewards) < 0.0
+        return costs and not is_new and not self._has_ended
+
+    @property
     def _is_idle(self) -> bool:
         """Whether nothing new was tried for long, and no step was better than usual."""
         rewards = [outcome.reward for one in self.history.episodes for _, outcome in one[1:]]
@@ -185,6 +198,7 @@ class AliasWatch:
                 is_surprised = is_surprised or (last is not None and last != outcome)
                 self._newest[before.symbol, action] = outcome
                 self._rewards.add(outcome.reward)
+                self._has_ended = self._has_ended or outcome.ended
         return is_surprised
 
     # --- files ------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ class CloneLife:
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
         if is_surprise:
-            self.habits.surprised_at = self.n_steps
+            self.habits.surprised_at, self.habits.sees_chance = self.n_steps, True
             return self._may_fold
         return self.habits.sees_chance and self.n_steps >= GROWTH * self.folded_at + 20
 
@@ -139,6 +139,7 @@ class CloneLife:
         folding = self.folding
         before = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
         folding.settle(self.setting.levels)
+        self.habits.sees_chance = self._has_chance()
         self.revision += 1
         self._changed()
         is_more = any(
@@ -189,11 +190,15 @@ class CloneLife:
     def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
         self.is_searched = is_searched
         self.folding, self.setting = folding, Setting(LEVELS[0], folding.base.strength)
-        rows = (folding.graph.rows[clone] for clone in folding.clones[1:])
-        self.habits.sees_chance = any(len(row) > 1 for one in rows for row in one.values())
+        self.habits.sees_chance = self._has_chance()
         self.revision += 1
         self._changed()
         self.track = CloneTrack(folding, self.history.episodes[-1])
+
+    def _has_chance(self) -> bool:
+        """Whether an action of a clone had several outcomes."""
+        rows = (self.folding.graph.rows[clone] for clone in self.folding.clones[1:])
+        return any(len(row) > 1 for one in rows for row in one.values())
 
     def _changed(self) -> None:
         self.version += 1
