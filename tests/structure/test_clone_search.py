@@ -8,9 +8,9 @@ import pytest
 from tests.oracles import enumerated_clones, labels_evidence
 
 from tgm.structure.clone_model import folding_evidence, plain_evidence, refolded
-from tgm.structure.clone_search import surplus_folding
+from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
-from tgm.structure.folding import FOLDED_CHANCE
+from tgm.structure.folding import FOLDED_CHANCE, labelled_folding
 from tgm.structure.label_graph import LabelGraph, Replay, log_ways
 from tgm.structure.surplus_model import LookPaths, SurplusModel
 from tgm.transition.automaton import BEGIN, END, Happening, Outcome
@@ -159,6 +159,16 @@ def test_a_room_without_resets_is_mapped_exactly():
     assert len(again.clones) == 1 + 12
     assert not again.undecided
     assert folding_evidence(again) > plain_evidence([more])
+
+
+def test_two_clones_of_one_cell_are_merged_when_more_was_seen():
+    episode, cells = walk(800, 4)
+    labels = [[(cell, i < 60) for i, cell in enumerate(cells)]]  # at first others than later
+    doubled = labelled_folding([episode], labels, 0.5)
+    assert len(doubled.clones) > 1 + 12
+    merged = merged_again(doubled, [episode])
+    assert len(merged.clones) == 1 + 12
+    assert purity(merged, episode, cells) == 1.0
 
 
 def test_chance_alone_is_not_told_apart():

@@ -18,7 +18,7 @@ from tgm.structure.clone_model import (
     fold_episodes,
     refolded,
 )
-from tgm.structure.clone_search import surplus_folding
+from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
@@ -122,7 +122,8 @@ class CloneLife:
         if is_surprise:
             self.habits.surprised_at, self.habits.sees_chance = self.n_steps, True
             return self._may_fold
-        return self.habits.sees_chance and self.n_steps >= GROWTH * self.folded_at + 20
+        is_doubtful = self.habits.sees_chance or self.is_searched
+        return is_doubtful and self.n_steps >= GROWTH * self.folded_at + 20
 
     @property
     def _may_fold(self) -> bool:
@@ -167,12 +168,13 @@ class CloneLife:
         is_searched = False
         if self.is_searched and not is_trial:
             old = refolded(self.folding, self.history.episodes, self.setting.levels)
+            old = better_closed(old, merged_again(old, self.history.episodes)) or old
             is_searched = better_closed(folding, old) is old
             folding = old if is_searched else folding
         if folding is None:
             return False
         self._adopt(folding, is_searched=is_searched)
-        if not is_trial and self.habits.sees_chance:
+        if not is_trial and (self.habits.sees_chance or self.is_searched):
             self.search()
         return True
 

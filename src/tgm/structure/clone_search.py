@@ -57,6 +57,22 @@ def surplus_folding(
     return folding
 
 
+def merged_again(folding: Folding, episodes: Sequence[Episode]) -> Folding:
+    """A folding whose clones are merged as far as the evidence of all episodes is for it."""
+    graph, labels = folding.closed().graph, []
+    for episode in episodes:
+        path = [0]
+        for action, outcome in episode:
+            path.append(graph.rows[path[-1]][action][outcome][1])
+        if episode[-1].outcome.ended:
+            path[-1] = END_LABEL
+        labels.append(path[1:])
+    merged = LabelGraph(episodes, labels)
+    merged.merge_all()
+    labels = [[merged.place(label) for label in path] for path in labels]
+    return _best_folding(Replay(merged, episodes, labels))[1]
+
+
 def _best_folding(replay: Replay) -> tuple[float, Folding]:
     found = [replay.folding(strength) for strength in STRENGTHS]
     return max(((folding_evidence(one), one) for one in found), key=lambda pair: pair[0])
