@@ -216,7 +216,7 @@ def test_a_room_without_resets_is_mapped_while_somebody_walks_at_random(tmp_path
     env, rng = ColouredRoom(), np.random.default_rng(3)
     agent = tgm.TGMAgent(env, seed=0)
     agent.start_episode(env.reset()[0])
-    for action in rng.integers(4, size=1000).tolist():
+    for action in rng.integers(4, size=1600).tolist():
         observation, reward, *_ = env.step(action)
         agent.observe(action, reward, observation)
     assert agent.n_states == 12

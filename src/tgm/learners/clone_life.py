@@ -122,6 +122,8 @@ class CloneLife:
         if is_surprise:
             self.habits.surprised_at, self.habits.sees_chance = self.n_steps, True
             return self._may_fold
+        if self.is_searched and self.n_steps >= self.search_at:
+            return True
         is_doubtful = self.habits.sees_chance or self.is_searched
         return is_doubtful and self.n_steps >= GROWTH * self.folded_at + 20
 
