@@ -901,3 +901,67 @@ def linear_chain_posterior(
     after = np.array(mean).ravel() + gain @ off
     density = stats.multivariate_normal(np.zeros(n * d), seen).logpdf(off)
     return after.reshape(1 + n, d), joint - gain @ joint[d:], float(density)
+
+
+def enumerated_clones(
+    steps: list[int], triples: list[tuple[int, int, int]], rows: list[Array]
+) -> tuple[float, list[Array], list[int]]:
+    """What a path of looks says of the clones of looks, one path of clones after the other.
+
+    Args:
+        steps: the number of the triple (look, action, next look) of each step.
+        triples: all of them.
+        rows: by triple, (n_clones, n_clones of the next look) probabilities.
+
+    Returns:
+        the likelihood, if any clone of the first look is as likely to be the first; the expected
+        tries by triple; and the likeliest path of clones.
+    """
+    sizes = [rows[steps[0]].shape[0], *(rows[number].shape[1] for number in steps)]
+    total, best = 0.0, (-1.0, [0])
+    tries = [np.zeros_like(row) for row in rows]
+    for path in itertools.product(*(range(size) for size in sizes)):
+        share = 1.0 / sizes[0]
+        for number, one, other in zip(steps, path, path[1:], strict=False):
+            share *= rows[number][one, other]
+        total += share
+        best = max(best, (share, list(path)), key=lambda pair: pair[0])
+        for number, one, other in zip(steps, path, path[1:], strict=False):
+            tries[number][one, other] += share
+    return total, [one / total for one in tries], best[1]
+
+
+def labels_evidence(
+    moments: list[list[tuple[int, tuple[int, float, bool]]]],
+    labels: list[list[int]],
+    of_row: Callable[[int, int, dict[tuple[int, float, bool], int]], float],
+    of_ways: Callable[[list[int], int], float],
+    n_alike: dict[int, int],
+) -> float:
+    """ln evidence of labels as places: all rows, and where each outcome leads.
+
+    Args:
+        moments: by episode, the action and outcome (symbol, reward, ended) of each moment.
+        labels: the place of each moment.
+        of_row: of the outcomes of an action at a place, by symbol, action and counts.
+        of_ways: of the places that one outcome led to, by counts and number of alike places.
+        n_alike: by symbol.
+    """
+    looks, found = {}, 0.0
+    for episode, path in zip(moments, labels, strict=True):
+        looks |= {label: outcome[0] for label, (_, outcome) in zip(path, episode, strict=True)}
+    ways: list[tuple[int, int, tuple[int, float, bool], int]] = [
+        (path[i - 1], *episode[i], path[i])
+        for episode, path in zip(moments, labels, strict=True)
+        for i in range(1, len(episode))
+    ]
+    for place, action in {way[:2] for way in ways}:
+        here = [way for way in ways if way[:2] == (place, action)]
+        outcomes = {way[2] for way in here}
+        counts = {outcome: sum(way[2] == outcome for way in here) for outcome in outcomes}
+        found += of_row(looks[place], action, counts)
+        for outcome in outcomes:
+            reached = [way[3] for way in here if way[2] == outcome]
+            each = [reached.count(label) for label in set(reached)]
+            found += of_ways(each, n_alike[outcome[0]]) - math.log(1 + n_alike[outcome[0]])
+    return found

@@ -6,9 +6,16 @@ import pytest
 
 import tgm
 from tgm.inspector.payload import summary
+from tgm.learners.alias_watch import QUIET, AliasWatch
+from tgm.learners.clone_life import CloneLife
 from tgm.learners.clones import CloneLearner
+from tgm.learners.events import Event
+from tgm.learners.step_info import StepInfo
 from tgm.memory import symbol_history
+from tgm.memory.symbol_history import SymbolHistory
+from tgm.perception.observation_model import StateId
 from tgm.runs import Run, RunRecorder, resume
+from tgm.transition.automaton import END, Outcome
 
 
 class Corridor(gym.Env):
@@ -184,3 +191,63 @@ def test_without_an_end_episodes_are_kept_in_pieces_and_places_are_still_told_ap
     assert max(len(episode) for episode in history.episodes) == 101
     assert len(history.episodes) == 16  # of 100 steps each; the last has just begun
     assert agent.n_states == 6
+
+
+class ColouredRoom(gym.Env):
+    """A room of 3 x 4 cells of which two colours are seen; no episode ends."""
+
+    observation_space, action_space = gym.spaces.Discrete(2), gym.spaces.Discrete(4)
+    colours = ((0, 1, 0, 1), (1, 1, 0, 0), (0, 0, 1, 1))
+    moves = ((0, -1), (0, 1), (-1, 0), (1, 0))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = self.y = 0
+        return self.colours[self.y][self.x], {}
+
+    def step(self, action):
+        x, y = self.x + self.moves[action][0], self.y + self.moves[action][1]
+        if 0 <= x < 4 and 0 <= y < 3:
+            self.x, self.y = x, y
+        return self.colours[self.y][self.x], 0.0, False, False, {}
+
+
+def test_a_room_without_resets_is_mapped_while_somebody_walks_at_random(tmp_path):
+    env, rng = ColouredRoom(), np.random.default_rng(3)
+    agent = tgm.TGMAgent(env, seed=0)
+    agent.start_episode(env.reset()[0])
+    for action in rng.integers(4, size=1600).tolist():
+        observation, reward, *_ = env.step(action)
+        agent.observe(action, reward, observation)
+    assert agent.n_states == 12
+    assert (agent.transition_matrix.max(axis=2) > 0.95).all()
+    agent.save(tmp_path / "agent")
+    again = tgm.TGMAgent.load(tmp_path / "agent")
+    ours, theirs = agent._learner.inner.life, again._learner.inner.life
+    assert theirs.is_searched
+    assert theirs.search_at == ours.search_at
+
+
+@pytest.mark.parametrize(
+    ("reward", "ends", "is_over"), [(-1.0, False, False), (-1.0, True, True), (0.0, False, True)]
+)
+def test_who_pays_for_going_in_circles_is_watched_on(reward, ends, is_over):
+    watch, point = AliasWatch(1, 2, 0.9), np.zeros(1)
+    info = StepInfo(StateId(0), 0.0)
+    watch.add(Event(point), info, None)
+    for _ in range(QUIET + 10):
+        watch.add(Event(point, 0, reward, False), info, None)
+        if ends:
+            watch.add(Event(point, 1, reward, True), info, None)
+            watch.add(Event(point), info, None)
+    assert watch.is_over is is_over
+
+
+def test_a_clone_with_several_outcomes_makes_the_world_look_random():
+    life = CloneLife(1, 0.9, SymbolHistory(1))
+    for k in range(12):
+        life.history.begin(0, np.zeros(1))
+        life.begin()
+        life.history.add(0, Outcome(END, float(k % 5 == 4), True), np.zeros(1))
+        life.observe(0, life.history.newest)
+    assert life.habits.sees_chance

@@ -14,7 +14,7 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.clone_life import CloneLife
+from tgm.learners.clone_life import SEARCH_FROM, CloneLife
 from tgm.learners.events import Event
 from tgm.learners.step_info import StepInfo
 from tgm.learners.symbols import Reader, symbol_of, symbols_of
@@ -31,6 +31,8 @@ LATE_GROWTH = 1.4  # and after QUIET
 MOST_REWARDS = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
 ALWAYS = 10.0  # nats at which they are folded in any case
+WORTH_A_SEARCH = 3.0  # nats, and
+WORTH_OF_EACH = 0.25  # nats for each row of several outcomes, at which surplus clones compete
 FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
 HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
@@ -73,8 +75,11 @@ class AliasWatch:
         self._surprised_at = 0  # the step at which a row last did something else than before
         self._new_at = 0  # the step at which an action was tried at a symbol for the first time
         self._is_stuck, self._worth = False, 0.0  # at the last look
+        self._is_deep = False  # whether surplus clones are worth a search, at the last look
         self._fold_at = 0.0  # step before which episodes are not folded again
+        self._search_at = SEARCH_FROM  # step before which surplus clones do not compete
         self._rewards: set[float] = set()
+        self._has_ended = False  # whether an episode has, not by a limit of time
 
     def go_on_from(self, history: SymbolHistory) -> None:
         """Watch again, after clones have won and lost."""
@@ -94,7 +99,7 @@ class AliasWatch:
         before, outcome = self.history.newest.symbol, Outcome(symbol, reward, ended)
         self.history.add(action, outcome, event.point)
         if self.history.is_long:
-            self.history.begin(symbol, event.point)
+            self.history.split()
         self._n_steps += 1
         key = (before, action)
         if key not in self._newest:
@@ -103,24 +108,29 @@ class AliasWatch:
             self._is_surprised, self._surprised_at = True, self._n_steps
         self._newest[key] = outcome
         self._rewards.add(reward)
-        is_quiet = self._n_steps >= self._surprised_at + QUIET
+        self._has_ended = self._has_ended or ended
+        is_quiet = self._n_steps >= self._surprised_at + QUIET and not self._leads_nowhere
         is_long = self._n_steps >= LONGEST or len(self._rewards) > MOST_REWARDS
         self.is_over = is_quiet or is_long
 
     def won(self, learner: Reader) -> CloneLife | None:
         """The clones that were learned from the episodes, if they have won; None if not."""
-        if not self._is_surprised or self._n_steps < self._look_at:
+        if self._n_steps < self._look_at or not (self._is_surprised or self._leads_nowhere):
             return None
         growth = GROWTH if self._n_steps < QUIET else LATE_GROWTH
         self._look_at = int(growth * self._n_steps) + 1
         if self._is_stale:
             self.history.relabel(lambda points: symbols_of(points, learner))
             self._look_at_rows()
-        if self._is_surprised and self._is_worth_a_fold() and self._reads_clearly(learner):
+        is_doubtful = self._is_surprised or self._leads_nowhere
+        if is_doubtful and self._is_worth_a_fold() and self._reads_clearly(learner):
             life = CloneLife(self._n_actions, self._gamma, self.history)
+            life.search_at = self._search_at
             if life.recall(is_trial=True) and self._is_for(life) and life.fold_again():
                 return life
-            self._fold_at = FOLD_LATER * self._n_steps
+            if self._is_deep and life.search() and self._is_for(life):
+                return life
+            self._fold_at, self._search_at = FOLD_LATER * self._n_steps, life.search_at
         return None
 
     def _reads_clearly(self, learner: Reader) -> bool:
@@ -133,7 +143,7 @@ class AliasWatch:
         gain = gain_of_clones(life.folding, self.history.episodes)
         # Where history predicts much better, clones may need many episodes to pay for themselves.
         has_lost = gain < min(LOST, -PROMISE * self._worth) and self._n_steps >= QUIET
-        self.is_over = has_lost and not self._is_stuck
+        self.is_over = has_lost and not self._is_stuck and not self._is_deep
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
@@ -146,11 +156,22 @@ class AliasWatch:
         is_rare = RARE * n_rows <= len(self._newest)
         self._is_stuck = is_rare and self._is_idle
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
-        is_told = worth > self._worth_a_fold and self._n_steps >= self._fold_at
-        if not (self._is_stuck or is_told):
+        self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
+        is_told = worth > self._worth_a_fold or self._is_deep
+        if not (self._is_stuck or (is_told and self._n_steps >= self._fold_at)):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True
+
+    @property
+    def _leads_nowhere(self) -> bool:
+        """Whether each step costs the same, none has ended an episode, and nothing was new lately.
+
+        One state for each symbol goes in circles then, even if it explains every step.
+        """
+        is_new = self._n_steps <= IDLE * self._new_at + LEAST_IDLE
+        costs = len(self._rewards) == 1 and max(self._rewards) < 0.0
+        return costs and not is_new and not self._has_ended
 
     @property
     def _is_idle(self) -> bool:
@@ -177,6 +198,7 @@ class AliasWatch:
                 is_surprised = is_surprised or (last is not None and last != outcome)
                 self._newest[before.symbol, action] = outcome
                 self._rewards.add(outcome.reward)
+                self._has_ended = self._has_ended or outcome.ended
         return is_surprised
 
     # --- files ------------------------------------------------------------------------------------
@@ -185,19 +207,21 @@ class AliasWatch:
         """Everything."""
         return {
             **prefixed("history", self.history.to_arrays()),
-            "n_steps": np.array([self._n_steps, self._look_at, self._new_at, self._surprised_at]),
+            "n_steps": np.array([
+                self._n_steps, self._look_at, self._new_at, self._surprised_at, self._search_at
+            ]),
             "worth_a_fold": np.array([self._worth_a_fold, self._fold_at]),
             "flags": np.array([self._is_surprised, self._is_stale]),
-        }
+        }  # fmt: skip
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
         self.history.restore(saved.part("history"), self._n_actions)
-        self._n_steps, self._look_at, new_at, surprised_at = saved.whole("n_steps", 4).tolist()
+        self._n_steps, self._look_at, *at = saved.whole("n_steps", 5).tolist()
         self._worth_a_fold, self._fold_at = saved.floats("worth_a_fold", 2).tolist()
         self._is_surprised, self._is_stale = saved.flags("flags", 2).tolist()
         self._find_rows()
-        self._new_at, self._surprised_at = new_at, surprised_at
+        self._new_at, self._surprised_at, self._search_at = at
 
 
 def changes_names(info: StepInfo) -> bool:

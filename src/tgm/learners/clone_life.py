@@ -13,8 +13,12 @@ from tgm.structure.clone_model import (
     LEVELS,
     STRENGTHS,
     Setting,
+    better_closed,
+    closed_evidence,
     fold_episodes,
+    refolded,
 )
+from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
@@ -26,6 +30,8 @@ LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 GROWTH = 1.25  # times the steps at the last folding, until all is folded again if rows look random
 OTHER_STRENGTH = 1.5  # times the steps at which the strength of the base was chosen
+SEARCH_FROM = 400  # steps, from which on surplus clones compete,
+AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # and again after so many times the steps, if they won or lost
 PAUSE = 0.02  # steps between two foldings, for each step that is kept
 
 
@@ -40,6 +46,8 @@ class CloneLife:
         n_steps: so far.
         version: changes whenever the folding does.
         revision: changes whenever clones are accepted or folded.
+        search_at: step before which surplus clones do not compete.
+        is_searched: whether they have won: folding cannot make these clones again.
     """
 
     def __init__(self, n_actions: int, gamma: float, history: SymbolHistory) -> None:
@@ -52,6 +60,7 @@ class CloneLife:
         self.habits = Habits()
         self.n_steps = self.version = self.revision = 0
         self.folded_at = self.strength_at = 0
+        self.search_at, self.is_searched = SEARCH_FROM, False
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -71,11 +80,20 @@ class CloneLife:
         self.history.n_steps = len(self.history.episodes[-1]) - 1
         self.fold_again(is_trial=True)
 
-    def begin(self, symbol: int) -> None:
+    def begin(self) -> None:
         """An episode begins; the history has it already."""
         self.habits.begin()
         self.track = CloneTrack(self.folding)
-        self._learn(BEGIN, Outcome(symbol, 0.0, False))
+        self._learn(*self.history.episodes[-1][0])
+
+    def go_on(self) -> None:
+        """Another piece of an episode begins where it is; the history has it already."""
+        if self.track.below is not None:
+            self.begin()
+            return
+        self.habits.begin()
+        beginnings = self.folding.graph.rows[0].setdefault(BEGIN, {})
+        beginnings[self.history.newest] = [1, self.track.node]
 
     def observe(self, action: int, outcome: Outcome) -> None:
         """A step was taken; the history has it already."""
@@ -102,9 +120,12 @@ class CloneLife:
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
         if is_surprise:
-            self.habits.surprised_at = self.n_steps
+            self.habits.surprised_at, self.habits.sees_chance = self.n_steps, True
             return self._may_fold
-        return self.habits.sees_chance and self.n_steps >= GROWTH * self.folded_at + 20
+        if self.is_searched and self.n_steps >= self.search_at:
+            return True
+        is_doubtful = self.habits.sees_chance or self.is_searched
+        return is_doubtful and self.n_steps >= GROWTH * self.folded_at + 20
 
     @property
     def _may_fold(self) -> bool:
@@ -121,6 +142,7 @@ class CloneLife:
         folding = self.folding
         before = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
         folding.settle(self.setting.levels)
+        self.habits.sees_chance = self._has_chance()
         self.revision += 1
         self._changed()
         is_more = any(
@@ -133,7 +155,8 @@ class CloneLife:
     def fold_again(self, *, is_trial: bool = False) -> bool:
         """Fold all kept episodes from the beginning; several settings compete by evidence.
 
-        A trial takes the first setting alone. Returns whether it was done: it may take too long.
+        A trial takes the first setting alone. Otherwise the clones of before compete, too, and now
+        and then surplus clones. Returns whether it was done: it may take too long.
         """
         strengths = [self.setting.strength]
         if not is_trial and self.n_steps >= OTHER_STRENGTH * self.strength_at:
@@ -143,15 +166,43 @@ class CloneLife:
         self.folded_at = self.n_steps
         work = TRIAL_WORK if is_trial else MOST_WORK
         best = fold_episodes(self.history.episodes, self.folding.base, settings, work)
-        if best is None:
+        folding = None if best is None else best[0]
+        is_searched = False
+        if self.is_searched and not is_trial:
+            old = refolded(self.folding, self.history.episodes, self.setting.levels)
+            old = better_closed(old, merged_again(old, self.history.episodes)) or old
+            is_searched = better_closed(folding, old) is old
+            folding = old if is_searched else folding
+        if folding is None:
             return False
-        self.folding, self.setting = best[0], Setting(LEVELS[0], best[1].strength)
-        rows = (self.folding.graph.rows[clone] for clone in self.folding.clones[1:])
-        self.habits.sees_chance = any(len(row) > 1 for one in rows for row in one.values())
+        self._adopt(folding, is_searched=is_searched)
+        if not is_trial and (self.habits.sees_chance or self.is_searched):
+            self.search()
+        return True
+
+    def search(self) -> bool:
+        """Let surplus clones compete, if that was not done for long; returns whether they won."""
+        if self.n_steps < self.search_at:
+            return False
+        rng = np.random.default_rng(self.n_steps)
+        found = surplus_folding(self.history.episodes, rng, closed_evidence(self.folding))
+        self.search_at = int(self.n_steps * (AFTER_LOSS if found is None else AFTER_GAIN))
+        if found is not None:
+            self._adopt(found, is_searched=True)
+        return found is not None
+
+    def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
+        self.is_searched = is_searched
+        self.folding, self.setting = folding, Setting(LEVELS[0], folding.base.strength)
+        self.habits.sees_chance = self._has_chance()
         self.revision += 1
         self._changed()
-        self.track = CloneTrack(self.folding, self.history.episodes[-1])
-        return True
+        self.track = CloneTrack(folding, self.history.episodes[-1])
+
+    def _has_chance(self) -> bool:
+        """Whether an action of a clone had several outcomes."""
+        rows = (self.folding.graph.rows[clone] for clone in self.folding.clones[1:])
+        return any(len(row) > 1 for one in rows for row in one.values())
 
     def _changed(self) -> None:
         self.version += 1
@@ -203,7 +254,8 @@ class CloneLife:
         """All that matters between two episodes, without the history: its owner saves it."""
         return {
             "counts": np.array([
-                self.n_steps, self.version, self.revision, self.folded_at, self.strength_at
+                self.n_steps, self.version, self.revision,
+                self.folded_at, self.strength_at, self.search_at, self.is_searched,
             ]),
             **prefixed("folding", folding_to_arrays(self.folding)),
             **prefixed("habits", self.habits.to_arrays()),
@@ -211,8 +263,9 @@ class CloneLife:
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
-        counts = saved.whole("counts", 5).tolist()
-        self.n_steps, self.version, self.revision, self.folded_at, self.strength_at = counts
+        self.n_steps, self.version, self.revision, *at = saved.whole("counts", 7).tolist()
+        self.folded_at, self.strength_at, self.search_at, is_searched = at
+        self.is_searched = bool(is_searched)
         self.folding = folding_from_arrays(saved.part("folding"), self.n_actions)
         self.setting = Setting(LEVELS[0], self.folding.base.strength)
         self.track = CloneTrack(self.folding)

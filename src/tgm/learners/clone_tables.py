@@ -44,6 +44,8 @@ class CloneTables:
                 self._read_row(i, clone, action, row)
         self.starts = np.zeros(n)
         for outcome, (count, target) in folding.graph.rows[0].get(BEGIN, {}).items():
+            if outcome.reward:  # a piece of an episode: it did not begin there
+                continue
             for j, share in self._shares((0, BEGIN, outcome), target):
                 self.starts[j] += count * share
         into = self.counts.sum(axis=(0, 1)) - np.einsum("ai->i", self.ends)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays, number, prefixed
-from tgm.learners.alias_watch import changes_names
+from tgm.learners.alias_watch import LOST, changes_names
 from tgm.learners.clone_knowledge import CloneKnowledge, StateLearner
 from tgm.learners.clone_life import CloneLife
 from tgm.learners.learner import Learner, LearnInfo
@@ -62,7 +62,7 @@ class CloneLearner(CloneKnowledge):
         self._follow_names(info)
         symbol = symbol_of(info, observation, self.inner)
         self.life.history.begin(symbol, observation)
-        self.life.begin(symbol)
+        self.life.begin()
         self._state = NO_STATE
         return self._told(info, None)
 
@@ -77,8 +77,8 @@ class CloneLearner(CloneKnowledge):
         self.life.history.add(action, outcome, observation)
         self.life.observe(action, outcome)
         if self.life.history.is_long:
-            self.life.history.begin(symbol, observation)
-            self.life.begin(symbol)
+            self.life.history.split()
+            self.life.go_on()
         return self._told(info, action)
 
     def _follow_names(self, info: StepInfo) -> None:
@@ -156,7 +156,7 @@ class CloneLearner(CloneKnowledge):
         """With one state for each look, by the evidence of the kept episodes."""
         gain = gain_of_clones(self.life.folding, self.life.history.episodes)
         self.gain = max(gain, -LARGEST)
-        if self.gain >= 0.0:
+        if self.gain >= LOST:
             self._behind_since = None
         elif self._behind_since is None:
             self._behind_since = self.life.n_steps

@@ -54,10 +54,26 @@ class SymbolHistory:
 
     def begin(self, symbol: int, point: FloatArray) -> None:
         """Begin an episode; whole old episodes are evicted if too many steps are kept."""
+        self._evict()
+        self._append(Outcome(symbol, 0.0, False), point)
+
+    def split(self) -> None:
+        """Begin another piece of the newest episode where it is.
+
+        Pieces begin at places of their own: each has a number, where others have no reward.
+        """
+        number = 1.0 + max(episode[0].outcome.reward for episode in self.episodes)
+        self._evict()
+        self._append(self.newest._replace(reward=number), self.points[-1][-1])
+
+    def _evict(self) -> None:
+        """Remove the oldest episodes, each whole, while too many steps are kept."""
         while self.n_steps > self._most and len(self.episodes) > 1:
             self.n_steps -= len(self.episodes.pop(0)) - 1
             del self.points[0]
-        self.episodes.append([Happening(BEGIN, Outcome(symbol, 0.0, False))])
+
+    def _append(self, outcome: Outcome, point: FloatArray) -> None:
+        self.episodes.append([Happening(BEGIN, outcome)])
         self.points.append([point.copy()])
 
     def add(self, action: int, outcome: Outcome, point: FloatArray) -> None:

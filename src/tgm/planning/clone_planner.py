@@ -98,7 +98,7 @@ class ClonePlanner:
     def _swept(self) -> tuple[dict[int, int], FloatArray]:
         """Value iteration over the clones and what hangs below them.
 
-        An action that was never tried is worth the least; below the clones, as much as in the
+        An action that was never tried is worth the least; just below the clones, as much as in the
         clone that a node is most likely to be.
         """
         graph, n_actions = self.folding.graph, self.n_actions
@@ -140,7 +140,7 @@ class ClonePlanner:
             if edge is None or edge[1] not in index or not rivals:
                 continue
             below, clone = index[edge[1]], index[rivals[0][1]]
-            for a in np.flatnonzero(known[clone]).tolist():
+            for a in np.flatnonzero(known[clone] & ~known[below]).tolist():
                 pairs.append((below * n_actions + a, clone * n_actions + a))
         return np.array(pairs, dtype=np.intp).reshape(-1, 2).T
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tgm.structure.cue_model import cued_foldings
-from tgm.structure.folding import MOST_WORK, Folding
-from tgm.transition.automaton import BEGIN, END, ROOT, Automaton, Episode, Row
+from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
+from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
 
@@ -59,6 +59,56 @@ def fold_episodes(
     return None if best is None else (best[1], best[2])
 
 
+def refolded(folding: Folding, episodes: Sequence[Episode], levels: tuple[float, ...]) -> Folding:
+    """The clones of before with all episodes laid along their edges.
+
+    What these do not know hangs below them, and is settled.
+    """
+    old, graph = folding.graph, Automaton()
+    node_of = {clone: number for number, clone in enumerate(folding.clones)}
+    graph.symbols = [old.symbols[clone] for clone in folding.clones]
+    graph.rows = [
+        {
+            action: {o: [0, node_of[edge[1]]] for o, edge in row.items() if edge[1] in node_of}
+            for action, row in old.rows[clone].items()
+        }
+        for clone in folding.clones
+    ]
+    for episode in episodes:
+        node = 0
+        for action, outcome in episode:
+            node = graph.advance(node, action, outcome)
+    graph.rows = [_visited(rows) for rows in graph.rows]
+    found = Folding(graph, folding.base)
+    found.is_cued = folding.is_cued
+    reached = set(graph.reachable([0]))
+    for node in range(1, len(folding.clones)):
+        if node in reached:
+            found.accept(node)
+    found.settle(levels)
+    return found
+
+
+def closed_evidence(folding: Folding | None) -> float:
+    """The evidence of a folding if nothing is left undecided, which would explain anything.
+
+    Minus infinity if there is none, or if that takes too long.
+    """
+    closed = None if folding is None else folding.closed()
+    return -math.inf if closed is None or closed.is_given_up else folding_evidence(closed)
+
+
+def better_closed(one: Folding | None, other: Folding) -> Folding | None:
+    """The one of two foldings whose evidence is higher if nothing is left undecided."""
+    return other if closed_evidence(other) > closed_evidence(one) else one
+
+
+def _visited(rows: dict[int, Row]) -> dict[int, Row]:
+    """Without edges that nothing went along."""
+    kept = {a: {o: edge for o, edge in row.items() if edge[0]} for a, row in rows.items()}
+    return {action: row for action, row in kept.items() if row}
+
+
 def folding_evidence(folding: Folding) -> float:
     """ln evidence of all episodes by a folding: rows of clones, then of what is undecided."""
     graph = folding.graph
@@ -81,34 +131,14 @@ def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
     Undecided nodes fit any outcome, so each is first folded onto its most likely clone. Minus
     infinity if that takes too long.
     """
-    closed = folding.closed()
-    if closed.is_given_up:
-        return -math.inf
-    return folding_evidence(closed) - plain_evidence(episodes)
+    return closed_evidence(folding) - plain_evidence(episodes)
 
 
 def plain_evidence(episodes: Sequence[Episode]) -> float:
     """ln evidence of all episodes with one state for each symbol."""
-    graph = Automaton()
-    node_of = {ROOT: 0}
-    for episode in episodes:
-        node = 0
-        for action, outcome in episode:
-            symbol = END if outcome.ended else outcome.symbol
-            row = graph.rows[node].setdefault(action, {})
-            if symbol not in node_of:
-                node_of[symbol] = len(graph.symbols)
-                graph.symbols.append(symbol)
-                graph.rows.append({})
-            row.setdefault(outcome, [0, node_of[symbol]])[0] += 1
-            node = node_of[symbol]
-    found = -math.inf
-    for strength in STRENGTHS:
-        folding = Folding(graph, OutcomeBase(strength))
-        for node in range(1, len(graph.symbols)):
-            folding.accept(node)
-        found = max(found, folding_evidence(folding))
-    return found
+    labels = [[END if one.ended else one.symbol for _, one in episode] for episode in episodes]
+    found = (labelled_folding(episodes, labels, strength) for strength in STRENGTHS)
+    return max(folding_evidence(folding) for folding in found)
 
 
 class _Tally:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tgm.structure.folding import Folding
-from tgm.transition.automaton import END, Automaton, Episode
-from tgm.transition.clone_evidence import OutcomeBase
+from tgm.structure.folding import Folding, labelled_folding
+from tgm.transition.automaton import END, Episode
 
 CUES = 3  # looks at the beginning of an episode; one of them may be the cue
 MOST_CUES = 16  # different values of a cue
@@ -41,26 +40,17 @@ def _path(episode: Episode) -> list[int]:
 
 def _cued(episodes: Sequence[Episode], number: int, strength: float) -> Folding:
     """Places are pairs of a look and of the cue, the look of this number, once it was seen."""
-    graph = Automaton()
-    nodes: dict[tuple[int, int], int] = {}
+    labels = []
     for episode in episodes:
-        at, cue, n_looks, look = 0, NOT_YET, -1, NOT_YET
-        for action, outcome in episode:
+        cue, n_looks, look = NOT_YET, -1, NOT_YET
+        path = []
+        for _, outcome in episode:
             symbol = END if outcome.ended else outcome.symbol
             if symbol not in (END, look):
                 look, n_looks = symbol, n_looks + 1
                 cue = symbol if n_looks == number else cue
-            place = (symbol, NOT_YET if symbol == END else cue)
-            if place not in nodes:
-                nodes[place] = len(graph.symbols)
-                graph.symbols.append(symbol)
-                graph.rows.append({})
-            row = graph.rows[at].setdefault(action, {})
-            row.setdefault(outcome, [0, nodes[place]])[0] += 1
-            at = nodes[place]
-    folding = Folding(graph, OutcomeBase(strength))
-    for node in range(1, len(graph.symbols)):
-        folding.accept(node)
+            path.append((symbol, NOT_YET if symbol == END else cue))
+        labels.append(path)
+    folding = labelled_folding(episodes, labels, strength)
     folding.is_cued = True
-    folding.count_base()
     return folding

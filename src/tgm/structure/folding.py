@@ -9,9 +9,9 @@ one place; ties stay undecided until more is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
-from tgm.transition.automaton import END, Automaton, Outcome, Row, copied
+from tgm.transition.automaton import END, Automaton, Episode, Outcome, Row, copied
 from tgm.transition.clone_evidence import OutcomeBase, log_evidence
 
 CONFLICT = 4.0  # nats against being the same place, from which it is another one
@@ -219,3 +219,28 @@ def _is_clear(possible: Candidates, level: float | None) -> bool:
         return len(possible) == 1
     second = possible[1][0] if len(possible) > 1 else 0.0
     return possible[0][0] >= level + max(0.0, second)
+
+
+def labelled_folding(
+    episodes: Sequence[Episode], labels: Sequence[Sequence[Hashable]], strength: float
+) -> Folding:
+    """Each label is a clone, and nothing is undecided; there is a label for each step.
+
+    An outcome of a clone leads to the label that came after it for the first time.
+    """
+    graph, nodes = Automaton(), dict[Hashable, int]()
+    for episode, path in zip(episodes, labels, strict=True):
+        node = 0
+        for (action, outcome), label in zip(episode, path, strict=True):
+            if label not in nodes:
+                nodes[label] = len(graph.symbols)
+                graph.symbols.append(END if outcome.ended else outcome.symbol)
+                graph.rows.append({})
+            row = graph.rows[node].setdefault(action, {})
+            row.setdefault(outcome, [0, nodes[label]])[0] += 1
+            node = nodes[label]
+    folding = Folding(graph, OutcomeBase(strength))
+    for node in range(1, len(graph.symbols)):
+        folding.accept(node)
+    folding.count_base()
+    return folding

@@ -103,6 +103,72 @@ class CueMaze(gym.Env[int, int]):
         return 3 if self._place > self.lag else 2
 
 
+class ColourRoom(gym.Env[int, int]):
+    """A room of which only the colours of the cells are seen. No episode ends; nothing is gained.
+
+    The world that clone-structured graphs were tried in: 6 x 8 cells of 4 colours, at random.
+    """
+
+    action_space = gym.spaces.Discrete(4)  # type: ignore[assignment]
+    action_names = ("down", "up", "left", "right")
+    _moves = ((0, -1), (0, 1), (-1, 0), (1, 0))
+
+    def __init__(self, width: int, height: int, n_colours: int, seed: int) -> None:
+        """Colours follow from the seed."""
+        self.observation_space = gym.spaces.Discrete(n_colours)  # type: ignore[assignment]
+        self.colours = np.random.default_rng(seed).integers(n_colours, size=(width, height))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """Begin in a cell at random."""
+        super().reset(seed=seed)
+        width, height = self.colours.shape
+        self._cell = int(self.np_random.integers(width)), int(self.np_random.integers(height))
+        return self.colour(self._cell), {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Move; walls are bumped into."""
+        self._cell = self.after(self._cell, action)
+        return self.colour(self._cell), 0.0, False, False, {}
+
+    def colour(self, cell: Cell) -> int:
+        """What is seen of a cell."""
+        return int(self.colours[cell])
+
+    def after(self, cell: Cell, action: int) -> Cell:
+        """Where an action leads."""
+        x, y = cell[0] + self._moves[action][0], cell[1] + self._moves[action][1]
+        width, height = self.colours.shape
+        return (x, y) if 0 <= x < width and 0 <= y < height else cell
+
+    def is_mapped(self, looks: FloatArray, ways: FloatArray) -> bool:
+        """Whether a graph is this room, up to names.
+
+        Args:
+            looks: (n_states,) colours.
+            ways: (n_actions, n_states, n_states) tries, or probabilities.
+        """
+        following = ways.argmax(axis=2)
+        return len(looks) == self.colours.size and any(
+            self._is_mapped_from(state, looks, following) for state in range(len(looks))
+        )
+
+    def _is_mapped_from(self, state: int, looks: FloatArray, following: FloatArray) -> bool:
+        """Whether the graph is this room if a state is the cell (0, 0)."""
+        states, cells = {(0, 0): state}, [(0, 0)]
+        for cell in cells:
+            if looks[states[cell]] != self.colour(cell):
+                return False
+            for action in range(4):
+                after, found = self.after(cell, action), int(following[action, states[cell]])
+                if states.setdefault(after, found) != found:
+                    return False
+                if after not in cells:
+                    cells.append(after)
+        return len(set(states.values())) == len(looks)
+
+
 def room(width: int, height: int) -> Maze:
     """An empty room, with the goal in the corner opposite to the start."""
     inside = ["." * (width - 1) + "G", *["." * width] * (height - 2), "S" + "." * (width - 1)]

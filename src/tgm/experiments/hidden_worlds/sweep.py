@@ -14,7 +14,15 @@ from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import Maze
 from tgm.errors import ConfigError
 from tgm.experiments.harness.study import Sweep
-from tgm.experiments.hidden_worlds.environments import CueMaze, Look, SeenMaze, column, room, walls
+from tgm.experiments.hidden_worlds.environments import (
+    ColourRoom,
+    CueMaze,
+    Look,
+    SeenMaze,
+    column,
+    room,
+    walls,
+)
 
 CHECKS = 30  # of the greedy policy, in a trial
 EPISODES = 10  # of each check
@@ -27,24 +35,26 @@ class HiddenWorld:
     """A world, and what is wanted in it.
 
     Attributes:
-        make: makes the environment.
-        best: mean return of the best policy.
+        make: makes the environment, from a seed.
+        best: mean return of the best policy; of a walk 1, which an exact map is worth.
         steps: that an agent learns for.
         wanted: steps or episodes within which the greedy policy is to be optimal.
         counts_episodes: whether `wanted` are episodes.
         n_states: true number of states; None where the same policy needs fewer.
+        is_walk: whether somebody else walks at random, and a map is all that is wanted.
     """
 
-    make: Callable[[], gym.Env[Any, Any]]
+    make: Callable[[int], gym.Env[Any, Any]]
     best: float
     steps: int
     wanted: int
     counts_episodes: bool = False
     n_states: int | None = None
+    is_walk: bool = False
 
 
 def _maze(maze: str | Maze, look: Look, wanted: int, *, is_exact: bool = True) -> HiddenWorld:
-    def make() -> gym.Env[Any, Any]:
+    def make(seed: int) -> gym.Env[Any, Any]:
         return SeenMaze(maze, look)
 
     env = SeenMaze(maze, look)
@@ -54,10 +64,17 @@ def _maze(maze: str | Maze, look: Look, wanted: int, *, is_exact: bool = True) -
 
 
 def _cue(lag: int, steps: int, wanted: int) -> HiddenWorld:
-    def make() -> gym.Env[Any, Any]:
+    def make(seed: int) -> gym.Env[Any, Any]:
         return CueMaze(lag)
 
     return HiddenWorld(make, CueMaze(lag).best_return, steps, wanted, True, 2 * (lag + 2))
+
+
+def _colours(width: int, height: int, n_colours: int, wanted: int) -> HiddenWorld:
+    def make(seed: int) -> gym.Env[Any, Any]:
+        return ColourRoom(width, height, n_colours, seed)
+
+    return HiddenWorld(make, 1.0, wanted, wanted, n_states=width * height, is_walk=True)
 
 
 WORLDS: dict[str, HiddenWorld] = {
@@ -67,13 +84,14 @@ WORLDS: dict[str, HiddenWorld] = {
     "walls-26": _maze("26", walls, 2000),
     "room-5x4": _maze(room(5, 4), walls, 5000),
     "room-8x5": _maze(room(8, 5), walls, 5000),
+    "colours-6x8": _colours(6, 8, 4, 6000),
     "x-26": _maze("26", column, 3000, is_exact=False),
     "x-27": _maze("27", column, 5000, is_exact=False),
     "cue-1": _cue(1, 600, 15),
     "cue-5": _cue(5, 1500, 40),
     "cue-20": _cue(20, 4000, 100),
 }
-"""By name: mazes and rooms seen by their walls or by x alone, and cues by their lag."""
+"""By name: mazes and rooms seen by walls, colours or x alone, and cues by their lag."""
 
 
 @dataclass(frozen=True)
@@ -129,13 +147,21 @@ class HiddenSweep(Sweep[HiddenTrial]):
 def run(trial: HiddenTrial) -> HiddenResult:
     """Let one agent learn, and look at its greedy policy now and then."""
     world = WORLDS[trial.world]
-    agent, seconds = TGMAgent(world.make(), TGMConfig(), seed=trial.seed), 0.0
+    env = world.make(trial.seed)
+    agent, seconds = TGMAgent(env, TGMConfig(), seed=trial.seed), 0.0
+    rng = np.random.default_rng(trial.seed)
     solved: tuple[int, int] | None = None
     for _ in range(CHECKS):
         began = time.process_time()
-        agent.learn(world.steps // CHECKS)
+        if world.is_walk:
+            walk(agent, env, world.steps // CHECKS, rng)
+        else:
+            agent.learn(world.steps // CHECKS)
         seconds += time.process_time() - began
-        found = greedy_return(agent, world.make(), trial.seed)
+        if isinstance(env, ColourRoom):
+            found = float(env.is_mapped(agent.means[:, 0], agent.transition_matrix))
+        else:
+            found = greedy_return(agent, world.make(trial.seed), trial.seed)
         if found < world.best - CLOSE:
             solved = None
         elif solved is None:
@@ -143,6 +169,15 @@ def run(trial: HiddenTrial) -> HiddenResult:
     at, episodes = solved or (None, None)
     per_step = 1000.0 * seconds / agent.n_steps
     return HiddenResult(at, episodes, found, agent.n_states, per_step)
+
+
+def walk(agent: TGMAgent, env: gym.Env[Any, Any], n_steps: int, rng: np.random.Generator) -> None:
+    """Let an agent observe a walk at random, which goes on where it was."""
+    if agent.is_between_episodes:
+        agent.start_episode(env.reset(seed=int(rng.integers(2**31)))[0])
+    for action in rng.integers(agent.interface.n_actions, size=n_steps).tolist():
+        observation, reward, terminated, truncated, _ = env.step(action)
+        agent.observe(action, reward, observation, terminated, truncated)
 
 
 def greedy_return(agent: TGMAgent, env: gym.Env[Any, Any], seed: int) -> float:
