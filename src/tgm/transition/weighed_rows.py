@@ -137,7 +137,7 @@ class WeighedRows(NoisyRows):
         if key in self.retries or is_doubted:
             sure = 0.0
         self.certainty[key] = sure
-        expected = self._posterior_reward(key)
+        expected = None if self.noise is None else self._posterior_reward(key)
         self._plan_with(key, items, reward if expected is None else expected, end)
 
     def _evened(self, key: Key, onward: Row) -> tuple[Outcomes, float, float]:

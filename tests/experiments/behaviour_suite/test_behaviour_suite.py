@@ -158,3 +158,12 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "bsuite.sweep", None)
     with pytest.raises(ConfigError, match=r"pip install temporal-gaussian-mixture\[bsuite\]"):
         suite.ids_of(None)
+
+
+def test_chance_follows_from_the_seed_where_bsuite_passes_none_on():
+    def rewards(seed):
+        env = suite.make("deep_sea_stochastic/0", seed)
+        env.reset()
+        return [env.step(step % 2).reward for step in range(60)]
+
+    assert rewards(3) == rewards(3) != rewards(4)

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from tgm.errors import ConfigError
 
 LEFT_OUT = ("mnist", "mnist_noise", "mnist_scale")
@@ -86,6 +88,10 @@ def make(one: str, seed: int) -> Any:
     experiment = one.split(SEPARATOR)[0]
     settings = dict(load("bsuite.sweep").SETTINGS[one])
     maker = suite.EXPERIMENT_NAME_TO_ENVIRONMENT[experiment]
-    if settings.get("seed") is None and "seed" in inspect.signature(maker).parameters:
+    takes_seed = "seed" in inspect.signature(maker).parameters
+    if settings.get("seed") is None and takes_seed:
         settings["seed"] = seed
-    return maker(**settings)
+    env = maker(**settings)
+    if not takes_seed and hasattr(env, "_rng"):  # deep_sea_stochastic passes no seed on
+        env._rng = np.random.RandomState(seed)
+    return env
