@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent.advice import Adviser
-from tgm.agent.answers import first_of, outcome_of
+from tgm.agent.answers import first_of, unlike_an_outcome
 from tgm.agent.arguments import (
     environment,
     missing_attribute,
@@ -256,7 +256,10 @@ class TGMAgent(GuidedLife):
                 )
             if guided is None:
                 answer = self.env.step(self.interface.actions.action(action))  # type: ignore[union-attr]
-                raw, raw_reward, terminated, truncated = outcome_of(answer, where)
+                try:
+                    raw, raw_reward, terminated, truncated, _ = answer
+                except (TypeError, ValueError):
+                    raise unlike_an_outcome(answer, where) from None
             else:
                 action, raw, raw_reward, terminated, truncated = guided
             observation, reward = self.interface.outcome(raw, raw_reward, where)

@@ -21,17 +21,14 @@ def first_of(answer: Any, where: str) -> Any:
     return answer[0]
 
 
-def outcome_of(answer: Any, where: str) -> tuple[Any, Any, Any, Any]:
-    """Observation, reward, and whether the episode was terminated and truncated.
+def unlike_an_outcome(answer: Any, where: str) -> DataError:
+    """What is wrong with an answer to step that is not the five things of Gymnasium.
 
-    >>> outcome_of((3, 1.0, True, False, {}), "step 1")
-    (3, 1.0, True, False)
+    >>> print(unlike_an_outcome((3, 1.0), "step 1"))  # doctest: +ELLIPSIS
+    step 1: the environment answered with 2 things; wanted 5, as in Gymnasium: observation, ...
     """
-    if not isinstance(answer, tuple | list) or len(answer) != 5:
-        n = len(answer) if isinstance(answer, tuple | list) else 1
-        raise DataError(
-            f"{where}: the environment answered with {n} things; wanted 5, as in Gymnasium: "
-            "observation, reward, terminated, truncated, info"
-        )
-    observation, reward, terminated, truncated, _ = answer
-    return observation, reward, terminated, truncated
+    n = len(answer) if isinstance(answer, tuple | list) else 1
+    return DataError(
+        f"{where}: the environment answered with {n} things; wanted 5, as in Gymnasium: "
+        "observation, reward, terminated, truncated, info"
+    )
