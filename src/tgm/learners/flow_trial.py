@@ -33,7 +33,7 @@ LOOK_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cell
 NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
 LATE = 320  # steps from which less is needed, because cells are known by then
-LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
+LATE_PER_STEP = 1.45  # nats for each step since the last look before that: noise hides laws
 TINIEST = 1e-50  # least span of a feature, and inverse of the widest, that are compared
 MOST_FLOWING = 12  # features of a world that may flow
 
@@ -85,8 +85,8 @@ class FlowTrial:
         """Compare what was predicted until now; returns whether laws have won.
 
         Cells that are still discovered predict little, so that laws may be ahead for a while:
-        they have lost as soon as they predict worse than cells since the look before. With noise
-        they are ahead by less, and for ever.
+        they have lost as soon as they predict worse than cells since the look before. With noise of
+        observations they are ahead by less, and for ever; without it they win early or not.
         """
         gain, n_compared = self.gain(relevant)
         if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
@@ -99,7 +99,8 @@ class FlowTrial:
         self.is_over = self._n_steps == LOOK_AT[-1] or not ahead > 0.0
         if self._n_steps < LATE or not ahead > 0.0:
             return False
-        return ahead / n_ahead + self.gain_of_noise() > LATE_PER_STEP
+        of_noise = self.gain_of_noise()
+        return of_noise > 0.0 and ahead / n_ahead + of_noise > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
         """Nats for each step that laws gain if they know of noise of observations."""

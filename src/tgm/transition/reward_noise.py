@@ -27,7 +27,7 @@ ENDS = 0.5  # probability of an end from which a row is one of the second
 RANDOM_ROWS_WEIGHT = 0.1  # rows that RANDOM_ROWS is worth: all rewards are random, or none
 JUDGED_FROM = 2.0  # tries of the rows that say how many rows have random rewards
 SAME_REWARD = 1e-9  # share of a reward: two that differ by less are equal
-SPREADS = 4.0 ** np.arange(-7, 4)  # variances of noise: what the variance of means may be
+SPREADS = np.power(4.0, np.arange(-7, 4))  # variances of noise: what the variance of means may be
 
 
 class RewardNoise(NamedTuple):
