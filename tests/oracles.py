@@ -442,6 +442,24 @@ def polya_urn_log_probability(draws: list[int], concentration: Array) -> float:
     return log
 
 
+def rows_log_probability(contexts: list, outcomes: list[int], concentration: Array) -> float:
+    """ln probability of outcomes that are drawn from one urn for each context."""
+    rows = {context: [] for context in contexts}
+    for context, outcome in zip(contexts, outcomes, strict=True):
+        rows[context].append(outcome)
+    return sum(polya_urn_log_probability(draws, concentration) for draws in rows.values())
+
+
+def nats_for_noise(before: list, actions: list, after: list[int]) -> float:
+    """Nats for one urn of the next values, against urns by value, by action or by both."""
+    n_values = len(set(after))
+    each = np.full(n_values, 1.0 / n_values)
+    common = rows_log_probability([0] * len(after), after, each)
+    rivals = [before, actions, list(zip(before, actions, strict=True))]
+    odds = [math.exp(rows_log_probability(rows, after, each) - common) for rows in rivals]
+    return -math.log(sum(odds) / len(odds))
+
+
 def unseen_share_by_urns(draws: list[int], weights: list[float], each: float) -> float:
     """Probability that the next outcome is a new one, if nobody knows how many there are.
 

@@ -213,16 +213,17 @@ class AgentQueries:
 
     @property
     def relevance(self) -> dict[str, bool]:
-        """Whether each feature, by its name, tells states apart; exact features always do.
+        """Whether each feature, by its name, tells states apart.
 
-        A feature that does not has the same density in all states. All are True before the first
+        A feature that does not has the same density in all states; an exact one does unless it was
+        seen to be noise. All are True before the first
         observation, with a bandwidth that is a number, and with the paper's preset, unless one
         state explains everything (`advice`).
         """
         use = self._learner.feature_use
         relevant = use.relevant
         if any(advice.kind == ONE_STATE for advice in self._diagnosed(use)):
-            relevant = use.is_exact
+            relevant = use.relevant & use.is_exact
         return dict(zip(self.interface.feature_names, relevant.tolist(), strict=True))
 
     @property

@@ -18,6 +18,7 @@ from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.snapshot import Changes, Snapshot, is_recorded
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.learners.world_kinds import KeyedKind, SymbolKind
+from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
 from tgm.perception.symbol_book import UNKNOWN, SymbolBook
 from tgm.structure.scale import Scale
@@ -31,14 +32,25 @@ class CodedLearner(OuterLearner):
 
     Attributes:
         is_exact: (n_features,) which features are.
+        left_out: (n_features,) which of them are no part of a symbol, because they are noise.
         book: the symbols that were seen.
         inner: learns from (code, other features).
     """
 
-    def __init__(self, is_exact: BoolArray, n_actions: int, config: TGMConfig) -> None:
-        """Know nothing."""
+    def __init__(
+        self,
+        is_exact: BoolArray,
+        n_actions: int,
+        config: TGMConfig,
+        use: Coordinates | None = None,
+    ) -> None:
+        """Know nothing; exact features that are not relevant in `use` are left out."""
         self.is_exact = is_exact
-        self._exact, self._rest = np.flatnonzero(is_exact), np.flatnonzero(~is_exact)
+        self._use = Coordinates.about(np.zeros(len(is_exact))) if use is None else use
+        self.left_out = is_exact & ~self._use.relevant
+        self._exact = np.flatnonzero(is_exact & ~self.left_out)
+        self._rest = np.flatnonzero(~is_exact)
+        self._is_plain = len(self._exact) == len(is_exact)
         self.book = SymbolBook(len(self._exact))
         self.inner: OnlineLearner | ScaleSearchLearner
         n_inner = 1 + len(self._rest)
@@ -60,7 +72,7 @@ class CodedLearner(OuterLearner):
 
     def _coded(self, observation: FloatArray, *, adds: bool = False) -> FloatArray:
         """(n_inner,) code and other features; UNKNOWN for a new symbol, unless it is added."""
-        if not len(self._rest):
+        if self._is_plain:
             code = self.book.add(observation) if adds else self.book.code(observation)
             return np.array([float(code)])
         symbol = observation[self._exact]
@@ -69,7 +81,7 @@ class CodedLearner(OuterLearner):
 
     def _decoded(self, points: FloatArray) -> FloatArray:
         """(n, n_features) of points (n, n_inner)."""
-        found = np.zeros((len(points), self.n_features))
+        found = np.where(self.left_out, self._use.common_mean, np.zeros((len(points), 1)))
         codes = np.rint(points[:, 0]).astype(np.intp).tolist()
         known = np.array([i for i, code in enumerate(codes) if code != UNKNOWN], dtype=np.intp)
         found[np.ix_(known, self._exact)] = self.book.symbols([codes[i] for i in known.tolist()])
@@ -79,9 +91,10 @@ class CodedLearner(OuterLearner):
     def _widened(self, covariances: FloatArray) -> FloatArray:
         """(n, n_features, n_features) of covariances (n, n_inner, n_inner): symbols have none."""
         shape = (len(covariances), self.n_features, self.n_features)
+        common = np.diag(self._use.common_variance * self.left_out) if self.left_out.any() else 0.0
         if not len(self._rest):
-            return np.broadcast_to(0.0, shape)
-        found = np.zeros(shape)
+            return np.broadcast_to(common, shape)
+        found = np.broadcast_to(common, shape).copy()
         found[:, self._rest[:, None], self._rest] = covariances[:, 1:, 1:]
         return found
 
@@ -121,9 +134,9 @@ class CodedLearner(OuterLearner):
 
     @property
     def feature_use(self) -> FeatureUse:
-        """Which features tell states apart: what is exact, and what the inner learner says."""
+        """Which features tell states apart: those of symbols, and what the inner learner says."""
         inner = self.inner.feature_use
-        relevant = np.ones(self.n_features, dtype=bool)
+        relevant = ~self.left_out
         relevant[self._rest] = inner.relevant[1:]
         return FeatureUse(relevant, self.is_exact, inner.varies)
 

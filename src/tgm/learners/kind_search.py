@@ -14,6 +14,7 @@ from tgm.learners.alias_watch import AliasWatch, may_alias
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
+from tgm.learners.exact_trial import ExactTrial
 from tgm.learners.flow import FlowLearner
 from tgm.learners.flow_trial import FlowTrial, may_flow
 from tgm.learners.learner import Learner
@@ -22,6 +23,7 @@ from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
 from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
+from tgm.perception.coordinates import Coordinates
 from tgm.perception.feature_kinds import START, feature_kinds
 from tgm.perception.symbol_book import is_whole
 
@@ -39,7 +41,7 @@ class KindSearchLearner(OuterLearner):
     Features that the space calls categorical are exact. Others are if all of the first observation
     are whole numbers, until one has a value that is not; and from then on if their values are seen
     to repeat (`feature_kinds`). When the kinds change, another learner learns from the same
-    events; its states have new ids.
+    events; its states have new ids. So it does when exact features turn out to be noise.
     """
 
     def __init__(
@@ -65,6 +67,10 @@ class KindSearchLearner(OuterLearner):
         self.is_over = bool(is_categorical.all())
         self._was_whole = np.ones(n_features, dtype=bool)  # features whose values all were
         self._events: list[Event] = []  # while it is not over
+        # Which exact features are noise, once some are.
+        self._use: Coordinates | None = None
+        # While it is weighed whether all exact features matter.
+        self._exact_trial = ExactTrial(n_features, n_actions) if n_features > 1 else None
         # As it is believed now; before the first observation it does not matter.
         self.is_exact = is_categorical if n_features <= MOST_AT_ONCE else np.ones(n_features, bool)
         self.inner: AnyLearner = self._made(self.is_exact)
@@ -90,7 +96,7 @@ class KindSearchLearner(OuterLearner):
             )
         if not is_exact.any():
             return self._make_gaussian()
-        return CodedLearner(is_exact, self._n_actions, self._config)
+        return CodedLearner(is_exact, self._n_actions, self._config, self._use)
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -123,11 +129,12 @@ class KindSearchLearner(OuterLearner):
         """Learn from an event, after it was seen what it says of the kinds."""
         is_first = not self._events and not self.is_over
         is_exact = self._after(event.point, is_first=is_first)
+        is_other = self._exact_trial is not None and self._tried(self._exact_trial, event, is_exact)
         if not self.is_over:
             self._events.append(event.kept())
             if len(self._events) in LOOK_AT:
                 is_exact = self._judged()
-        if is_first or (is_exact != self.is_exact).any():
+        if is_first or is_other or (is_exact != self.is_exact).any():
             info = self._learn_again(is_exact, event)
         else:
             info = event.show(self.inner)
@@ -137,12 +144,27 @@ class KindSearchLearner(OuterLearner):
             info = self._told_apart(self._aliases, event, info)
         if self.is_over:
             self._events = []
+            self._end_exact_trial()
             self._is_watching = self._may_change()
         return info
 
+    def _tried(self, trial: ExactTrial, event: Event, is_exact: BoolArray) -> bool:
+        """Weigh whether all exact features matter; returns whether others do than before."""
+        has_changed = trial.add(event, is_exact)
+        if has_changed:
+            self._use = trial.use()
+        return has_changed
+
+    def _end_exact_trial(self) -> None:
+        """Let its events go when they can decide nothing any more."""
+        trial, inner = self._exact_trial, self.inner
+        if trial is not None and (trial.is_over or not isinstance(inner, CodedLearner)):
+            self._exact_trial = None
+
     def _may_change(self) -> bool:
         """Whether observations may still decide what kind of world this is."""
-        if not self.is_over or self._trial is not None or self._aliases is not None:
+        trials = (self._trial, self._exact_trial, self._aliases)
+        if not self.is_over or any(one is not None for one in trials):
             return True
         return bool(self._refutable(self.is_exact).any())
 
@@ -195,8 +217,10 @@ class KindSearchLearner(OuterLearner):
         points = np.array([event.point for event in self._events])
         is_last = len(points) == LOOK_AT[-1]
         actions = [START if event.action is None else event.action for event in self._events]
-        kinds = feature_kinds(points, actions, is_last=is_last)
-        is_exact = kinds.is_exact | self._is_categorical
+        is_exact = self.is_exact.copy()
+        used = np.ones(len(is_exact), dtype=bool) if self._use is None else self._use.relevant
+        kinds = feature_kinds(points[:, used], actions, is_last=is_last)
+        is_exact[used] = kinds.is_exact | self._is_categorical[used]
         # What may still be refuted by the next number is refuted best while the events are kept.
         self.is_over = is_last or (kinds.is_sure and not self._refutable(is_exact).any())
         return is_exact
@@ -209,10 +233,11 @@ class KindSearchLearner(OuterLearner):
         """Let a new learner learn from all events; from the last alone if they are not kept."""
         learner = self._made(is_exact)
         learner.world.states.next_id = self.world.states.next_id
-        events = self._events or [Event(event.point)]
+        kept = self._events if self._exact_trial is None else self._exact_trial.events
+        events = kept or [Event(event.point)]
         infos = [one.show(learner) for one in events]
         self.inner, self.is_exact = learner, is_exact
-        if len(infos) == 1 and self._events:
+        if len(infos) == 1 and kept:
             return infos[0]
         return infos[-1]._replace(share=0.0, weight=0.0, changed_all=True)
 
@@ -235,6 +260,10 @@ class KindSearchLearner(OuterLearner):
             arrays |= prefixed("aliases", self._aliases.to_arrays())
         if not arrays or (self.is_over and not self.is_exact.any()):
             return arrays
+        if self._exact_trial is not None:
+            arrays |= prefixed("exact", self._exact_trial.to_arrays())
+        if self._use is not None:
+            arrays |= prefixed("kind.use", self._use.to_arrays())
         events = events_to_arrays(self._events, len(self.is_exact))
         return arrays | {
             "kind.is_over": np.array([self.is_over]),
@@ -250,6 +279,7 @@ class KindSearchLearner(OuterLearner):
         n_features = len(self._is_categorical)
         self.is_exact, self.is_over = np.zeros(n_features, dtype=bool), True
         trial, self._trial = self._trial, None
+        exact_trial, self._exact_trial = self._exact_trial, None
         if saved.has("flow.counts"):
             self.inner, self._is_watching = self._flowing(0), False
             self.inner.restore(saved.part("flow"))
@@ -267,6 +297,11 @@ class KindSearchLearner(OuterLearner):
             raise DataError("array 'kind.is_exact' does not name a feature of a categorical space")
         if self.is_over == bool(self._events) or len(self._events) > LOOK_AT[-1]:
             raise DataError(f"array 'kind.event.point' has {len(self._events)} events")
+        if not (use := saved.part("kind.use")).is_empty:
+            self._use = Coordinates.from_arrays(use, use.flags("relevant", n_features))
+        if exact_trial is not None and saved.has("exact.point"):
+            exact_trial.restore(saved.part("exact"), self._use)
+            self._exact_trial = exact_trial
         n_continuous, n_numbers = int((~self.is_exact).sum()), saved.n_numbers
         if n_continuous**2 > max(n_numbers, MOST_AT_ONCE**2):
             raise DataError(f"{n_numbers} numbers are too few for {n_continuous} features")

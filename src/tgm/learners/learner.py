@@ -33,7 +33,8 @@ class FeatureUse(NamedTuple):
     """What a learner makes of the features of an observation.
 
     Attributes:
-        relevant: (n_features,) whether each tells states apart; exact features always do.
+        relevant: (n_features,) whether each tells states apart; an exact one does unless it is
+            noise.
         is_exact: (n_features,) whether each is a name, not an amount.
         varies: whether observations differ at all.
         are_places: whether states are places; not so where they are points of a smooth world.

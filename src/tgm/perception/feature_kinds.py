@@ -19,6 +19,7 @@ MOST_NEW = 0.9  # from this share on a feature is surely continuous
 MANY_VALUES = 0.05  # values per observation, from which they may be rounded amounts
 MANY_SYMBOLS = 0.25  # share of new symbols from which features of many values may be rounded
 MOSTLY_NEW = 0.75  # the same where no step was taken twice
+MOSTLY_UNKNOWN = 0.5  # share of new symbols from which some features may be nothing but noise
 FEW_REPEATS = 5  # steps that were taken before, below which they say nothing
 AGREE = 0.25  # share of them that lead where they led before, from which symbols are states
 NEW_WAYS = 0.5  # share of new differences between two symbols, from which they are no lattice
@@ -75,6 +76,14 @@ def _are_measured(symbols: FloatArray, actions: list[int]) -> bool:
     if n_repeats >= FEW_REPEATS:
         return n_agree < AGREE * n_repeats
     return share >= MOSTLY_NEW and _newness_of_rows(np.diff(symbols, axis=0)) >= NEW_WAYS
+
+
+def are_seldom_states(symbols: FloatArray, actions: list[int]) -> bool:
+    """Whether most symbols (n, n_exact) are new, and those seen again do not lead as before."""
+    if _newness_of_rows(symbols) <= MOSTLY_UNKNOWN:
+        return False
+    n_repeats, n_agree = _agreement(symbols, actions)
+    return n_repeats < FEW_REPEATS or n_agree < AGREE * n_repeats
 
 
 def _agreement(symbols: FloatArray, actions: list[int]) -> tuple[int, int]:

@@ -1,0 +1,95 @@
+"""Do all exact features matter? The first events decide, where hardly a symbol is seen again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.learners.events import Event, events_from_arrays, events_to_arrays
+from tgm.perception.coordinates import Coordinates
+from tgm.perception.exact_relevance import ExactSteps, noise_features
+from tgm.perception.feature_kinds import START, are_seldom_states
+
+LOOK_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters
+LATER = (512, 1024)  # the same for what was left out: it may come back
+
+
+class ExactTrial:
+    """The first events.
+
+    Attributes:
+        events: in order of time.
+        left_out: (n_features,) exact features that do not matter.
+        is_over: whether the events are of no more use.
+    """
+
+    def __init__(self, n_features: int, n_actions: int) -> None:
+        """Nothing happened yet."""
+        self._n_features, self._n_actions = n_features, n_actions
+        self.events: list[Event] = []
+        self.left_out = np.zeros(n_features, dtype=bool)
+        self.is_over = False
+
+    def add(self, event: Event, is_exact: BoolArray) -> bool:
+        """Add an event; returns whether other features are left out now.
+
+        Args:
+            event: a step, or the beginning of an episode.
+            is_exact: (n_features,) as it is believed now.
+        """
+        self.events.append(event.kept())
+        n, before = len(self.events), self.left_out
+        if n in LOOK_AT or (n in LATER and before.any()):
+            self.left_out = self._judged(is_exact)
+        self.is_over = n >= (LATER if self.left_out.any() else LOOK_AT)[-1]
+        return bool((self.left_out != before).any())
+
+    def _judged(self, is_exact: BoolArray) -> BoolArray:
+        """The features that are left out by all events."""
+        points = np.array([event.point for event in self.events])
+        actions = np.array(
+            [START if event.action is None else event.action for event in self.events]
+        )
+        is_early = len(points) <= LOOK_AT[-1]
+        may_grow = is_early and (
+            bool(self.left_out.any()) or are_seldom_states(points[:, is_exact], actions.tolist())
+        )
+        left_out = np.zeros(self._n_features, dtype=bool)
+        if not may_grow and not self.left_out.any():
+            return left_out
+        steps = self._steps(points[:, is_exact], actions)
+        left_out[is_exact] = noise_features(steps, self.left_out[is_exact], may_grow=may_grow)
+        return left_out
+
+    def _steps(self, points: FloatArray, actions: IntArray) -> ExactSteps:
+        """All steps; from the start of an episode to that of the next one is one too."""
+        starts = np.flatnonzero(actions == START)
+        before = np.arange(len(points)) - 1
+        before[starts[1:]] = starts[:-1]
+        return ExactSteps(
+            points[before[1:]],
+            actions[1:],
+            np.array([event.reward for event in self.events[1:]]),
+            points[1:],
+            np.array([event.terminated for event in self.events[1:]], dtype=bool),
+        )
+
+    def use(self) -> Coordinates:
+        """The features that matter, and one common mean and variance of each of the others."""
+        points = np.array([event.point for event in self.events])
+        origin = np.zeros(self._n_features)
+        return Coordinates(origin, ~self.left_out, points.mean(axis=0), points.var(axis=0))
+
+    def to_arrays(self) -> Arrays:
+        """The events; what is left out is a part of the owner's arrays."""
+        return events_to_arrays(self.events, self._n_features)
+
+    def restore(self, saved: ArrayReader, use: Coordinates | None) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        self.events = events_from_arrays(saved, self._n_features, self._n_actions)
+        if not self.events or self.events[0].action is not None or len(self.events) >= LATER[-1]:
+            raise DataError("array 'exact.action' does not begin with an episode, or is too long")
+        if use is not None:
+            self.left_out = ~use.relevant

@@ -1,0 +1,157 @@
+"""Bits of noise beside what matters: they are left out, and nothing else is."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from tests.finite_worlds import DeepSea, mean_return
+
+import tgm
+from tgm.agent.model_file import read_model, write_model
+from tgm.errors import RunError
+from tgm.learners.coded import CodedLearner
+from tgm.learners.exact_trial import LATER, LOOK_AT
+
+N_BITS = 8
+
+
+class LakeWithBits(gym.Wrapper):
+    """A frozen lake that is not slippery: its cell, and bits that are drawn at each step."""
+
+    def __init__(self, space: str = "categories") -> None:
+        super().__init__(gym.make("FrozenLake-v1", is_slippery=False))
+        if space == "categories":
+            self.observation_space = gym.spaces.MultiDiscrete([16] + N_BITS * [2])
+        else:
+            self.observation_space = gym.spaces.Box(0.0, 15.0, (1 + N_BITS,), np.float64)
+
+    def _seen(self, cell):
+        bits = self.unwrapped.np_random.integers(0, 2, N_BITS)
+        return np.array([cell, *bits], dtype=self.observation_space.dtype)
+
+    def reset(self, **options):
+        cell, info = self.env.reset(**options)
+        return self._seen(cell), info
+
+    def step(self, action):
+        cell, *outcome = self.env.step(action)
+        return self._seen(cell), *outcome
+
+
+class Bandit(gym.Env):
+    """Twelve bits are drawn at each step; the fifth says which arm pays."""
+
+    observation_space = gym.spaces.MultiBinary(12)
+    action_space = gym.spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.bits = self.np_random.integers(0, 2, 12).astype(np.int8)
+        return self.bits, {}
+
+    def step(self, action):
+        reward = float(action == self.bits[4])
+        self.bits = self.np_random.integers(0, 2, 12).astype(np.int8)
+        return self.bits, reward, bool(self.np_random.random() < 0.2), False, {}
+
+
+def kept(agent) -> list[int]:
+    return [place for place, matters in enumerate(agent.relevance.values()) if matters]
+
+
+def test_it_is_judged_when_the_observations_have_doubled():
+    assert LOOK_AT + LATER == (64, 128, 256, 512, 1024)
+
+
+@pytest.mark.parametrize("space", ["categories", "box"])
+def test_a_lake_with_bits_has_as_many_states_as_cells(space):
+    agent = tgm.TGMAgent(LakeWithBits(space), seed=0).learn(600)
+    assert kept(agent) == [0]
+    assert agent.n_states == 11  # neither holes nor the goal: there nothing is done
+    assert mean_return(agent, LakeWithBits(space), 5) == 1.0
+
+
+def test_bits_that_were_left_out_change_no_belief_and_have_one_density():
+    agent = tgm.TGMAgent(LakeWithBits(), seed=0).learn(300)
+    learner = agent.learner
+    cells = np.repeat(agent.means[:, :1], 2, axis=1).T.reshape(-1, 1)
+    bits = np.random.default_rng(0).integers(0, 2, (len(cells), N_BITS))
+    belief = learner.belief(np.column_stack([cells, bits]).astype(float))
+    np.testing.assert_array_equal(belief, np.tile(np.eye(agent.n_states), (2, 1)))
+    assert np.abs(agent.means[:, 1:] - 0.5).max() < 0.2
+    assert (np.ptp(agent.means[:, 1:], axis=0) == 0.0).all()
+    variances = np.diagonal(agent.covariances, axis1=1, axis2=2)
+    assert not variances[:, 0].any()
+    assert np.abs(variances[:, 1:] - 0.25).max() < 0.05
+
+
+def test_a_context_that_is_noise_but_decides_the_reward_is_kept():
+    agent = tgm.TGMAgent(Bandit(), seed=0).learn(400)
+    assert kept(agent) == [4]
+    assert agent.n_states == 2
+
+
+def test_an_umbrella_among_distractors():
+    chain = pytest.importorskip("bsuite.environments.umbrella_chain")
+    from tgm.experiments.behaviour_suite.adapter import FromDMEnv
+
+    env = FromDMEnv(chain.UmbrellaChain(chain_length=10, n_distractor=20, seed=0))
+    agent = tgm.TGMAgent(env, seed=0).learn(600)
+    assert kept(agent) == [0, 1, 2]
+    assert agent.n_states <= 40  # need, umbrella and time
+    for _ in range(5):
+        observation, _ = env.reset()
+        has_ended = False
+        while not has_ended:
+            observation, reward, has_ended, _, _ = env.step(agent.predict(observation)[0])
+        assert reward == 1.0
+
+
+@pytest.mark.parametrize("size", [10, 20])
+def test_pictures_lose_no_pixel(size):
+    """Of 20 x 20 pixels nearly every picture of the first 64 is new."""
+    agent, plain = tgm.TGMAgent(DeepSea(size), seed=0), tgm.TGMAgent(DeepSea(size), seed=0)
+    plain.learner._exact_trial = None
+    agent.learn(280)
+    plain.learn(280)
+    assert all(agent.relevance.values())
+    np.testing.assert_array_equal(agent.transition_counts, plain.transition_counts)
+
+
+@pytest.mark.parametrize("steps", [40, 200])
+def test_it_goes_on_to_the_bit_after_a_file(steps, tmp_path):
+    agent = tgm.TGMAgent(LakeWithBits(), seed=1).learn(steps)
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    agent.save(tmp_path / "agent.tgm")
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", LakeWithBits())
+    assert copy.relevance == agent.relevance
+    # The wrapped lake is seeded by the first episode after loading, so both see the same bits.
+    copy.env.reset(seed=5)
+    agent.env.reset(seed=5)
+    agent.learn(150)
+    copy.learn(150)
+    ours, theirs = agent.learner.to_arrays(), copy.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("kind.use.relevant", np.ones(3, dtype=bool)),
+        ("kind.use.common_mean", np.full(1 + N_BITS, np.nan)),
+        ("exact.action", lambda array: np.maximum(array, 0)),
+        ("exact.point", lambda array: array[:, :2]),
+    ],
+)
+def test_files_are_checked(name, change, tmp_path):
+    path = tmp_path / "agent.tgm"
+    agent = tgm.TGMAgent(LakeWithBits(), seed=1).learn(130)
+    assert isinstance(agent.learner.inner, CodedLearner)
+    agent.save(path)
+    arrays, facts = read_model(path)
+    arrays[name] = change(arrays[name]) if callable(change) else change
+    write_model(path, arrays, facts)
+    with pytest.raises(RunError):
+        tgm.TGMAgent.load(path)
