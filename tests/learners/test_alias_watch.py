@@ -82,6 +82,8 @@ class Folds:
         return SimpleNamespace(
             recall=lambda is_trial: is_trial and not self.takes_too_long,
             fold_again=lambda: True,
+            search=lambda: False,
+            search_at=0,
             folding=None,
         )
 
@@ -199,7 +201,7 @@ def test_nothing_is_folded_where_one_point_in_a_hundred_may_be_misread(folds, do
 
 def folded_again(folds, *, after: float, worth: float) -> bool:
     """Whether clones that have lost at step 100 with 4 nats are tried again."""
-    folds.worth, folds.gain = 4.0, 0.0
+    folds.worth, folds.gain, folds.n_rows = 4.0, 0.0, 100
     watched = surprised(100)
     assert watched.watch.won(Reader()) is None
     watched.walk(round(after * 100) - 100)
@@ -214,6 +216,19 @@ def test_after_a_defeat_more_steps_and_more_nats_are_needed(folds):
     assert folded_again(folds, after=1.3, worth=5.3)
     folds.n_folds = 0
     assert not folded_again(folds, after=1.3, worth=5.1)
+
+
+def test_where_a_search_is_worth_it_a_fold_alone_does_not_win(folds):
+    """After a defeat with 4 nats a fold needs 5.2; 5 nats in few rows are enough for a search."""
+    folds.worth, folds.gain, folds.n_rows = 4.0, 0.0, 4
+    watched = surprised(100)
+    assert watched.watch.won(Reader()) is None
+    watched.walk(30)
+    folds.worth, folds.gain = 5.0, 9.0
+    assert watched.watch.won(Reader()) is None
+    watched.walk(60)
+    folds.worth = 6.8  # 1.3 times as much
+    assert watched.watch.won(Reader()) is not None
 
 
 def test_ten_nats_are_always_enough(folds):
@@ -253,11 +268,16 @@ def test_clones_that_take_too_long_have_not_won(folds):
 def test_one_state_per_symbol_wins_by_forty_nats_after_500_steps(
     folds, gain, worth, n_steps, is_over
 ):
-    folds.worth, folds.gain = worth, gain
+    folds.worth, folds.gain, folds.n_rows = worth, gain, 100
     watched = surprised(n_steps - 4)
     watched.surprise()
     assert watched.watch.won(Reader()) is None
     assert watched.watch.is_over == is_over
+    folds.n_rows = 4  # so much in each row: surplus clones may still win
+    watched = surprised(n_steps - 4)
+    watched.surprise()
+    assert watched.watch.won(Reader()) is None
+    assert not watched.watch.is_over
 
 
 @pytest.mark.parametrize(

@@ -134,18 +134,18 @@ def test_after_other_names_all_points_are_read_again(learner):
 
 @pytest.mark.parametrize(("n_steps", "has_lost"), [(450, False), (451, True)])
 def test_it_has_lost_after_half_as_many_steps_more_and_300(learner, monkeypatch, n_steps, has_lost):
-    """Behind since step 100: patience ends after 1.5 times as many steps and 300."""
-    gain = [-1.0]
+    """40 nats behind since step 100: patience ends after 1.5 times as many steps and 300."""
+    gain = [-41.0]
     monkeypatch.setattr(clones_module, "gain_of_clones", lambda *_: gain[0])
     learner.life.n_steps = 100
     learner._compare()
     assert not learner.has_lost()
     learner.life.n_steps = n_steps
     assert learner.has_lost() == has_lost
-    gain[0] = 0.5  # it is compared once more before it gives up
+    gain[0] = -39.0  # it is compared once more before it gives up
     assert not learner.has_lost()
     if has_lost:
-        gain[0] = -1.0
+        gain[0] = -41.0
         assert not learner.has_lost()  # not behind any more: patience begins again
 
 

@@ -30,7 +30,7 @@ class Dice:
 
 def begin(life: CloneLife, symbol: int) -> None:
     life.history.begin(symbol, POINT)
-    life.begin(symbol)
+    life.begin()
 
 
 def step(life: CloneLife, action: int, outcome: Outcome) -> None:
@@ -229,8 +229,9 @@ def test_a_life_survives_a_file():
     copy.restore(ArrayReader(life.to_arrays()))
     counts = ("n_steps", "version", "revision", "folded_at", "strength_at", "setting")
     assert [getattr(copy, name) for name in counts] == [getattr(life, name) for name in counts]
+    life.history.begin(0, POINT)
     for one in (life, copy):
-        one.begin(0)
+        one.begin()
         one.observe(0, seen(2))
     assert copy.choose(Dice(0.99)) == life.choose(Dice(0.99)) == 0
     assert copy.folding.graph.rows == life.folding.graph.rows

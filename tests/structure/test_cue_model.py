@@ -1,10 +1,11 @@
 """Clones by a cue: one for each pair of a look and of the look that is remembered."""
 
+import numpy as np
 import pytest
 from tests.structure.test_folding import GOAL, episode
 
 from tgm.structure.cue_model import cued_foldings
-from tgm.transition.automaton import BEGIN, END, Outcome
+from tgm.transition.automaton import BEGIN, END, Happening, Outcome
 
 
 def rows_by_symbols(folding):
@@ -66,3 +67,30 @@ def test_a_cue_has_2_to_16_values(n_cues, n_foldings):
 def test_an_end_is_no_cue():
     episodes = [episode(0, (0, GOAL)), episode(0, (0, Outcome(7, -1.0, True)))]
     assert cued_foldings(episodes, 0.5) == []
+
+
+def test_every_episode_can_be_followed_whatever_the_cue():
+    """A place before the third look may come at the first or at the second."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        episodes = []
+        for _ in range(8):
+            steps = rng.integers(0, 3, size=(rng.integers(2, 7), 2)).tolist()
+            moments = [Happening(BEGIN, Outcome(int(rng.integers(3)), 0.0, False))]
+            moments += [Happening(action, Outcome(look, 0.0, False)) for action, look in steps]
+            episodes.append(moments)
+        foldings = cued_foldings(episodes, 0.5)
+        assert len(foldings) == 3
+        for folding in foldings:
+            for moments in episodes:
+                node = 0
+                for action, outcome in moments:
+                    node = folding.graph.rows[node][action][outcome][1]
+                    assert folding.graph.symbols[node] == outcome.symbol
+            tries = sum(
+                edge[0]
+                for rows in folding.graph.rows
+                for row in rows.values()
+                for edge in row.values()
+            )
+            assert tries == sum(len(moments) for moments in episodes)

@@ -75,7 +75,7 @@ class AliasWatch:
         self._surprised_at = 0  # the step at which a row last did something else than before
         self._new_at = 0  # the step at which an action was tried at a symbol for the first time
         self._is_stuck, self._worth = False, 0.0  # at the last look
-        self._is_deep = False  # whether surplus clones are worth a search, at the last look
+        self._may_fold = self._is_deep = False  # whether a fold, and a search, were worth it then
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._search_at = SEARCH_FROM  # step before which surplus clones do not compete
         self._rewards: set[float] = set()
@@ -126,7 +126,8 @@ class AliasWatch:
         if is_doubtful and self._is_worth_a_fold() and self._reads_clearly(learner):
             life = CloneLife(self._n_actions, self._gamma, self.history)
             life.search_at = self._search_at
-            if life.recall(is_trial=True) and self._is_for(life) and life.fold_again():
+            is_folded = life.recall(is_trial=True) and self._may_fold
+            if is_folded and self._is_for(life) and life.fold_again():
                 return life
             if self._is_deep and life.search() and self._is_for(life):
                 return life
@@ -157,8 +158,9 @@ class AliasWatch:
         self._is_stuck = is_rare and self._is_idle
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
         self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
-        is_told = worth > self._worth_a_fold or self._is_deep
-        if not (self._is_stuck or (is_told and self._n_steps >= self._fold_at)):
+        self._may_fold = self._is_stuck or worth > self._worth_a_fold
+        is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
+        if not (self._is_stuck or is_told):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True

@@ -89,7 +89,7 @@ class FlowTrial:
         observations they are ahead by less, and for ever; without it they win early or not.
         """
         gain, n_compared = self.gain(relevant)
-        if gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
+        if self._n_steps < LATE and gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
         if gain > -np.inf and self._n_steps < LATE:  # else nothing could be compared, or it is late

@@ -9,7 +9,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import DataError
-from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays, number, prefixed
+from tgm.files.arrays import LARGEST, LARGEST_SUM, ArrayReader, Arrays, number, prefixed
 from tgm.perception.component_map import ComponentMap
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.sparse import SparseTransitions
@@ -88,7 +88,8 @@ class ModelPlanner:
         expected = self.model.range_of_rewards()
         if expected is None:
             return
-        worst, best = expected
+        # No reward is larger; an expected one plus its error may be.
+        worst, best = (min(max(one, -LARGEST), LARGEST) for one in expected)
         moved = max(abs(best - self.best_reward), abs(worst - self.worst_reward))
         if moved > RANGE_MOVED * self.reward_range:
             self._set_range(best, worst)

@@ -226,19 +226,22 @@ def labelled_folding(
 ) -> Folding:
     """Each label is a clone, and nothing is undecided; there is a label for each step.
 
-    An outcome of a clone leads to the label that came after it for the first time.
+    An outcome of a clone leads to the label that came after it for the first time, whatever the
+    label of a later step: so each episode can be followed.
     """
     graph, nodes = Automaton(), dict[Hashable, int]()
     for episode, path in zip(episodes, labels, strict=True):
         node = 0
         for (action, outcome), label in zip(episode, path, strict=True):
-            if label not in nodes:
-                nodes[label] = len(graph.symbols)
-                graph.symbols.append(END if outcome.ended else outcome.symbol)
-                graph.rows.append({})
             row = graph.rows[node].setdefault(action, {})
-            row.setdefault(outcome, [0, nodes[label]])[0] += 1
-            node = nodes[label]
+            if outcome not in row:
+                if label not in nodes:
+                    nodes[label] = len(graph.symbols)
+                    graph.symbols.append(END if outcome.ended else outcome.symbol)
+                    graph.rows.append({})
+                row[outcome] = [0, nodes[label]]
+            row[outcome][0] += 1
+            node = row[outcome][1]
     folding = Folding(graph, OutcomeBase(strength))
     for node in range(1, len(graph.symbols)):
         folding.accept(node)
