@@ -326,11 +326,10 @@ def looked(ahead: list[float], of_noise: float = 0.0) -> tuple[int | None, int |
         ([-9.0, -0.1, 0.0, 0.0, 0.0], 0.0, (None, 96)),  # cells predict better: they have won
         ([-9.0, 1.6, -0.1, 0.0, 0.0], 0.0, (None, 160)),  # as soon as most cells are known
         ([1.0, 1.0, 1.0, 1.9, 1.9], 0.0, (None, 480)),  # without noise laws win early or not
-        ([1.0, 1.0, 1.0, 1.3, 1.3], 0.1, (None, 480)),  # not enough, however long
-        ([1.0, 1.0, 1.0, 1.4, 0.0], 0.1, (320, None)),
-        ([1.0, 1.0, 1.0, 1.1, 1.1], 0.4, (320, None)),  # noise hides what laws know
-        ([1.0, 1.0, 1.0, 0.9, 1.3], 0.4, (480, None)),
-        ([1.0, 1.0, 1.0, 0.9, 1.1], 0.4, (None, 480)),
+        ([1.0, 1.0, 1.0, 1.9, 1.9], 0.3, (None, 480)),  # nor where it explains too little
+        ([1.0, 1.0, 1.0, 0.9, 0.9], 0.4, (320, None)),  # noise hides what laws know
+        ([1.0, 1.0, 1.0, 0.7, 1.1], 0.4, (480, None)),
+        ([1.0, 1.0, 1.0, 0.7, 0.8], 0.4, (None, 480)),  # not enough, however long
         ([1.0, 1.0, 1.0, -0.1, 0.0], 2.0, (None, 320)),
     ],
 )
@@ -352,7 +351,7 @@ class Noisy(gym.ObservationWrapper):
 
 
 def test_laws_win_where_noise_hides_each_step():
-    env = Noisy(gym.make("MountainCar-v0"), [0.019, 0.0011], seed=1)
+    env = Noisy(gym.make("MountainCar-v0"), [0.019, 0.0018], seed=1)
     agent = tgm.TGMAgent(env, seed=1).learn(LOOK_AT[-1] + 1)
     assert isinstance(agent.learner.inner, FlowLearner)
     assert agent.learner.inner.filter is not None

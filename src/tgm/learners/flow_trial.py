@@ -33,7 +33,8 @@ LOOK_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cell
 NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
 LATE = 320  # steps from which less is needed, because cells are known by then
-LATE_PER_STEP = 1.45  # nats for each step since the last look before that: noise hides laws
+LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
+OF_NOISE = 0.33  # nats of these that noise must explain: mazes 0.31 at most, 0.4 where worlds flow
 TINIEST = 1e-50  # least span of a feature, and inverse of the widest, that are compared
 MOST_FLOWING = 12  # features of a world that may flow
 
@@ -100,7 +101,7 @@ class FlowTrial:
         if self._n_steps < LATE or not ahead > 0.0:
             return False
         of_noise = self.gain_of_noise()
-        return of_noise > 0.0 and ahead / n_ahead + of_noise > LATE_PER_STEP
+        return of_noise > OF_NOISE and ahead / n_ahead + of_noise > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
         """Nats for each step that laws gain if they know of noise of observations."""
