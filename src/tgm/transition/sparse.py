@@ -178,9 +178,7 @@ class SparseTransitions(WeighedRows):
         That is one where there is no chance. A random row needs as many as it had; to wait for one
         more surprise costs one try.
         """
-        if self.share_random < WORLD_OF_CHANCE or not self.is_random[key]:
-            return 0.0
-        return math.log(max(float(self.visits[key]), 1.0))
+        return math.log(max(float(self.visits[key]), 1.0)) if self.is_random[key] else 0.0
 
     def forget_row(self, state: int, action: int) -> None:
         """Forget all about one action in one state."""
