@@ -106,7 +106,7 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         The cost of a batch does not depend on how many there were before. The search for components
         is repeated, in a bounded sample, whenever the number of points has doubled. Batches after
-        a `fit` start anew: of its points nothing is kept that could be added to.
+        a `fit` begin again: `fit` keeps nothing of its points that could be added to.
         """
         first = not hasattr(self, "stream_")
         points = self._points(X, reset=first)
