@@ -174,10 +174,12 @@ def test_places_that_look_alike_stand_side_by_side(browser, many_worlds, many_se
     alike = next(index for index, look in enumerate(looks) if looks.count(look) > 1)
     others = [k for k, look in enumerate(looks) if look == looks[alike] and k != alike]
     # Not at a place of the screen: the ellipses of places that look alike overlap.
-    ellipse = f"#observations .state[data-id='{frame.ids[alike]}'] ellipse"
-    visit.page.dispatch_event(ellipse, "click")
-    words = visit.page.inner_text("#state-card [data-fact='looks like']")
-    assert words == ", ".join(f"state {frame.ids[k]}" for k in others)
+    visit.page.dispatch_event(
+        f"#observations .state[data-id='{frame.ids[alike]}'] ellipse", "click"
+    )
+    words = ", ".join(f"state {frame.ids[k]}" for k in others)
+    card = visit.page.locator("#state-card [data-fact='looks like']")
+    card.filter(has_text=words).wait_for()
     visit.show("transitions")
     assert visit.page.locator("#states tbody tr").count() == len(looks)
     assert visit.troubles == []
