@@ -1,6 +1,6 @@
 """VariationalMixture on one worker of Dask and on two: the same results in less time?
 
-    python benchmarks/workers.py [--points 8000000]
+    python benchmarks/workers.py [--points 20000000] [--chunk 1000000]
 
 The clock tells the truth on an idle machine of two cores only. So more ratios are printed: seconds
 of the processor, which other programs change less, of the busiest worker and of the client; and
@@ -21,17 +21,22 @@ from tgm import VariationalMixture
 from tgm.distributions import FloatArray
 from tgm.estimators.search import ChunkSweep
 
-N_CLUSTERS, N_FEATURES, CHUNK, SWEEPS = 25, 4, 250_000, 10
-PLAIN_CHUNKS = 40  # that plain processes sweep over
+N_CLUSTERS, N_FEATURES, SWEEPS = 25, 4, 10
+CHUNK = 1_000_000  # points; 32 MB, a quarter of what Dask makes chunks of by itself
+PLAIN_CHUNKS = 10  # that plain processes sweep over
 
 
 def main() -> None:
     """Print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--points", type=int, default=2_000_000)
-    n_points = parser.parse_args().points
-    print(f"Dask, {n_points:,} points of {N_FEATURES} features, {SWEEPS} sweeps: one worker, two")
-    runs = [fitted(n_workers, n_points) for n_workers in (1, 2)]
+    parser.add_argument("--points", type=int, default=8_000_000)
+    parser.add_argument("--chunk", type=int, default=CHUNK, help="points that a task sweeps over")
+    asked = parser.parse_args()
+    print(
+        f"Dask, {asked.points:,} points of {N_FEATURES} features in chunks of {asked.chunk:,}, "
+        f"{SWEEPS} sweeps: one worker, two"
+    )
+    runs = [fitted(n_workers, asked.points, asked.chunk) for n_workers in (1, 2)]
     clock, client, busiest, means = zip(*runs, strict=True)
     _line("by the clock", clock, "wanted 1.7")
     _line("processor, busiest worker", busiest, "")
@@ -50,7 +55,7 @@ def centres() -> FloatArray:
     return np.random.default_rng(0).uniform(-10, 10, size=(N_CLUSTERS, N_FEATURES))
 
 
-def fitted(n_workers: int, n_points: int) -> tuple[float, float, float, FloatArray]:
+def fitted(n_workers: int, n_points: int, chunk: int) -> tuple[float, float, float, FloatArray]:
     """Seconds by the clock, of the client's processor, of the busiest worker's, and the means."""
     import dask.array
     from distributed import Client, LocalCluster, wait
@@ -60,8 +65,8 @@ def fitted(n_workers: int, n_points: int) -> tuple[float, float, float, FloatArr
         Client(local) as client,
     ):
         state = dask.array.random.default_rng(0)
-        which = state.integers(N_CLUSTERS, size=(n_points,), chunks=CHUNK)
-        shape = (CHUNK, N_FEATURES)
+        which = state.integers(N_CLUSTERS, size=(n_points,), chunks=chunk)
+        shape = (chunk, N_FEATURES)
         chosen = which.map_blocks(centres().__getitem__, chunks=shape, new_axis=1)
         noise = state.normal(size=(n_points, N_FEATURES), chunks=shape)
         points = (chosen + noise).persist()
