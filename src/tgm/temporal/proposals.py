@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import xlogy
 
-from tgm.distributions import BoolArray, Features, FloatArray, Moments, NormalWishart, dirichlet
+from tgm.distributions import (
+    BoolArray,
+    Features,
+    FloatArray,
+    IntArray,
+    Moments,
+    NormalWishart,
+    dirichlet,
+)
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.chain import N_TALLIES, ChainBelief, ChainFit, ChainPrior, ChainSums
 from tgm.temporal.episodes import Episodes
@@ -20,6 +28,7 @@ ENOUGH_WHOLE = 0.2  # of the rows of a state: without missing values, to judge b
 FLAT = 1e-10  # of the largest variance of a state: a direction with less has none
 MOST_JUDGED = 4000  # rows of a state by which its split is judged: of more, every n-th
 LEAST_POINTS = 4.0  # of a state that may be two
+LEAST_WEIGHT = 1.0  # rows; a state with fewer is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +61,12 @@ class Neighbours:
 
     Attributes:
         before, after: (n_rows, n_actions * n_states); zero where an episode starts or ends.
+        steps: for each action, the rows that it leads on from.
     """
 
     before: FloatArray
     after: FloatArray
+    steps: list[IntArray]
 
     @classmethod
     def of(cls, episodes: Episodes, marginals: FloatArray) -> Neighbours:
@@ -67,7 +78,7 @@ class Neighbours:
             part = slice(action * n_states, (action + 1) * n_states)
             before[rows + 1, part] = marginals[rows]
             after[rows, part] = marginals[rows + 1]
-        return cls(before, after)
+        return cls(before, after, episodes.steps)
 
 
 def best_split(
@@ -100,16 +111,42 @@ def best_split(
     pair = _Pair(
         prior, Features.of_points(points[judged]), weight[judged], *(side[judged] for side in sides)
     )
-    best: tuple[float, _Two] | None = None
+    best: Split | None = None
     for start in pair.starts():
-        found = pair.fit(start)
-        if best is None or found[0] > best[0]:
-            best = found
-    if best is None or not np.isfinite(best[0]):
-        return None
-    share = np.zeros(len(points))
-    share[rows] = best[1].share(points[rows], *(side[rows] for side in sides))[0]
-    return Split(state, share, best[0])
+        gain, two = pair.fit(start)
+        share = np.zeros(len(points))
+        share[rows] = two.share(points[rows], *(side[rows] for side in sides))[0]
+        gain += order_gain(prior.row, weight, share, neighbours.steps)
+        is_split = min(weight @ share, weight @ (1.0 - share)) >= LEAST_WEIGHT
+        if is_split and np.isfinite(gain) and (best is None or gain > best.gain):
+            best = Split(state, share, gain)
+    return best
+
+
+def order_gain(
+    concentration: float, weight: FloatArray, share: FloatArray, steps: list[IntArray]
+) -> float:
+    """Nats won by knowing which half of a state was there a row before.
+
+    Halves that last for many rows are told apart by that, even where their points overlap. The
+    halves of neighbouring rows count as independent: an estimate.
+
+    Args:
+        concentration: of the prior of rows of transitions.
+        weight: (n_rows,) how much of each row belongs to the state.
+        share: (n_rows,) how much of that is the second half.
+        steps: for each action, the rows that it leads on from.
+    """
+    halves = weight[:, None] * np.stack([1.0 - share, share], axis=1)
+    followed = np.stack([halves[rows].T @ halves[rows + 1] for rows in steps])
+    apart = _log_multinomial(followed, concentration).sum()
+    return float(apart - _log_multinomial(followed.sum(axis=(0, 1)), 1.0))
+
+
+def _log_multinomial(counts: FloatArray, concentration: float) -> FloatArray:
+    """ln probability of counts (..., K) in their order, under a symmetric Dirichlet prior: (...)"""
+    prior = np.full_like(counts, concentration)
+    return np.asarray(dirichlet.log_normaliser(prior + counts) - dirichlet.log_normaliser(prior))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +227,8 @@ class _Pair:
         prior, weight = self.prior, self.weight
         moments = _moments(self.features, weight[:, None])
         total = float(nw.log_evidence(prior.states(1), moments)[0])
-        row = np.full(self.before.shape[1], prior.row)
         for side in (self.before, self.after):
-            count = weight @ side
-            total += float(dirichlet.log_normaliser(row + count) - dirichlet.log_normaliser(row))
+            total += float(_log_multinomial(weight @ side, prior.row))
         return total
 
 
@@ -233,10 +268,8 @@ def _row_gain(prior: ChainPrior, sums: ChainSums, one: int, other: int) -> float
     merged = sums.merged(one, other)
     gain = 0.0
     for table, sign in ((merged, 1.0), (sums, -1.0)):
-        for concentration, base in ((table.transitions, prior.row), (table.starts, prior.start)):
-            full = dirichlet.log_normaliser(concentration + base)
-            empty = dirichlet.log_normaliser(np.full_like(concentration, base))
-            gain += sign * float(np.sum(full - empty))
+        for counts, base in ((table.transitions, prior.row), (table.starts, prior.start)):
+            gain += sign * float(_log_multinomial(counts, base).sum())
     return gain
 
 

@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 from tgm.distributions import FloatArray
 from tgm.temporal.chain import ChainData, ChainFit, ChainPrior, ChainSums, with_pooled_scale
 from tgm.temporal.proposals import (
+    LEAST_WEIGHT,
     Neighbours,
     Split,
     as_merged,
@@ -31,7 +32,6 @@ ROUGH = 2e-4  # nats per row: tolerance of a trial
 FINE = 1e-6  # nats per row: tolerance of the result
 ROUGH_SWEEPS = 15
 FINE_SWEEPS = 100
-LEAST_WEIGHT = 1.0  # rows; a state with fewer is taken out
 MOST_ROUNDS = 30
 LEAST_GAIN = 2.0  # nats of a trial that is kept
 SAME_GAIN = 20.0  # the same if it has as many states as before
