@@ -176,3 +176,31 @@ def test_chance_alone_is_not_told_apart():
     coin = [Happening(BEGIN, seen(0))]
     coin += [Happening(int(rng.integers(2)), seen(int(rng.integers(2)))) for _ in range(600)]
     assert surplus_folding([coin], rng, plain_evidence([coin])) is None
+
+
+def test_rounds_end_when_they_gain_nothing(monkeypatch):
+    paths = LookPaths([walk(7, 3)[0]])
+    model = SurplusModel.seeded(paths, [3, 3], np.random.default_rng(1))
+    gains = iter([-9.0, -5.0, -5.0 + 2e-3, -5.0 + 2.5e-3, 99.0])
+    monkeypatch.setattr(
+        SurplusModel, "improve", lambda self: setattr(self, "log_likelihood", next(gains))
+    )
+    model.fit(10)
+    assert model.log_likelihood == -5.0 + 2.5e-3
+    model.fit(1)
+    assert model.log_likelihood == 99.0
+
+
+def test_tries_at_random_beside_those_of_labels():
+    paths = LookPaths([walk(4, 3)[0]])
+    rng, labels = np.random.default_rng(2), [[0, 1, 1, 0, 1]]
+    expected = np.random.default_rng(2)
+    model = SurplusModel.seeded(paths, [2, 2], rng, labels, 0.25)
+    counts = [0.25 * expected.random((2, 2)) for _ in paths.triples]
+    for number, one, other in zip(paths.steps[0], labels[0], labels[0][1:], strict=False):
+        counts[number][one, other] += 1.0
+    for ours, theirs in zip(model.counts, counts, strict=True):
+        np.testing.assert_allclose(ours, theirs)
+    plain = SurplusModel.seeded(paths, [2, 2], np.random.default_rng(2))
+    assert max(count.max() for count in plain.counts) <= 1.0
+    assert sum(count.sum() for count in plain.counts) > 0.3 * 4 * len(paths.triples)
