@@ -194,3 +194,35 @@ def test_files_are_checked(known, name, change):
     copy = MeanShiftLearner(2, 2, tgm.TGMConfig.paper())
     with pytest.raises(DataError, match=name):
         copy.restore(ArrayReader(arrays))
+
+
+def test_a_greedy_learner_chooses_what_is_worth_most(known):
+    learner = lived(forget=False, exploration="greedy")
+    learner.learn((), 0)
+    left, right = sides(learner)
+    learner.planner.q = np.zeros((2, 2))
+    learner.planner.q[0, left] = learner.planner.q[1, right] = 5.0
+    rng = np.random.default_rng(0)
+    for place, action in ((LEFT, 0), (RIGHT, 1)):
+        info = learner.begin(place)
+        assert info.state == (left if action == 0 else right)
+        assert info.changed_all
+        assert learner.choose(0, rng) == action
+    with pytest.raises(NotImplementedError):
+        learner.excerpt([], [])
+
+
+def test_wide_observations_are_recorded_by_their_names():
+    rng = np.random.default_rng(0)
+    learner = MeanShiftLearner(65, 1, tgm.TGMConfig.paper(forget=False, bandwidth=50.0))
+    learner.begin(rng.normal(size=65))
+    for _ in range(5):
+        learner.observe(0, 0.0, rng.normal(size=65), terminated=False)
+    learner.learn((), 0)
+    found = learner.snapshot()
+    columns = np.reshape(found.known.components, (-1, 5))
+    np.testing.assert_array_equal(columns[:, 3], columns[:, 0])
+    np.testing.assert_array_equal(columns[:, 4], 0.0)
+    np.testing.assert_array_equal(found.prior_mean, columns[:, :1])
+    assert found.prior_covariance.shape == (len(columns), 1, 1)
+    np.testing.assert_array_equal(found.kept_points[:, 0], found.kept_states)
