@@ -144,3 +144,11 @@ def test_features_that_were_left_out_look_the_same_everywhere():
     assert row[:3] == [0.0, world.states.weight[0], 0.0]
     assert row[3:6] == pytest.approx(means)
     assert row[6:] == pytest.approx(covariance.ravel().tolist())
+
+
+def test_states_of_wide_observations_are_recorded_by_their_names():
+    world = two_places().world
+    found = excerpt(world, Coordinates.about(np.zeros(65)), [StateId(0), StateId(1)], [])
+    weights = world.states.weight[:2].tolist()
+    rows = np.reshape(found.components, (-1, 5)).tolist()
+    assert rows == [[0.0, weights[0], 0.0, 0.0, 0.0], [1.0, weights[1], 0.0, 1.0, 0.0]]
