@@ -380,3 +380,20 @@ def test_an_outcome_that_is_rarer_than_one_in_a_hundred_is_not_expected():
     expected = world.filter.expected([(0, 1.0)], 0)
     assert [state for state, _ in expected] == [1, 3]
     assert [p for _, p in expected] == pytest.approx([0.979, 0.012])
+
+
+def test_where_no_state_may_be_added_an_observation_is_known_or_an_outlier():
+    world = World()
+    full = StepFilter(world.model, ROW_PRIOR, filtering=True, max_states=None, most_states=5)
+    assert full.share_of_new == 0.0
+    result = full.posterior(np.array([0.5, 9.0]), [(1, 1.0)], 0, np.zeros(2))
+    assert result.newness == 0.0
+    assert result.outlier > 0.99
+    for most, share in ((None, 1.0), (10, 0.5), (5, 0.0), (4, 0.0)):
+        some = StepFilter(world.model, ROW_PRIOR, filtering=True, max_states=most, most_states=6)
+        assert some.share_of_new == pytest.approx(share)
+    assert world.filter.may_misread
+
+
+def test_a_posterior_without_a_word_about_outliers_has_none():
+    assert step_filter.StepPosterior([], [], 0.0, [], 0.0).outlier == 0.0

@@ -79,3 +79,14 @@ def test_exact_rows_are_trusted_without_limit_until_chance_is_seen():
     learner.world.transitions.add(0, 0, 0, 1.0, 0.0, 0.0)
     found = trust_in_exact_rows(learner.world, 2)
     np.testing.assert_array_equal(found, learner.world.transitions.certainty[:2])
+
+
+def test_without_kept_steps_trust_is_certainty():
+    learner = world_of_two()
+    go(learner, 1, 3.0, keep=False)
+    certainty = learner.world.transitions.certainty
+    assert certainty[0, 1] == 1.0
+    found = trust_in_rows(learner.world, 2)
+    np.testing.assert_array_equal(found, certainty[:2])
+    found += 1.0  # it is a copy
+    np.testing.assert_array_equal(trust_in_rows(learner.world, 2), certainty[:2])

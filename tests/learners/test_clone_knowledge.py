@@ -9,9 +9,12 @@ from tests.learners.test_clone_life import cued_life, seen
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.learners import clones as clones_module
+from tgm.learners.clone_life import CloneLife
 from tgm.learners.clones import CloneLearner
 from tgm.learners.learner import Context
+from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import StepInfo
+from tgm.memory.symbol_history import SymbolHistory
 from tgm.perception.observation_model import NO_STATE
 from tgm.transition.automaton import Outcome
 
@@ -204,3 +207,108 @@ def test_a_learner_of_clones_survives_a_file(learner):
     infos = [one.observe(0, 0.0, look(2), terminated=False) for one in (learner, copy)]
     assert infos[0] == infos[1]
     assert learner.life.history.newest == Outcome(2, 0.0, False) == seen(2)
+
+
+# --- records --------------------------------------------------------------------------------------
+
+
+def named(learner, symbol: int) -> list[int]:
+    return learner.state_ids[learner.tables.symbols == symbol].tolist()
+
+
+def test_an_excerpt_has_some_clones_and_rows_and_names_those_that_are_gone(learner):
+    (cue,), choices = named(learner, 1), named(learner, 2)
+    changes = learner.excerpt([cue, 99, cue, 2], [(cue, 1), (cue, 0), (99, 0)])
+    # Name, weight, not fixed, mean and covariance of what it looks like.
+    assert np.reshape(changes.components, (-1, 5)).tolist() == [[cue, 12.0, 0.0, 1.0, 0.2]]
+    assert changes.removed == [2, 99]
+    # Tries, reward, end and number of next states; one action was never tried.
+    assert np.reshape(changes.rows, (-1, 6)).tolist() == [
+        [cue, 0, 12, 0, 0, 1],
+        [cue, 1, 0, 0, 0, 0],
+    ]
+    ((reached, tries),) = np.reshape(changes.next_states, (-1, 2)).tolist()
+    assert reached in choices
+    assert tries == 12.0
+
+
+def test_rows_that_ended_have_their_share_of_ends_and_their_reward(learner):
+    choices = named(learner, 2)
+    changes = learner.excerpt([], [(choice, action) for choice in choices for action in (0, 1)])
+    rows = np.reshape(changes.rows, (-1, 6))
+    assert changes.components.size == 0
+    assert rows[:, 2].tolist() == [6.0] * 4
+    assert sorted(rows[:, 3].tolist()) == [-1.0, -1.0, 1.0, 1.0]
+    assert rows[:, 4].tolist() == [1.0] * 4
+    following = np.reshape(changes.next_states, (-1, 2))  # ends stay in place
+    assert following[:, 0].tolist() == rows[:, 0].tolist()
+
+
+def test_a_snapshot_has_all_clones_and_points_that_belong_to_looks(learner):
+    points = np.arange(5.0)[:, None]
+    below = Snapshot(
+        Changes([], [], [], []),
+        np.zeros((3, 2)),
+        np.array([[10.0], [20.0], [30.0]]),
+        np.array([[[1.0]], [[2.0]], [[3.0]]]),
+        np.ones(3),
+        7.0,
+        points,
+        np.zeros(5, dtype=np.intp),
+    )
+    learner.inner.snapshot = lambda: below
+    found, symbols = learner.snapshot(), learner.tables.symbols
+    assert np.reshape(found.known.components, (4, 5))[:, 0].tolist() == sorted(learner.state_ids)
+    assert len(np.reshape(found.known.rows, (-1, 6))) == 4 * 2
+    np.testing.assert_array_equal(found.q, learner.greedy_values())
+    np.testing.assert_array_equal(found.prior_mean[:, 0], 10.0 * (symbols + 1))
+    np.testing.assert_array_equal(found.prior_covariance[:, 0, 0], symbols + 1.0)
+    assert found.log_evidence.tolist() == [0.0] * 4
+    assert found.prior_dof == 7.0
+    assert found.kept_points is points
+    assert found.kept_states.tolist() == [-1] * 5
+
+
+def test_wide_observations_are_recorded_by_their_names(learner):
+    learner.life.history.n_features = 65
+    (cue,) = named(learner, 0)
+    changes = learner.excerpt([cue], [])
+    assert np.reshape(changes.components, (-1, 5)).tolist() == [[cue, 12.0, 0.0, cue, 0.0]]
+
+
+def test_what_clones_do_not_change_the_ordinary_learner_says(learner):
+    learner.inner.planner, learner.inner.feature_use, learner.inner.is_full = "p", "f", True
+    assert (learner.planner, learner.feature_use, learner.is_full) == ("p", "f", True)
+    assert learner.world is learner.inner.world
+    assert learner.n_fixed == 0
+    assert learner.active is learner
+    assert learner.placed(look(0)[None], [None]) is None
+    assert learner.forecast(look(0)[None]) is None
+    values = learner.greedy_values()
+    assert values.shape == (4, 2)
+    np.testing.assert_array_equal(learner.values_of(look(0)[None], np.eye(4)[:1]), values[:1])
+
+
+def test_tries_are_counted_between_clones(learner):
+    counts, symbols = learner.transition_counts, learner.tables.symbols
+    assert counts.shape == (2, 4, 4)
+    assert counts[0][symbols < 2].sum() == 24.0
+    assert counts[1][symbols < 2].sum() == 0.0
+    assert counts.sum() == 48.0
+
+
+def test_without_a_context_what_is_seen_alone_counts(learner):
+    choice = np.repeat(look(2)[None], 2, axis=0)
+    alone = learner.belief(choice)
+    (cue,) = named(learner, 0)
+    found = learner.filtered_beliefs(choice, [None, Context(((cue, 1.0),), 0, None)])
+    np.testing.assert_array_equal(found[0], alone[0])
+    assert found[1].max() > 0.98  # and the next one is looked at
+
+
+def test_before_the_first_clone_there_is_nothing_to_believe_in():
+    learner = CloneLearner(Inner(), CloneLife(2, 0.9, SymbolHistory(1)))
+    assert learner.belief(look(0)[None]).shape == (1, 0)
+    assert learner.filtered_beliefs(look(0)[None], [None]).shape == (1, 0)
+    assert learner.state_ids.tolist() == []
+    assert learner.transition_matrix.shape == (2, 0, 0)

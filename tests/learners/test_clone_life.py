@@ -9,7 +9,7 @@ from tgm.learners import clone_life
 from tgm.learners.clone_life import CloneLife
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.structure.clone_model import FIRST, LEVELS, STRENGTHS, Setting
-from tgm.transition.automaton import END, Outcome
+from tgm.transition.automaton import BEGIN, END, Outcome
 
 POINT = np.zeros(1)
 RIGHT, WRONG = Outcome(END, 1.0, True), Outcome(END, -1.0, True)
@@ -235,3 +235,81 @@ def test_a_life_survives_a_file():
         one.observe(0, seen(2))
     assert copy.choose(Dice(0.99)) == life.choose(Dice(0.99)) == 0
     assert copy.folding.graph.rows == life.folding.graph.rows
+
+
+# --- surplus clones -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("wins", "search_at"), [(True, 850), (False, 1500)])
+def test_surplus_clones_compete_again_later_if_they_lost(wins, search_at, monkeypatch):
+    life = cued_life()
+    found = life.folding if wins else None
+    asked = []
+    monkeypatch.setattr(clone_life, "surplus_folding", lambda *args: asked.append(args) or found)
+    life.search_at, life.n_steps = 501, 500
+    revision = life.revision
+    assert not life.search()
+    assert asked == []
+    life.search_at = 500
+    assert life.search() == wins
+    ((episodes, _, floor),) = asked
+    assert episodes is life.history.episodes
+    assert floor == clone_life.closed_evidence(life.folding)
+    assert (life.search_at, life.is_searched) == (search_at, wins)
+    assert (life.revision > revision) == wins
+
+
+@pytest.mark.parametrize("is_better", [True, False])
+def test_clones_of_a_search_compete_when_all_is_folded_again(is_better, monkeypatch):
+    life = cued_life()
+    old, merged, calls = life.folding, object(), []
+    monkeypatch.setattr(clone_life, "refolded", lambda *args: calls.append(args) or old)
+    monkeypatch.setattr(clone_life, "merged_again", lambda *_: merged)
+    monkeypatch.setattr(
+        clone_life,
+        "better_closed",
+        lambda one, other: (None if other is merged else other) if is_better else one,
+    )
+    monkeypatch.setattr(life, "search", lambda: calls.append("search"))
+    life.is_searched = True
+    assert life.fold_again()
+    assert calls[0] == (old, life.history.episodes, (3.0, 1.0))
+    assert life.is_searched == is_better
+    assert (life.folding is old) == is_better
+    if is_better:
+        assert calls[1:] == ["search"]
+    life.is_searched = True
+    calls.clear()
+    assert life.fold_again(is_trial=True)  # nothing but the first setting
+    assert calls == []
+    assert not life.is_searched
+
+
+def test_a_life_of_a_search_is_folded_again_when_the_next_one_is_due():
+    life = cued_life()
+    life.habits.sees_chance, life.folded_at = False, life.n_steps
+    life.search_at, life.n_steps = 500, 499
+    for is_searched, n_steps, is_due in (
+        (False, 500, False),
+        (True, 499, True),  # it has grown by a quarter and 20 since
+        (True, 500, True),
+    ):
+        life.is_searched, life.n_steps = is_searched, n_steps
+        assert life._is_due(False) == is_due
+    life.folded_at = 450
+    life.n_steps = 499
+    assert not life._is_due(False)
+    life.n_steps = 500
+    assert life._is_due(False)
+
+
+def test_a_piece_of_an_episode_begins_where_it_is():
+    life = cued_life()
+    begin(life, 0)
+    step(life, 0, seen(2))
+    node = life.track.node
+    assert life.track.below is None
+    life.history.begin(2, POINT)
+    life.go_on()
+    assert life.folding.graph.rows[0][BEGIN][seen(2)] == [1, node]
+    assert life.track.node == node

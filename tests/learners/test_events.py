@@ -55,3 +55,8 @@ def test_events_that_were_changed_are_refused(name, value):
     arrays[name] = np.full_like(arrays[name], value)
     with pytest.raises(DataError):
         events_from_arrays(ArrayReader(arrays), 2, 3, 1e9)
+
+
+def test_an_event_without_more_is_the_start_of_an_episode():
+    event = Event(np.zeros(2))
+    assert (event.action, event.reward, event.terminated) == (None, 0.0, False)

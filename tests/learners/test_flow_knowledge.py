@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from tests.learners.test_flow import drifting
 
+from tgm.distributions.kalman import Gaussians
 from tgm.learners.flow import FlowLearner
+from tgm.learners.learner import Context
 
 N_STEPS = 120
 
@@ -132,3 +134,50 @@ def test_an_excerpt_has_some_states_and_rows_and_names_those_that_are_gone(learn
     assert np.array(changes.rows).reshape(-1, 6)[:, :2].tolist() == [[41.0, 1.0]]
     assert changes.removed == [3, 10**6]
     assert len(learner.excerpt([], []).rows) == 0
+
+
+def test_a_forecast_is_made_again_when_the_plan_or_the_steps_are_others(learner):
+    points = np.array([[0.05], [0.1]])
+    first = learner.forecast(points)
+    assert first.expected.shape == (2, 2, 1)
+    local = learner.best.units.local(points)
+    for action in (0, 1):
+        arrival = learner.best.model.advance(local, np.full(2, action))[0]
+        np.testing.assert_allclose(
+            first.expected[:, action], learner.best.units.observations(arrival)
+        )
+    made = learner._forecaster
+    learner.forecast(points)
+    assert learner._forecaster is made
+    learner._forecast_from = 0
+    learner.forecast(points)
+    assert learner._forecaster is not made
+
+
+class Doubling:
+    """A filter whose belief after a step is twice the belief before, and the action as width."""
+
+    def begin(self, observations):
+        return Gaussians(observations, np.ones((len(observations), 1, 1)))
+
+    def step(self, before, actions, observations):
+        width = before.covariance + actions[:, None, None]
+        return Gaussians(2.0 * before.mean + observations, width), np.zeros(len(actions))
+
+
+def test_observations_are_placed_by_what_came_before(learner, monkeypatch):
+    assert learner.placed(np.array([[1.0]]), [None]) is None  # there is no noise
+    monkeypatch.setattr(learner, "filter", Doubling())
+    observations = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
+    contexts = [
+        None,
+        Context((), 7, (10.0,), (5.0,)),
+        Context((), None, (10.0,)),
+        Context((), 8, (20.0,)),
+        Context((), 8, None),
+    ]
+    mean, covariance = learner.placed(observations, contexts)
+    assert mean.ravel().tolist() == [1.0, 2.0 + 20.0, 3.0, 4.0 + 40.0, 5.0]
+    assert covariance.ravel().tolist() == [1.0, 5.0 + 7.0, 1.0, 1.0 + 8.0, 1.0]
+    mean, _ = learner.placed(observations[:1], [None])
+    assert mean.tolist() == [[1.0]]

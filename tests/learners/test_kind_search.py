@@ -4,12 +4,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from tests.finite_worlds import DeepSea, Grid, Rooms, one_hot
+from tests.learners.test_clone_knowledge import Inner
+from tests.learners.test_clone_life import cued_life
 
 import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.errors import RunError, SpaceError
+from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
 from tgm.learners.kind_search import LOOK_AT, KindSearchLearner
+from tgm.learners.make import make_learner
 from tgm.learners.online import OnlineLearner
 from tgm.learners.scale_search import ScaleSearchLearner
 
@@ -217,3 +221,23 @@ def test_a_learner_of_codes_answers_through_the_search():
     assert isinstance(agent.learner.inner, CodedLearner)
     assert agent.learner.greedy_values().shape == (24, 4)
     assert agent.learner.planner is agent.learner.inner.inner.planner
+
+
+def test_when_clones_have_lost_the_watch_begins_again(monkeypatch):
+    learner = make_learner(1, 2, tgm.TGMConfig())
+    clones = CloneLearner(Inner(), cued_life())
+    learner.inner, learner._is_watching, before = clones, False, learner._aliases
+    has_lost, watched = [False], []
+    monkeypatch.setattr(clones, "has_lost", lambda: has_lost[0])
+    monkeypatch.setattr(learner, "_watch", watched.append)
+    assert learner.active is learner  # clones may lose
+    learner.begin(numbers(1))
+    assert learner.inner is clones
+    assert watched == []
+    has_lost[0] = True
+    learner.begin(numbers(2))
+    assert learner.inner is clones.inner
+    assert learner._aliases is not before
+    assert learner._aliases.history is clones.life.history
+    assert [event.point.tolist() for event in watched] == [[2.0]]
+    assert learner._is_watching

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.learners.learner import FeatureUse
 from tgm.learners.mean_shift_learner import MeanShiftLearner
 from tgm.perception.observation_model import NO_STATE
 
@@ -75,3 +76,8 @@ def test_without_forgetting_everything_is_kept():
     assert records[-1].n_kept == agent.n_steps + agent.n_episodes
     assert all(record.n_forgotten == 0 for record in records)
     np.testing.assert_allclose(agent.transition_counts.sum(), 600, atol=1e-9)
+
+
+def test_states_are_places_unless_a_learner_says_otherwise():
+    flags = np.ones(2, dtype=bool)
+    assert FeatureUse(flags, ~flags, varies=True).are_places

@@ -629,6 +629,47 @@ def test_a_state_is_born_if_it_is_twice_as_likely_as_an_outlier(newness, outlier
     assert bool(step.after) == is_born
 
 
+@pytest.mark.parametrize(
+    ("newness", "outlier", "stays"),
+    [(0.05, 0.1, False), (0.5, 0.3, False), (0.6, 0.31, True), (0.95, 0.0, True), (0.1, 0.6, True)],
+)
+def test_an_end_that_no_known_state_explains_is_counted_as_if_it_had_stayed(
+    newness, outlier, stays
+):
+    learner = two_places(40)
+    world, (here, there) = learner.world, learner.world.states.alive.tolist()
+    weight = world.states.weight[: world.states.n_slots].copy()
+    step = Step(np.zeros(2), [(here, 0.75), (there, 0.25)], 1, -1.0, 1.0, np.array([0.9, 0.0]))
+    known = 1.0 - newness - outlier
+    posterior = StepPosterior(
+        [(here, there, known)], [(there, known)], newness, [(here, newness)], 0.0, outlier
+    )
+    learner._assign(step, posterior, 41.0)
+    assert not step.is_outlier  # that the episode ended is known
+    assert world.states.n_alive == 2
+    assert step.after == [(there, known)]
+    expected = [(here, here, 0.75), (there, there, 0.25)] if stays else [(here, there, known)]
+    assert step.entries == expected
+    assert world.states.weight[there] == pytest.approx(weight[there] + known)
+    assert there in learner._search.touched
+
+
+def test_a_new_state_is_entered_from_all_that_may_have_been_left():
+    learner = two_places(40)
+    here, there = learner.world.states.alive.tolist()
+    step = Step(np.zeros(2), [(here, 0.5), (there, 0.3)], 1, -1.0, 0.0, np.array([0.5, 3.0]))
+    entries = [(here, there, 0.05)]
+    new_from = [(here, 0.45), (there, 0.5)]
+    learner._assign(step, StepPosterior(entries, [(there, 0.05)], 0.95, new_from, 0.0, 0.0), 41.0)
+    (born,) = set(learner.world.states.alive.tolist()) - {here, there}
+    assert learner.world.born[born] == 41.0
+    assert step.after == [(born, 1.0)]
+    # Half of it each, of the 0.8 that was believed.
+    assert step.entries == [(here, born, pytest.approx(0.4)), (there, born, pytest.approx(0.4))]
+    assert learner.world.states.weight[born] == 1.0
+    assert learner._log.moves[-1].gain == pytest.approx(np.log(0.95 / 0.05))
+
+
 def test_outliers_that_fall_together_are_no_state():
     learner, rng = two_places(200), np.random.default_rng(1)
     for round_ in range(60):

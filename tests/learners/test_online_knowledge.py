@@ -5,6 +5,8 @@ import pytest
 from tests.learners.worlds import HERE, THERE, two_places
 
 from tgm.config import TGMConfig
+from tgm.files.arrays import ArrayReader
+from tgm.learners.learner import Context
 from tgm.learners.online import OnlineLearner
 from tgm.perception.coordinates import Coordinates
 from tgm.structure.scale import Scale
@@ -121,3 +123,36 @@ def test_a_scale_that_was_not_given_follows_the_scatter_within_states(bandwidth,
         np.testing.assert_allclose(learned, 0.05, rtol=0.4)
     else:
         np.testing.assert_array_equal(learner.world.states.prior_covariance, first)
+
+
+@pytest.mark.parametrize("place", [0.8, 0.9, 2.0])
+def test_a_belief_after_an_action_is_that_of_the_step_among_known_states(lived, place):
+    points, (here, there) = np.repeat([[place, 0.0]], 4, axis=0), lived.state_ids.tolist()
+    contexts = [
+        None,
+        Context(((here, 0.6), (there, 0.4)), 0, tuple(HERE)),
+        Context(((here, 0.6), (99, 0.4)), 1, tuple(HERE)),  # one of them is gone
+        Context(),
+    ]
+    found = lived.filtered_beliefs(points, contexts)
+    np.testing.assert_allclose(found[0], lived.belief(points)[0])
+    origin = lived.coordinates.origin
+    for row, before, action, departure in (
+        (found[1], [(0, 0.6), (1, 0.4)], 0, HERE - origin),
+        (found[2], [(0, 0.6)], 1, HERE - origin),
+        (found[3], [], None, None),
+    ):
+        after = dict(lived.filter.posterior(points[0] - origin, before, action, departure).after)
+        total = sum(after.values())
+        if total:
+            np.testing.assert_allclose(row, [after.get(k, 0.0) / total for k in (0, 1)])
+        else:
+            np.testing.assert_allclose(row, found[0])
+
+
+def test_before_the_first_observation_nothing_is_believed_or_saved():
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    assert learner.filtered_beliefs(np.zeros((3, 2)), [None] * 3).shape == (3, 0)
+    assert learner.to_arrays() == {}
+    learner.restore(ArrayReader({}))
+    assert learner.coordinates is None

@@ -1,7 +1,11 @@
 """What is done of what the search for structure proposes."""
 
+import numpy as np
 import pytest
 from tests.structure.test_search import one_state_for_two_places
+
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
 
 
 @pytest.mark.parametrize(("most", "n_states"), [(2, 2), (3, 3)])
@@ -102,3 +106,61 @@ def test_what_followed_is_assigned_again_as_long_as_a_tenth_of_the_belief_has_ch
     monkeypatch.setattr(learner.edit, "withdraw", lambda _: 0.0)
     learner._reviser._reassign_followers(first, second, 0.0)
     assert assigned == [second, third][:n_assigned]
+
+
+def test_a_state_of_outliers_whose_episode_ended_is_still_an_end(monkeypatch):
+    learner, state, far, _ = one_state_for_two_places(2, 0, ends=True)
+    steps = learner.world.memory.into(state)
+    assert [step.end for step in steps] == [1.0, 1.0]
+    assigned = []
+    monkeypatch.setattr(
+        learner._reviser, "_assign_again", lambda step, born: assigned.append((step, born))
+    )
+    before = learner.world.background.n_outliers
+    learner._reviser._dissolve(state, steps)
+    assert assigned == [(step, 0.0) for step in steps]
+    assert learner.world.background.n_outliers == before
+    assert not learner.world.states.is_alive[state]
+    assert learner.world.states.is_alive[far]
+
+
+def test_those_that_did_not_end_are_outliers(monkeypatch):
+    learner, state, far, _ = one_state_for_two_places(2, 0)
+    steps = learner.world.memory.into(state)
+    assigned = []
+    monkeypatch.setattr(learner._reviser, "_assign_again", lambda step, born: assigned.append(step))
+    learner._reviser._dissolve(state, steps)
+    assert assigned == []
+    assert learner.world.background.n_outliers == 2.0
+    assert [(step.is_outlier, step.entries) for step in steps] == [(True, [])] * 2
+    assert learner.world.transitions.row(far, 0) == {}
+
+
+@pytest.mark.parametrize(
+    ("slots", "tries", "reason"),
+    [
+        ([1, 0], [2.0, 3.0], "out of order"),
+        ([0, 0], [2.0, 3.0], "twice"),
+        ([0, 2], [2.0, 3.0], "doubted.state"),
+        ([0, 1], [2.0, -3.0], "doubted.tries"),
+        ([0, 1], [2.0], "doubted.tries"),
+        ([1], [2.0], "not there"),
+    ],
+)
+def test_a_list_of_doubts_that_does_not_fit_is_refused(slots, tries, reason):
+    learner, _, far, _ = one_state_for_two_places(4, 0)
+    if reason == "not there":
+        learner.world.states.remove(far)
+    saved = {"doubted.state": np.array(slots), "doubted.tries": np.array(tries)}
+    with pytest.raises(DataError, match=reason):
+        learner._reviser.restore(ArrayReader(saved))
+
+
+def test_states_that_have_gone_or_grown_are_not_doubted_any_more():
+    learner, state, far, _ = one_state_for_two_places(4, 0)
+    assert far == 1
+    learner._reviser._doubted = {state: 2.0, far: 3.0}
+    learner.world.states.add(far, learner.world.states.mean[far], 10.0)
+    learner._reviser.revise(36)
+    assert learner._reviser._doubted == {state: 2.0}
+    assert learner._reviser.to_arrays()["doubted.tries"].tolist() == [2.0]

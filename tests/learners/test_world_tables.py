@@ -11,6 +11,9 @@ from tgm.config import TGMConfig
 from tgm.learners.mean_shift_learner import MeanShiftLearner
 from tgm.learners.online import OnlineLearner
 from tgm.learners.snapshot import MOST_RECORDED, Snapshot, is_recorded, recorded_features
+from tgm.learners.world_tables import excerpt
+from tgm.perception.coordinates import Coordinates
+from tgm.perception.observation_model import StateId
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +128,27 @@ def test_up_to_64_features_are_recorded_as_they_are():
     assert [recorded_features(n) for n in (1, 64, 65, 5000)] == [1, 64, 1, 1]
     assert is_recorded(64)
     assert not is_recorded(65)
+
+
+def test_features_that_were_left_out_look_the_same_everywhere():
+    learner = two_places()
+    world = learner.world
+    relevant = np.array([True, False, True])
+    coordinates = Coordinates(
+        np.array([5.0, 6.0, 7.0]), relevant, np.array([0.0, 60.0, 0.0]), np.array([0.0, 9.0, 0.0])
+    )
+    found = excerpt(world, coordinates, [StateId(0)], [])
+    (row,) = np.reshape(found.components, (-1, 3 + 3 + 9)).tolist()
+    means = coordinates.observations(world.states.mean[:1])[0].tolist()
+    covariance = coordinates.covariances(world.states.covariances(np.array([0])))[0]
+    assert row[:3] == [0.0, world.states.weight[0], 0.0]
+    assert row[3:6] == pytest.approx(means)
+    assert row[6:] == pytest.approx(covariance.ravel().tolist())
+
+
+def test_states_of_wide_observations_are_recorded_by_their_names():
+    world = two_places().world
+    found = excerpt(world, Coordinates.about(np.zeros(65)), [StateId(0), StateId(1)], [])
+    weights = world.states.weight[:2].tolist()
+    rows = np.reshape(found.components, (-1, 5)).tolist()
+    assert rows == [[0.0, weights[0], 0.0, 0.0, 0.0], [1.0, weights[1], 0.0, 1.0, 0.0]]

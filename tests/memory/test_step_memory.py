@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.memory.step import Step, difference, relabel
 from tgm.memory.step_memory import StepMemory
@@ -234,3 +235,39 @@ def test_steps_into_a_state_that_is_gone_are_let_go():
     # What left that state is not known any more, though it led where it led.
     assert steps[2].before == []
     assert steps[2].entries == []
+
+
+def test_what_a_step_is_before_it_was_explained():
+    new = Step(None, [], None, 0.0, 0.0, np.zeros(2))
+    assert (new.log_fade, new.weight_then, new.entries, new.after) == (0.0, 0.0, [], [])
+    assert new.next is new.kept_next is new.kept_in is None
+    assert not new.retracted
+    assert not new.is_outlier
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("home.state", [0, 0], "home.state' holds a state twice"),
+        ("naming.state", [0, 0], "naming.state' holds a state twice"),
+        ("home.count", [1, 1], "3 kept steps, but 2"),
+        ("home.count", [3, 1], "3 kept steps, but 4"),
+        ("home.count", [4, 0], "home.count"),
+        ("home.count", [1, 2], "where it did not lead"),
+        ("home.state", [1, 0], "where it did not lead"),
+        ("home.state", [0, 2], "home.state"),
+        ("naming.step", [0, 1, 2, 0, 1, 1], "does not fit the kept steps"),
+        ("naming.step", [0, 1, 2, 0, 1, 3], "naming.step"),
+        ("n_evicted", [-1], "n_evicted"),
+    ],
+)
+def test_kept_steps_that_do_not_fit_are_refused(name, value, reason):
+    memory = StepMemory(3)
+    memory.keep(step(0, after=0, before=1), 0)
+    memory.keep(step(1, after=0, before=1), 0)
+    memory.keep(step(2, after=1, before=0), 1)
+    arrays = memory.to_arrays(n_features=2)
+    StepMemory(3).restore(ArrayReader(arrays), 2, 1, 2)
+    arrays[name] = np.array(value)
+    with pytest.raises(DataError, match=reason):
+        StepMemory(3).restore(ArrayReader(arrays), 2, 1, 2)

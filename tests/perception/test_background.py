@@ -32,3 +32,9 @@ def test_what_is_restored_is_the_same_and_checked():
     for wrong in ([3.0], [-1.0, 4.0], [np.nan, 4.0], [5.0, 4.0]):
         with pytest.raises(DataError, match="counts"):
             Background().restore(ArrayReader({"counts": np.array(wrong)}))
+
+
+def test_nothing_was_seen_at_first():
+    empty = Background()
+    assert (empty.n_outliers, empty.n_points) == (0.0, 0.0)
+    assert empty.share == pytest.approx(0.005)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import chi2, multivariate_normal
 from tests.oracles import moments_by_definition, random_covariance
 
 from tgm.distributions.moments import Moments
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
 
@@ -216,3 +218,64 @@ def test_a_state_may_be_two_if_its_variance_is_two_and_a_half_times_what_is_beli
 
 def test_two_points_make_a_state_more_than_an_outlier():
     assert 1.0 < plain_states().surely_seen < 2.0
+
+
+def test_the_fit_of_a_point_is_the_tail_of_a_chi_square():
+    states, rng = with_points(3, 2)[0], np.random.default_rng(5)
+    slots = np.array([1, 0])
+    points = states.mean[slots] + rng.normal(size=(2, 3))
+    expected = []
+    for point, slot in zip(points, slots, strict=True):
+        off = point - states.mean[slot]
+        square = off @ states.prior.precision @ off / (1 + 1 / states.weight[slot])
+        expected.append(chi2(3).sf(square))
+    np.testing.assert_allclose(states.fit(points, slots), expected, rtol=1e-9)
+
+
+def test_what_is_believed_of_a_state_before_it_was_seen():
+    states = plain_states()
+    n_features = states.n_features
+    np.testing.assert_array_equal(states.prior_covariance, states.prior.covariance)
+    assert states.prior_dof == states.prior.dof - n_features
+    np.testing.assert_allclose(states.expected_scatter(3.0), 3.0 * states.prior.covariance)
+
+
+def test_taking_back_points_that_were_never_there_leaves_a_sound_scatter():
+    states = plain_states()
+    slot = states.birth()
+    for _ in range(3):
+        states.add(slot, np.zeros(states.n_features), 1.0)
+    states.take_back(slot, np.full(states.n_features, 9.0), 1.0)
+    covariance = states.prior.inverse_scale + states.scatter[slot]
+    assert np.linalg.eigvalsh(covariance).min() > 0
+    assert np.isfinite(states.log_densities(states.mean[slot])).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("weight", lambda array: 0.0 * array, "holds 0"),
+        ("weight", lambda array: -array, "weight"),
+        ("theta", lambda array: np.where(np.arange(array.shape[1]) == 0, -1e300, array), "density"),
+        ("theta", lambda array: array[:, 1:], "theta"),
+        ("mean", lambda array: array[:, 1:], "mean"),
+        ("scatter", lambda array: array - 1e9, "scatter"),
+        ("refresh_at", lambda array: -array, "refresh_at"),
+        ("peak", lambda array: np.nan * array, "peak"),
+        ("ids", lambda array: np.zeros_like(array), "an id twice"),
+        ("ids", lambda array: array + 1, "in use or was"),
+        ("ids", lambda array: np.where(array == 1, -1, array), "slots without a state"),
+        ("free", lambda array: np.array([0]), "slots without a state"),
+        ("free", lambda array: np.array([7]), "free"),
+        ("next_id", lambda array: array - 1, "in use or was"),
+    ],
+)
+def test_files_are_checked(name, change, reason):
+    states = with_points(2, 3)[0]
+    arrays = states.to_arrays()
+    copy = make(2)
+    copy.restore(ArrayReader(arrays))
+    np.testing.assert_array_equal(copy.mean[:3], states.mean[:3])
+    arrays[name] = change(arrays[name].copy())
+    with pytest.raises(DataError, match=reason):
+        make(2).restore(ArrayReader(arrays))

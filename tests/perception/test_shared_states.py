@@ -1,15 +1,20 @@
 """States of many features: one covariance for all, diagonal plus low rank."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import chi2, multivariate_normal
 from tests.oracles import random_covariance
 
 from tgm.distributions.moments import Moments
+from tgm.distributions.small import squared_radius
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.perception.gaussian_states import NEAR
 from tgm.perception.low_rank import low_rank
 from tgm.perception.shared_states import SharedGaussianStates
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY
 
 N = 12
 DENSITY = -4.0  # ln states per unit of volume
@@ -44,6 +49,113 @@ def test_the_density_is_that_of_a_normal_whose_mean_is_uncertain(seed):
         np.testing.assert_allclose(states.log_densities(point), row, rtol=1e-9)
     at_mean = [states.log_densities(states.mean[slot])[slot] for slot in range(4)]
     np.testing.assert_allclose(states.peak[:4], at_mean, rtol=1e-9)
+
+
+def test_a_state_without_points_has_no_density():
+    states = filled()
+    states.remove(1)
+    for slot in (states.birth(), states.birth()):
+        assert states.log_densities(np.zeros(N))[slot] == NO_DENSITY
+        assert states.log_densities_of(np.ones((1, N)))[0, slot] == NO_DENSITY
+        assert states.weight[slot] == 0.0
+        states.add(slot, np.full(N, 2.0), 1.0)
+        assert states.log_densities(np.full(N, 2.0))[slot] == pytest.approx(states.peak[slot])
+        np.testing.assert_array_equal(states.mean[slot], 2.0)
+
+
+def test_the_fit_of_a_point_is_the_tail_of_a_chi_square():
+    states, rng = filled(), np.random.default_rng(9)
+    slots = np.array([2, 0, 3])
+    points = states.mean[slots] + rng.normal(size=(3, N))
+    expected = []
+    for point, slot in zip(points, slots, strict=True):
+        off = point - states.mean[slot]
+        square = off @ np.linalg.inv((1 + 1 / states.weight[slot]) * states.prior_covariance) @ off
+        expected.append(chi2(N).sf(square))
+    np.testing.assert_allclose(states.fit(points, slots), expected, rtol=1e-9)
+    np.testing.assert_allclose(states.fit(states.mean[slots], slots), 1.0)
+
+
+def test_distances_are_in_deviations():
+    covariance = np.diag(np.linspace(0.5, 4.0, N))
+    states = SharedGaussianStates(covariance, DENSITY, 3.0)
+    slot = states.birth()
+    states.add(slot, np.ones(N), 1.0)
+    off = np.arange(N) / N
+    square = float((off**2 / np.diag(covariance)).sum())
+    assert states.squared_distance(1.0 + off, slot) == pytest.approx(square)
+    np.testing.assert_allclose(states.in_deviations(off), off / np.diag(covariance))
+    np.testing.assert_allclose(states.covariances(np.array([slot, slot])), [covariance] * 2)
+    assert states.covariance(slot) == pytest.approx(covariance.ravel().tolist())
+    np.testing.assert_allclose(states.expected_scatter(3.0), 3.0 * covariance)
+
+
+def test_the_log_odds_of_a_point_are_the_ratio_of_two_densities():
+    states, rng = filled(), np.random.default_rng(3)
+    first, second = states.moments(0), replace(states.moments(1), weight=np.array(0.4))
+    point = 0.5 * (first.mean + second.mean) + rng.normal(size=N)
+    one, other = (
+        multivariate_normal(m.mean, (1 + 1 / m.weight) * states.prior_covariance).logpdf(point)
+        for m in (first, second)
+    )
+    assert states.log_odds(first, second, point) == pytest.approx(one - other)
+
+
+@pytest.mark.parametrize(("factor", "is_near"), [(0.99, True), (1.01, False)])
+def test_near_states_lie_within_as_many_deviations_as_five_in_the_plane(factor, is_near):
+    covariance = np.diag(np.linspace(0.5, 4.0, N))
+    states = SharedGaussianStates(covariance, DENSITY, 3.0)
+    way = np.zeros(N)
+    way[3] = factor * np.sqrt(squared_radius(N, NEAR) * covariance[3, 3])
+    for place in (np.zeros(N), way, np.full(N, 99.0), np.zeros(N)):
+        states.add(states.birth(), place, 1.0)
+    states.remove(3)  # what is no more is not near
+    assert states.near(0) == ([1] if is_near else [])
+
+
+@pytest.mark.parametrize("weight", [1.0, 16.0])
+@pytest.mark.parametrize(("factor", "is_wide"), [(0.99, False), (1.01, True)])
+def test_a_state_is_wide_beyond_four_deviations_of_a_mean_square(weight, factor, is_wide):
+    variance = np.linspace(0.5, 4.0, N)
+    states = SharedGaussianStates(np.diag(variance), DENSITY, 3.0)
+    slot = states.birth()
+    square = factor * (N + 4 * np.sqrt(2 * N / weight))  # the mean of chi squares has variance 2 N
+    scatter = np.diag(variance * square * weight / N)
+    states.set_moments(slot, Moments(np.array(weight), np.ones(N), scatter))
+    assert states.is_wide(slot) == is_wide
+    np.testing.assert_array_equal(states.spread[slot], np.diag(scatter))
+
+
+def test_the_evidence_of_less_than_a_point_is_a_share_of_that_of_one():
+    states = SharedGaussianStates(np.eye(N), DENSITY, 3.0)
+    slot = states.birth()
+    states.add(slot, np.ones(N), 0.25)
+    assert states.log_evidence(slot) == pytest.approx(0.25 * DENSITY)
+    states.add(slot, np.ones(N), 0.75)
+    assert states.log_evidence(slot) == pytest.approx(DENSITY)
+
+
+def test_a_state_of_which_all_is_taken_back_keeps_its_place():
+    states = SharedGaussianStates(np.eye(N), DENSITY, 3.0)
+    slot, point = states.birth(), np.full(N, 7.0)
+    states.add(slot, point, 1.0)
+    states.take_back(slot, point, 1.0)
+    assert states.weight[slot] == LEAST_WEIGHT
+    np.testing.assert_array_equal(states.spread[slot], 0.0)
+    expected = multivariate_normal(point, (1 + 1 / LEAST_WEIGHT) * np.eye(N)).logpdf(point + 1)
+    assert states.log_densities(point + 1)[slot] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("more", "is_new"), [(0.4, False), (0.6, True)])
+def test_the_density_of_a_young_state_is_computed_again_after_half_a_point(more, is_new):
+    states = SharedGaussianStates(np.eye(N), DENSITY, 3.0)
+    slot = states.birth()
+    states.add(slot, np.zeros(N), 1.0)
+    before = states.peak[slot]
+    states.add(slot, np.zeros(N), more)
+    assert (states.peak[slot] != before) == is_new
+    wide = 1 + 1 / (1 + more * is_new)
+    assert states.peak[slot] == pytest.approx(-0.5 * N * np.log(2 * np.pi * wide))
 
 
 def closed_evidence(points: np.ndarray, covariance: np.ndarray) -> float:

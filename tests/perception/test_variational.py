@@ -16,6 +16,7 @@ from tgm.perception import (
     mean_shift,
     prior_from_clusters,
     responsibilities,
+    variational,
 )
 from tgm.perception.mixture import Features, concatenate
 
@@ -239,3 +240,10 @@ def test_impossible_input_is_named(points, arguments, message):
 def test_impossible_weights_are_named(concentration):
     with pytest.raises(DataError, match="weight_concentration"):
         Mixture(concentration, broad_prior(np.zeros((2, 2))).components)
+
+
+def test_a_free_energy_beyond_double_precision_names_the_span_of_the_points(monkeypatch):
+    monkeypatch.setattr(variational, "collapsed_free_energy", lambda *_: np.inf)
+    points = [[0.0, 1.0], [3.0, -1.0], [1.0, 0.0]]
+    with pytest.raises(DataError, match=r"the free energy is inf: .*span \[3\.0, 2\.0\]"):
+        fit(broad_prior(np.zeros((1, 2))), points)

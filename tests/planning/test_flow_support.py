@@ -165,3 +165,23 @@ def test_the_coarsest_support_may_be_too_large():
     support = find_support(Walk(pace=0.5), steps, COARSEST, GAMMA)
     assert support.spacing == COARSEST
     assert len(support.points) > 40
+
+
+def test_the_coarsest_support_ends_with_the_most_points(monkeypatch):
+    monkeypatch.setattr("tgm.planning.flow_support.MOST_POINTS", 6)
+    steps = walked([0.0, 20.0, 40.0])  # cells between them are imagined, two more in each round
+    support = find_support(Walk(pace=0.5), steps, COARSEST, GAMMA)
+    assert support.spacing == COARSEST
+    assert support.n_visited == 3
+    assert len(support.points) <= 6
+    assert len(support.reach.reward) == 2 * len(support.points)
+
+
+def test_and_after_as_many_rounds_as_may_be(monkeypatch):
+    monkeypatch.setattr("tgm.planning.flow_support.MOST_ROUNDS", 4)
+    support = find_support(Walk(pace=0.5), walked([0.0, 40.0]), COARSEST, GAMMA)
+    # In each of three rounds there is one more point inwards, and one on the margin at once.
+    found = sorted(support.points.ravel().tolist())
+    assert found == pytest.approx([-0.75 * COARSEST, 0.0, 0.5, 1.0, 1.5, 38.5, 39.0, 39.5, 40.0])
+    finer = find_support(Walk(pace=0.5), walked([0.0, 40.0]), 0.3, GAMMA)
+    assert finer.spacing == pytest.approx(0.3 * 1.15)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.oracles import value_iteration
 
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.planning.sweeping import Sweeper, solve
 from tgm.transition.sparse import SparseTransitions
@@ -289,3 +290,32 @@ def test_a_newborn_keeps_its_value_and_what_waits_is_kept_in_a_file():
     for one in (sweeper, copy):
         settle(one, 4)
         assert one.q[2].tolist() == [9.0] * 3  # until something is known of it
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("value", lambda array: np.nan * array),
+        ("q", lambda array: array[:, 1:]),
+        ("is_set", lambda array: array[1:]),
+        ("set_to", lambda array: array[:, 1:]),
+        ("bonus", lambda array: np.inf + array),
+        ("hope", lambda array: array - 0.5),
+        ("hope", lambda array: array + 1.5),
+        ("active", lambda array: array + 4),
+        ("active", lambda array: array - 9),
+    ],
+)
+def test_values_in_a_file_are_checked(name, change):
+    model = random_model(np.random.default_rng(4), 4)
+    sweeper = Sweeper(model)
+    sweeper.make_room(4, 1.0)
+    sweeper.active = {0, 3}
+    arrays = sweeper.to_arrays()
+    copy = Sweeper(model)
+    copy.restore(ArrayReader(arrays))
+    for other, array in copy.to_arrays().items():
+        np.testing.assert_array_equal(array, arrays[other], err_msg=other)
+    arrays[name] = change(arrays[name].copy())
+    with pytest.raises(DataError, match=name):
+        Sweeper(model).restore(ArrayReader(arrays))

@@ -11,10 +11,13 @@ from tgm.structure.clone_model import (
     FIRST,
     LEVELS,
     Setting,
+    better_closed,
+    closed_evidence,
     fold_episodes,
     folding_evidence,
     gain_of_clones,
     plain_evidence,
+    refolded,
 )
 from tgm.structure.folding import Folding
 from tgm.transition.automaton import Automaton, Outcome
@@ -108,3 +111,44 @@ def test_a_cue_must_be_better_than_the_closed_folding():
     folding, setting = fold_episodes(walk, OutcomeBase(0.5), [FIRST])
     assert not folding.is_cued
     assert setting == FIRST
+
+
+def test_clones_of_before_take_all_episodes_along_their_edges():
+    """Twice as many episodes: the same clones, and twice the tries."""
+    folding, _ = fold_episodes(CUED, OutcomeBase(FIRST.strength), [FIRST])
+    again = refolded(folding, [*CUED, *CUED], FIRST.levels)
+    assert len(again.clones) == len(folding.clones)
+    looks = [[one.graph.symbols[clone] for clone in one.clones] for one in (folding, again)]
+    assert looks[0] == looks[1]
+    tries = [
+        sum(edge[0] for clone in one.clones for row in one.graph.rows[clone].values()
+            for edge in row.values())
+        for one in (folding, again)
+    ]  # fmt: skip
+    assert tries[1] == 2 * tries[0] > 0
+    assert again.is_cued == folding.is_cued
+    assert again.base.strength == folding.base.strength
+
+
+def test_a_clone_that_nothing_leads_to_any_more_is_left_out():
+    folding, _ = fold_episodes(CUED, OutcomeBase(FIRST.strength), [FIRST])
+    fewer = refolded(folding, cued(0, 0), FIRST.levels)
+    assert len(fewer.clones) < len(folding.clones)
+    for clone in fewer.clones:
+        for row in fewer.graph.rows[clone].values():
+            assert all(edge[0] > 0 for edge in row.values())
+
+
+def test_of_two_foldings_the_one_with_more_evidence_is_better(monkeypatch):
+    nats = {"one": 1.0, "two": 2.0, None: -math.inf}
+    monkeypatch.setattr(clone_model, "closed_evidence", nats.__getitem__)
+    assert better_closed("one", "two") == "two"
+    assert better_closed("two", "one") == "two"
+    assert better_closed("one", "one") == "one"
+    assert better_closed(None, "one") == "one"
+
+
+def test_there_is_no_evidence_of_no_folding():
+    assert closed_evidence(None) == -math.inf
+    folding, _ = fold_episodes(CUED, OutcomeBase(FIRST.strength), [FIRST])
+    assert closed_evidence(folding) == folding_evidence(folding.closed())

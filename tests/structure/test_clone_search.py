@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from tests.oracles import enumerated_clones, labels_evidence
 
+from tgm.structure import clone_search
 from tgm.structure.clone_model import folding_evidence, plain_evidence, refolded
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
 from tgm.structure.folding import FOLDED_CHANCE, labelled_folding
-from tgm.structure.label_graph import LabelGraph, Replay, log_ways
+from tgm.structure.label_graph import END_LABEL, LabelGraph, Replay, log_ways
 from tgm.structure.surplus_model import LookPaths, SurplusModel
 from tgm.transition.automaton import BEGIN, END, Happening, Outcome
 from tgm.transition.clone_evidence import log_evidence
@@ -176,3 +177,129 @@ def test_chance_alone_is_not_told_apart():
     coin = [Happening(BEGIN, seen(0))]
     coin += [Happening(int(rng.integers(2)), seen(int(rng.integers(2)))) for _ in range(600)]
     assert surplus_folding([coin], rng, plain_evidence([coin])) is None
+
+
+def test_rounds_end_when_they_gain_nothing(monkeypatch):
+    paths = LookPaths([walk(7, 3)[0]])
+    model = SurplusModel.seeded(paths, [3, 3], np.random.default_rng(1))
+    gains = iter([-9.0, -5.0, -5.0 + 2e-3, -5.0 + 2.5e-3, 99.0])
+    monkeypatch.setattr(
+        SurplusModel, "improve", lambda self: setattr(self, "log_likelihood", next(gains))
+    )
+    model.fit(10)
+    assert model.log_likelihood == -5.0 + 2.5e-3
+    model.fit(1)
+    assert model.log_likelihood == 99.0
+
+
+def test_tries_at_random_beside_those_of_labels():
+    paths = LookPaths([walk(4, 3)[0]])
+    rng, labels = np.random.default_rng(2), [[0, 1, 1, 0, 1]]
+    expected = np.random.default_rng(2)
+    model = SurplusModel.seeded(paths, [2, 2], rng, labels, 0.25)
+    counts = [0.25 * expected.random((2, 2)) for _ in paths.triples]
+    for number, one, other in zip(paths.steps[0], labels[0], labels[0][1:], strict=False):
+        counts[number][one, other] += 1.0
+    for ours, theirs in zip(model.counts, counts, strict=True):
+        np.testing.assert_allclose(ours, theirs)
+    plain = SurplusModel.seeded(paths, [2, 2], np.random.default_rng(2))
+    assert max(count.max() for count in plain.counts) <= 1.0
+    assert sum(count.sum() for count in plain.counts) > 0.3 * 4 * len(paths.triples)
+
+
+class EnoughError(Exception):
+    """Ends a search where a test has seen enough."""
+
+
+@pytest.mark.parametrize(
+    ("n_steps", "n_clones"), [(10, 20), (524, 20), (525, 21), (1000, 40), (5000, 200), (5025, 200)]
+)
+def test_there_are_20_to_200_surplus_clones_one_for_25_steps(n_steps, n_clones, monkeypatch):
+    def sizes(_, n):
+        assert n == n_clones
+        raise EnoughError
+
+    monkeypatch.setattr(LookPaths, "sizes", sizes)
+    with pytest.raises(EnoughError):
+        surplus_folding([walk(n_steps, 1)[0]], np.random.default_rng(0), 0.0)
+
+
+def test_a_search_ends_after_two_rounds_in_vain(monkeypatch):
+    episode, evidence, rounds = walk(40, 1)[0], iter([5.0, 9.0, 8.0, 9.0, 99.0]), []
+    found = []
+
+    def best(replay):
+        found.append(next(evidence))
+        return found[-1], f"folding of {found[-1]}"
+
+    monkeypatch.setattr(clone_search, "_best_folding", best)
+    monkeypatch.setattr(clone_search, "_doubtful", lambda *_: {0})
+    monkeypatch.setattr(SurplusModel, "fit", lambda _, n: rounds.append(n))
+    assert surplus_folding([episode], np.random.default_rng(0), 1.0) == "folding of 9.0"
+    assert found == [5.0, 9.0, 8.0, 9.0]
+    assert rounds == [60, 40, 40, 40, 40]
+
+
+@pytest.mark.parametrize(("doubtful", "floor", "wanted"), [(set(), 1.0, "it"), ({0}, 6.0, None)])
+def test_it_ends_at_once_without_doubt_or_without_a_gain(doubtful, floor, wanted, monkeypatch):
+    monkeypatch.setattr(clone_search, "_best_folding", lambda _: (5.0, "it"))
+    monkeypatch.setattr(clone_search, "_doubtful", lambda *_: doubtful | {clone_search.END_LABEL})
+
+    def searched_again(*_):
+        raise EnoughError
+
+    monkeypatch.setattr(clone_search, "_searched_again", searched_again)
+    assert surplus_folding([walk(40, 1)[0]], np.random.default_rng(0), floor) == wanted
+
+
+def corridor(*symbols, ends: bool = False):
+    steps = [Happening(BEGIN, seen(symbols[0]))]
+    steps += [Happening(0, seen(symbol)) for symbol in symbols[1:]]
+    return [*steps, Happening(1, Outcome(END, 1.0, True))] if ends else steps
+
+
+def test_labels_that_did_several_things_are_doubtful_with_their_neighbours():
+    # Label 2 led to 3 and to 4; 1 and 5 are further away.
+    labels = [[0, 1, 2, 3, 5], [0, 1, 2, 4, 5], [7, 8, 9]]
+    episodes = [corridor(*path) for path in labels]
+    assert clone_search._doubtful(episodes, labels) == {1, 2, 3, 4}
+    assert clone_search._doubtful(episodes[:1], labels[:1]) == set()
+
+
+def test_no_two_classes_share_a_label_and_all_ends_are_one():
+    paths = LookPaths([corridor(0, 1, 0, ends=True)])
+    assert clone_search._as_labels(paths, [[0, 2, 1, 0]]) == [[0, 3 + 2, 1, END_LABEL]]
+    numbers, sizes = clone_search._numbered(paths, [["a", "b", "c", "d"]])
+    assert numbers == [[0, 0, 1, 0]]
+    assert sizes == [2, 1, 1]
+
+
+def test_doubtful_labels_become_four_at_random(monkeypatch):
+    paths = LookPaths([corridor(*([0] * 200))])
+    made = []
+    seeded = SurplusModel.seeded
+    monkeypatch.setattr(SurplusModel, "seeded", lambda *args: made.append(args) or seeded(*args))
+    monkeypatch.setattr(SurplusModel, "fit", lambda *_: None)
+    labels = [[7] * 100 + [8] * 100]
+    clone_search._searched_again(paths, labels, {8}, np.random.default_rng(0))
+    ((_, sizes, _, numbers, noise),) = made
+    assert sizes == [1 + 4]
+    assert set(numbers[0][:100]) == {0}
+    assert set(numbers[0][100:]) == {1, 2, 3, 4}
+    assert noise == 0.1
+
+
+def test_the_likeliest_labels_of_known_ones_are_they_themselves():
+    episode, cells = walk(300, 2)
+    labels = [[4 * y + x for y, x in cells]]
+    paths = LookPaths([episode])
+    found = clone_search._likeliest_again(paths, labels, np.random.default_rng(0))
+    assert len(set(zip(found[0], labels[0], strict=True))) == len(set(labels[0]))
+
+
+def test_ends_are_one_place_after_a_merge():
+    episodes = [corridor(0, 1, 2, ends=True) for _ in range(6)]
+    labels = [[(step, number % 2) for step in range(4)] for number in range(6)]
+    doubled = labelled_folding(episodes, labels, 0.5)
+    merged = merged_again(doubled, episodes)
+    assert len(merged.clones) == 1 + 4  # the root, three looks and the end

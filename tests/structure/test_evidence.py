@@ -240,3 +240,15 @@ def test_random_rewards_of_one_place_are_no_reason_for_two():
 
 def test_rewards_near_zero_are_no_trouble():
     assert gain_with([0.0], [1.0], unit=1e-200) == 0.0
+
+
+def test_rewards_of_a_row_that_one_of_two_states_never_tried_say_nothing():
+    model = SparseTransitions(2, 0.9)
+    model.make_room(4)
+    model.add(0, 0, 2, 1.0, -1.0, 0.0)
+    model.add(0, 1, 2, 1.0, -9.0, 0.0)
+    model.add(1, 0, 2, 1.0, -1.0, 0.0)
+    plain = transition_gain(model, 0, 1, 4, 0.5)
+    model.add(0, 1, 2, 1.0, 50.0, 0.0)
+    model.add(0, 1, 2, -1.0, 50.0, 0.0)
+    assert transition_gain(model, 0, 1, 4, 0.5) == pytest.approx(plain)

@@ -138,6 +138,36 @@ def test_what_makes_a_difference():
     assert not choice([0.1, 1.0], (True, False)).differs(choice([0.1, 9.0], (True, False)), 0.25)
 
 
+def test_the_width_is_that_of_the_widest_relevant_feature_in_typical_steps():
+    deviation, step = np.array([0.2, 3.0, 40.0]), np.array([1.0, 10.0, 10.0])
+    choice = ScaleChoice(deviation, step, np.array([True, True, False]), np.zeros(3))
+    assert choice.width == pytest.approx(0.3)
+    assert replace(choice, relevant=np.array([True, False, False])).width == pytest.approx(0.2)
+    assert replace(choice, relevant=np.ones(3, bool)).width == pytest.approx(4.0)
+
+
+def test_the_deviation_within_states_by_hand():
+    points = np.array([[0.0, 1.0], [2.0, 1.0], [9.0, 5.0], [9.0, 7.0], [4.0, 0.0]])
+    steps = FirstSteps(points, np.array([EPISODE_START, 0, 0, 1, 0]))
+    labels = np.array([0, 0, 2, 2, 3])  # no point has label 1
+    # Two degrees of freedom are left, and eight more of the guess: a quarter of a typical step.
+    expected = [
+        np.sqrt((found + 8 * (0.25 * step) ** 2) / (2 + 8))
+        for found, step in zip((2.0, 2.0), steps.typical_step, strict=True)
+    ]
+    np.testing.assert_allclose(scale_choice._within(steps, labels), expected)
+
+
+@pytest.mark.parametrize(("nats", "tells"), [(-0.01, False), (0.01, True)])
+def test_a_feature_tells_states_apart_by_the_information_criterion(nats, tells):
+    points = np.random.default_rng(0).normal(size=(40, 1))
+    steps = FirstSteps(points, np.array([EPISODE_START] + [0] * 39))
+    labels = np.arange(40) % 3
+    gain = scale_choice.NEEDED + nats
+    within = points.std(axis=0) * np.exp(-(gain + 0.5 * 2 * np.log(40)) / 40)
+    assert scale_choice._tells_apart(steps, within, labels).tolist() == [tells]
+
+
 @pytest.mark.parametrize(("nats", "ratio"), [(0.0, 0.4), (3.0, 1.0)])
 def test_the_first_choice_is_as_wide_as_may_be(nats, ratio, monkeypatch):
     """One step says how far a step leads, and hardly more: all widths are about as likely."""

@@ -5,6 +5,8 @@ import pytest
 
 from tgm.config import TGMConfig
 from tgm.distributions.moments import Moments
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
 from tgm.learners.online import OnlineLearner
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
@@ -293,3 +295,19 @@ def test_a_point_between_two_halves_is_of_both_but_one_in_a_hundred_is_nothing()
     assert 0.01 <= min(smaller) < 0.015
     assert len(found[0]) == len(found[-1]) == 1
     assert found[0] != found[-1]
+
+
+def test_the_list_of_states_to_look_at_goes_through_a_file():
+    learner, state, far, _ = one_state_for_two_places(9, 9)
+    search = learner._search
+    search.touched = {state, far}
+    search.due()
+    search.touched = {far}
+    arrays = search.to_arrays()
+    other, _, _, _ = one_state_for_two_places(9, 9)
+    other._search.restore(ArrayReader(arrays), 2)
+    assert other._search.touched == {far}
+    np.testing.assert_array_equal(other._search.to_arrays()["checked"], arrays["checked"])
+    for name, value in (("touched", np.array([2])), ("checked", np.zeros(1))):
+        with pytest.raises(DataError, match=name):
+            other._search.restore(ArrayReader(arrays | {name: value}), 2)

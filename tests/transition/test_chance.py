@@ -217,3 +217,8 @@ def test_where_all_rows_are_alike_the_share_of_random_rows_is_all_or_none(odds, 
     for _ in range(3):
         share = share_of_random_rows(np.full(1000, odds), np.ones(1000, dtype=bool), share)
     assert low < share < high
+
+
+def test_a_row_that_was_never_tried_says_nothing():
+    assert log_same((), 4) == 0.0
+    assert log_random((), 4) == pytest.approx(0.0)

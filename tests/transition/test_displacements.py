@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import multivariate_t
 
 from tgm.distributions.small import second_order
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.transition.displacements import Displacements, prior_weight
 
@@ -232,3 +233,32 @@ def test_a_law_is_computed_again_when_its_data_has_grown_by_a_tenth():
     assert displacements.log_density(way, 0) == known
     displacements.add(0, way, 1.0)
     assert displacements.log_density(way, 0) > known
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("weight", lambda array: array - 1.0),
+        ("weight", lambda array: array[1:]),
+        ("mean", lambda array: array[:, 1:]),
+        ("mean", lambda array: np.full_like(array, np.inf)),
+        ("scatter", lambda array: -array),
+        ("typical_square", lambda array: -array),
+        ("floor", lambda array: 0.0 * array),
+        ("broad", lambda array: -array),
+        ("own_precision", lambda array: -array),
+        ("own_log_peak", lambda array: np.nan * array),
+        ("refresh_at", lambda array: array[1:]),
+    ],
+)
+def test_files_are_checked(name, change):
+    arrays = moved().to_arrays()
+    arrays[name] = change(np.array(arrays[name]))
+    with pytest.raises(DataError, match=name):
+        Displacements(3, np.eye(2), STATE).restore(ArrayReader(arrays))
+
+
+def test_actions_are_told_apart_unless_it_is_said_otherwise():
+    displacements = Displacements(1, SQUARE, STATE)
+    displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    assert displacements.knows(0)

@@ -40,6 +40,14 @@ def test_units_go_there_and_back(make):
     np.testing.assert_allclose(high, 1.0, atol=1e-9)
 
 
+def test_what_a_feature_adds_of_the_coordinates_has_length_one():
+    axes = np.array([[3.0, 0.0], [4.0, -2.0]])
+    units = FlowUnits(np.zeros(2), axes, np.linalg.inv(axes))
+    np.testing.assert_allclose(units.features, [[0.6, 0.8], [0.0, -1.0]])
+    plain = FlowUnits.of_features(linked())
+    np.testing.assert_allclose(plain.features, np.eye(4))
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_positions_and_speeds_are_found_in_any_mixture(scale):
     steps, matrix = linked(), scale * rotation(4)

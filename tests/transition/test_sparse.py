@@ -618,3 +618,95 @@ def test_a_usual_outcome_is_learned_and_saved():
     copy = make(12)
     sparse_file.restore(copy, ArrayReader(sparse_file.to_arrays(model)), 12)
     assert (copy.evenness, copy.favour) == (model.evenness, model.favour)
+
+
+def with_all() -> SparseTransitions:
+    """Rows, ends, runs, retries and the last rewards of four states."""
+    model = make(4)
+    for after in (1, 1, 1, 1, 1):
+        model.observe(0, 0, after, 1.0, -1.0, 0.0)
+    model.observe(0, 0, 2, 1.0, -1.0, 0.0)
+    model.observe(1, 1, 3, 1.0, 5.0, 1.0)
+    model.observe(1, 0, 0, 1.0, 0.0, 0.0)
+    model.add(START, START_ACTION, 0, 2.0, 0.0, 0.0)
+    model.retry([(1, 0)])
+    return model
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "reason"),
+    [
+        ("visits", lambda array: array[:3], "visits' has 3 of 4"),
+        ("visits", lambda array: 0.5 * array, "next.count"),
+        ("visits", lambda array: array - 1e-3, "visits"),
+        ("end_sum", lambda array: array - 1e-3, "end_sum"),
+        ("reward_moves", lambda array: array - 1e-3, "reward_moves"),
+        ("share_random", lambda array: 0.0 * array, "share_random"),
+        ("share_random", lambda array: 0.0 * array + 1.0, "share_random"),
+        ("evenness", lambda array: array - 1.0, "evenness"),
+        ("favour", lambda array: array - 1.0, "favour"),
+        ("probability", lambda array: np.minimum(array + 0.5, 1.0), "sums to more than one"),
+        ("probability", lambda array: 2.0 * array, "probability"),
+        ("discounted", lambda array: 0.99 * array, "does not fit"),
+        ("end", lambda array: array + 0.5, "end"),
+        ("successor", lambda array: array + 4, "successor"),
+        ("row.key", lambda array: array + np.array([4, 0]), "row.key"),
+        ("row.key", lambda array: array + np.array([0, 2]), "row.key"),
+        ("row.key", lambda array: array - np.array([0, 1]), "row.key"),
+        ("row.key", lambda array: array[1:], "row.key"),
+        ("next.state", lambda array: array + 4, "next.state"),
+        ("next.count", lambda array: -array, "next.count"),
+        ("next.count", lambda array: array + 1e-3, "next.count"),
+        ("ended.count", lambda array: array + 1e-3, "ended.count"),
+        ("ended.key", lambda array: 0 * array - np.array([1, 0]), "ended.count"),
+        ("ended.state", lambda array: array + 4, "ended.state"),
+        ("run.outcome", lambda array: array + 4, "run.outcome"),
+        ("run.outcome", lambda array: 0 * array - 3, "run.outcome"),
+        ("run.key", lambda array: array + np.array([4, 0]), "run.key"),
+        ("last_reward.state", lambda array: 0 * array - 3, "last_reward.state"),
+        ("last_reward.key", lambda array: array[1:], "last_reward.key"),
+        ("noise_chance", lambda array: array - 0.5, "noise_chance"),
+        ("noise_shares", lambda array: 0.0 * array, "noise_shares"),
+        ("noise_shares", lambda array: 0.0 * array + 1.0, "noise_shares"),
+        ("noise", lambda array: np.ones(2), "noise' has 2 numbers"),
+        ("noise", lambda array: -np.ones(5), "not positive"),
+        ("retries", lambda array: array + np.array([4, 0]), "retries"),
+        ("touched", lambda array: array + np.array([0, 2]), "touched"),
+        ("changed", lambda array: np.array([4]), "changed"),
+    ],
+)
+def test_what_does_not_fit_in_a_file_is_refused(name, change, reason):
+    arrays = sparse_file.to_arrays(with_all())
+    sparse_file.restore(make(4), ArrayReader(arrays), 4)
+    arrays[name] = change(arrays[name].copy())
+    with pytest.raises(DataError, match=reason):
+        sparse_file.restore(make(4), ArrayReader(arrays), 4)
+
+
+def test_everything_is_the_same_after_a_file():
+    model, copy = with_all(), make(4)
+    sparse_file.restore(copy, ArrayReader(sparse_file.to_arrays(model)), 4)
+    ours, theirs = sparse_file.to_arrays(model), sparse_file.to_arrays(copy)
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(theirs[name], array, err_msg=name)
+    assert copy.retries == {(1, 0)}
+    assert copy.runs == {(0, 0): [2]}
+    assert copy.ended == {(1, 1): {3: 1.0}}
+    assert copy.last_reward == model.last_reward != {}
+    assert copy.planned == model.planned
+    assert copy.predecessors == model.predecessors
+
+
+@pytest.mark.parametrize(("more", "is_good"), [(5e-7, True), (2e-6, False)])
+def test_sums_in_a_file_may_miss_by_a_millionth(more, is_good):
+    arrays = sparse_file.to_arrays(with_all())
+    for name, change in (("next.count", more), ("ended.count", more), ("visits", -more)):
+        shifted = ArrayReader(arrays | {name: arrays[name] + change})
+        if name == "visits" and is_good:
+            shifted = ArrayReader(arrays | {name: np.where(arrays[name] > 0, arrays[name], change)})
+        if is_good:
+            sparse_file.restore(make(4), shifted, 4)
+        else:
+            with pytest.raises(DataError, match=r"count|visits"):
+                sparse_file.restore(make(4), shifted, 4)

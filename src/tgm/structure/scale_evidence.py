@@ -299,7 +299,7 @@ class _Models:
         """Add a share (n_candidates,) of a point to the state that explains it."""
         each = self._each
         self._weight[each, found] += share
-        pull = share / np.maximum(self._weight[each, found], 1.0)
+        pull = share / self._weight[each, found]
         self._mean[each, found] += pull[:, None] * (point - self._mean[each, found])
 
 

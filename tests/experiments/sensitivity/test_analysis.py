@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tgm.experiments.sensitivity import analysis, command
+from tgm.experiments.sensitivity import analysis, command, update
 from tgm.experiments.sensitivity.analysis import effect_of, report, verdict
 from tgm.experiments.sensitivity.constants import Constant
 from tgm.experiments.sensitivity.sweep import ConstantResult, ConstantTrial
@@ -118,3 +118,41 @@ def test_an_unknown_name_is_one_line_and_exit_2(tmp_path, capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("sensitivity: --only NO_SUCH_CONSTANT: there is no such constant")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_page_is_made_to_agree_with_the_code_without_a_run(constants, tmp_path, monkeypatch):
+    other = tuple(replace(run, digest="x") for run in RUNS)
+    path = tmp_path / "page.md"
+    path.write_text(report(results_of(RUNS, other, other)))
+    now = [
+        Constant("tgm.m", "A", 1.0, "another note", ""),
+        Constant("tgm.m", "B", 2.0, "", ""),  # another value; C is gone
+        Constant("tgm.m", "NEW", 3.0, "", ""),
+        Constant("tgm.m", "MARK", -1, "", "a mark, not a quantity"),
+        Constant("tgm.m", "IDLE", 1.0, "", ""),
+    ]
+    monkeypatch.setattr(update, "find_constants", lambda: now)
+    command.main(["--update", "--page", str(path)])
+    page = path.read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith("| `")]
+    assert row.startswith("| `A` | m | another note | 1.0 | 0.5: same")
+    assert "Of 1 constants 0 matter, 0 matter little, and of 1 no effect was seen; 4 more" in page
+    assert f"- {update.NOT_TRIED}: `m.B`, `m.NEW`\n" in page
+    assert "- a mark, not a quantity: `m.MARK`" in page
+    assert "- no world of this study reads it: `m.IDLE`" in page
+    command.main(["--update", "--page", str(path)])
+    assert path.read_text() == page
+
+
+def test_constants_that_are_tried_again_replace_their_rows(constants, tmp_path, monkeypatch):
+    other = tuple(replace(run, digest="x") for run in RUNS)
+    lost = tuple(replace(run, solved_at=None, is_good=False, digest="y") for run in RUNS)
+    path = tmp_path / "page.md"
+    path.write_text(report(results_of(RUNS, other, other)))
+    monkeypatch.setattr(update, "find_constants", analysis.find_constants)
+    monkeypatch.setattr(command, "run_study", lambda study, sweep: results_of(lost))
+    command.main(["--update", "--only", "A", "--page", str(path)])
+    rows = [line.split(" | ") for line in path.read_text().splitlines() if line.startswith("| `")]
+    assert [row[0].strip("| ") for row in rows] == ["`A`", "`B`", "`C`"]
+    assert [row[-1].strip(" |") for row in rows] == ["matters", "matters little", "matters little"]
+    assert path.read_text().startswith(report(results_of(RUNS, other, other))[:300])

@@ -124,10 +124,10 @@ def report(results: Results) -> str:
         {
             "constant": f"`{constant.name}`",
             "module": constant.module.removeprefix("tgm."),
-            "what it is": _cell(constant.note),
+            "what it is": cell(constant.note),
             "value": constant.value,
-            "halved": _cell(str(effects.get("halved", "-"))),
-            "doubled": _cell(str(effects.get("doubled", "-"))),
+            "halved": cell(str(effects.get("halved", "-"))),
+            "doubled": cell(str(effects.get("doubled", "-"))),
             "verdict": word,
         }
         for (_, constant, effects), word in zip(rows, verdicts, strict=True)
@@ -138,7 +138,7 @@ def report(results: Results) -> str:
         n_worlds=len(trial.worlds),
         seeds=trial.seeds,
         worlds=", ".join(trial.worlds),
-        summary=_summary(verdicts, len(fixed)),
+        summary=summary(verdicts, len(fixed)),
         n_runs=len(baseline.runs),
         baseline=sum(measured.is_good for measured in baseline.runs),
         states=_mean_states(baseline.runs),
@@ -146,7 +146,7 @@ def report(results: Results) -> str:
         steps=STEPS_RATIO - 1.0,
         share=STATES_SHARE,
         table=markdown(table) if table else "",
-        fixed=_fixed(fixed),
+        fixed=fixed_lines(fixed),
     )
 
 
@@ -215,12 +215,13 @@ def _times(ratio: float) -> str:
     return f"x{ratio:.2f}" if math.isfinite(ratio) else "never"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Text that does not end a cell of a table."""
     return text.replace("|", "\\|") or "-"
 
 
-def _summary(verdicts: Sequence[str], n_fixed: int) -> str:
+def summary(verdicts: Sequence[str], n_fixed: int) -> str:
+    """The verdicts in one sentence."""
     counts = [
         sum(word.startswith(kind) for word in verdicts)
         for kind in ("matters little", "no effect seen")
@@ -232,7 +233,8 @@ def _summary(verdicts: Sequence[str], n_fixed: int) -> str:
     )
 
 
-def _fixed(constants: Sequence[Constant]) -> str:
+def fixed_lines(constants: Sequence[Constant]) -> str:
+    """Constants by the reason why they are not varied, a line each."""
     lines = []
     for reason, group in grouped(constants, lambda constant: constant.why_fixed).items():
         names = ", ".join(f"`{one.module.removeprefix('tgm.')}.{one.name}`" for one in group)

@@ -74,6 +74,10 @@ class SensitivitySweep(Sweep[ConstantTrial]):
     only: tuple[str, ...] = ()
     """Names of constants; all by default. With names, the page is printed and not written."""
 
+    update: bool = False
+    """Change the page that is there: rows of constants that are gone leave it, those of --only are
+    tried and written, all others stay. Without names nothing is tried."""
+
     worlds: tuple[str, ...] = tuple(WORLDS)
     """Names of worlds."""
 

@@ -1,0 +1,112 @@
+"""The trial of laws against cells: what is compared, what cannot be, and its file."""
+
+import numpy as np
+import pytest
+
+from tgm.errors import DataError
+from tgm.files.arrays import ArrayReader
+from tgm.learners.events import Event
+from tgm.learners.flow_trial import LOOK_AT, FlowTrial
+
+BOTH = np.ones(2, dtype=bool)
+
+
+def walked(n_steps: int, point_of) -> FlowTrial:
+    """Steps of one episode; cells give each point a density of one."""
+    trial = FlowTrial(2, 1)
+    trial.add(Event(point_of(0)), 0.0, BOTH)
+    for step in range(1, n_steps + 1):
+        trial.events.append(Event(point_of(step), 0, -1.0, step == n_steps))
+        trial._log_densities.append(-2.0)
+    return trial
+
+
+def test_steps_begin_where_the_event_before_was_seen():
+    trial = FlowTrial(2, 3)
+    points = np.arange(10.0).reshape(5, 2)
+    trial.add(Event(points[0]), 0.0, BOTH)
+    trial.add(Event(points[1], 2, -1.0), 0.0, BOTH)
+    trial.add(Event(points[2], 1, 5.0, True), 0.0, BOTH)
+    trial.add(Event(points[3]), 0.0, BOTH)
+    trial.add(Event(points[4], 0, 7.0), 0.0, BOTH)
+    steps = trial.steps()
+    np.testing.assert_array_equal(steps.departure, points[[0, 1, 3]])
+    np.testing.assert_array_equal(steps.arrival, points[[1, 2, 4]])
+    assert steps.action.tolist() == [2, 1, 0]
+    assert steps.reward.tolist() == [-1.0, 5.0, 7.0]
+    assert steps.ended.tolist() == [False, True, False]
+
+
+def test_a_line_is_predicted_by_laws():
+    trial = walked(48, lambda step: np.array([0.1 * step, 1.0 - 0.2 * step]))
+    gain, n_compared = trial.gain(BOTH)
+    assert n_compared == 48 - 32
+    # Without noise the laws are as sure as they can be, and cells gave each point two nats less.
+    assert gain > 16 * 2.0
+    again, _ = walked(48, lambda step: np.array([0.1 * step, 1.0 - 0.2 * step])).gain(BOTH)
+    assert again == gain
+
+
+def test_units_do_not_matter_but_for_the_density_of_cells():
+    rng = np.random.default_rng(0)
+    noise = 0.01 * rng.normal(size=(49, 2))
+    plain, wide = (
+        walked(48, lambda step, u=unit: u * (np.array([0.1 * step, np.sin(step)]) + noise[step]))
+        for unit in (1.0, 1000.0)
+    )
+    one, other = plain.gain(BOTH)[0], wide.gain(BOTH)[0]
+    assert other == pytest.approx(one - 16 * 2 * np.log(1000.0), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("point_of", "relevant"),
+    [
+        (lambda _: np.ones(2), BOTH),  # nothing moves
+        (lambda step: np.array([step, 1.0]), np.array([False, True])),  # nothing that counts
+        (lambda step: np.array([1e-200 * step, step]), BOTH),  # too small for the laws
+    ],
+)
+def test_what_cannot_be_compared_speaks_for_cells(point_of, relevant):
+    assert walked(48, point_of).gain(relevant) == (-np.inf, 16)
+
+
+@pytest.mark.parametrize(("n_steps", "is_over"), [(LOOK_AT[0], False), (LOOK_AT[1], True)])
+def test_numbers_too_far_apart_end_the_trial_at_the_second_look(n_steps, is_over):
+    def fail(_):
+        raise np.linalg.LinAlgError
+
+    trial = FlowTrial(2, 1)
+    trial.gain = fail
+    trial.add(Event(np.zeros(2)), 0.0, BOTH)
+    for _ in range(n_steps):
+        assert not trial.add(Event(np.zeros(2), 0), 0.0, BOTH)
+    assert trial.is_over == is_over
+
+
+def test_a_trial_goes_on_after_a_file():
+    trial = walked(40, lambda step: np.array([0.1 * step, 1.0]))
+    trial._before = 3.5, 7
+    copy = FlowTrial(2, 1)
+    copy.restore(ArrayReader(trial.to_arrays()))
+    assert copy._n_steps == 40
+    assert copy._before == (3.5, 7)
+    assert copy._log_densities == [0.0] + [-2.0] * 40
+    assert len(copy.events) == 41
+    assert copy.events[-1].terminated
+    assert copy.gain(BOTH) == trial.gain(BOTH)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("action", lambda array: np.zeros_like(array)),
+        ("log_density", lambda array: array[1:]),
+        ("before", lambda array: array[1:]),
+        ("before", lambda array: np.nan * array),
+    ],
+)
+def test_a_trial_that_does_not_fit_is_refused(name, change):
+    arrays = walked(40, lambda step: np.array([0.1 * step, 1.0])).to_arrays()
+    arrays[name] = change(arrays[name].copy())
+    with pytest.raises(DataError, match=name):
+        FlowTrial(2, 1).restore(ArrayReader(arrays))
