@@ -79,3 +79,12 @@ def test_every_page_is_in_the_contents():
     contents = (DOCS / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^([\w-]+)$", contents, re.M))
     assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= listed
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("tutorial-*.md")), ids=lambda page: page.stem)
+def test_a_tutorial_installs_the_extras_that_it_uses(page):
+    text = page.read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```(?:python)?\n(.*?)```", text, re.S))
+    (installed, *_) = re.findall(r'pip install "?temporal-gaussian-mixture(.*?)"?$', code, re.M)
+    for used, extra in (("VariationalMixture", "estimators"), ("tgm inspect", "inspect")):
+        assert used not in code or extra in installed
