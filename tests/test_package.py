@@ -14,6 +14,9 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(r"^version: (.*)$", written, re.M)[1] == tgm.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## ([\d.]+)", changes, re.M)[1] == tgm.__version__
+    for page in sorted((ROOT / "docs").glob("tutorial-*.md")):
+        wheel = re.search(r"temporal_gaussian_mixture-([\d.]+)-py3", page.read_text())
+        assert wheel[1] == tgm.__version__, page.name
 
 
 def test_the_source_distribution_holds_every_folder_and_file_of_the_repository():

@@ -1,5 +1,7 @@
 """The documentation site: public names have examples in the reference, and pages are listed."""
 
+import ast
+import doctest
 import inspect
 import re
 from dataclasses import fields
@@ -13,7 +15,12 @@ from tgm.planning import exploration
 
 DOCS = Path(__file__).parents[1] / "docs"
 API = (DOCS / "api.md").read_text(encoding="utf-8")
-EXAMPLES = "\n".join(re.findall(r"```python\n(.*?)```", API, re.S))
+BLOCKS = "\n".join(re.findall(r"```python\n(.*?)```", API, re.S))
+# What runs, and what it answers: a name in a comment is no example.
+EXAMPLES = "\n".join(
+    f"{ast.unparse(ast.parse(example.source))}\n{example.want}"
+    for example in doctest.DocTestParser().get_examples(BLOCKS)
+)
 ERRORS = [name for name in vars(tgm.errors) if name.endswith(("Error", "Warning"))]
 
 
@@ -35,6 +42,7 @@ def test_modules_are_in_the_reference_with_all_that_they_offer(module):
 @pytest.mark.parametrize(
     "name",
     [
+        "__version__",
         *tgm.agent.__all__,
         *tgm.data.__all__,
         *tgm.estimators.__all__,
@@ -66,7 +74,7 @@ def is_ours(kind, name):
 
 @pytest.mark.parametrize("setting", [field.name for field in fields(tgm.TGMConfig)])
 def test_every_setting_has_an_example_in_the_reference(setting):
-    assert re.search(rf'\b{setting}(=|": )', EXAMPLES)
+    assert re.search(rf"\b{setting}(=|': )", EXAMPLES)
 
 
 def test_every_command_is_on_the_page_of_commands():
@@ -79,3 +87,12 @@ def test_every_page_is_in_the_contents():
     contents = (DOCS / "index.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^([\w-]+)$", contents, re.M))
     assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= listed
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("tutorial-*.md")), ids=lambda page: page.stem)
+def test_a_tutorial_installs_the_extras_that_it_uses(page):
+    text = page.read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```(?:python)?\n(.*?)```", text, re.S))
+    (installed, *_) = re.findall(r'pip install "?temporal-gaussian-mixture(.*?)"?$', code, re.M)
+    for used, extra in (("VariationalMixture", "estimators"), ("tgm inspect", "inspect")):
+        assert used not in code or extra in installed

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+import warnings
 from dataclasses import replace
 
 import gymnasium as gym
@@ -61,6 +62,38 @@ def test_an_attribute_of_other_libraries_is_answered_with_its_name_here(name, wr
         getattr(agent, name)
     with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         agent.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"log_interval": 4}, "log_interval is no argument of learn: leave it out, write progress"),
+        ({"reset_num_timesteps": False}, "learn always goes on"),
+        ({"calback": print}, "did you mean callback?"),
+        ({"xyz": 1}, "there are n_steps, callback, progress_bar, run_dir, total_timesteps, fea"),
+    ],
+)
+def test_an_argument_of_learn_of_other_libraries_is_answered_in_one_line(keywords, message):
+    agent = agent_in_maze()
+    with pytest.raises(ConfigError, match=re.escape(message)) as caught:
+        agent.learn(10, **keywords)
+    assert "\n" not in str(caught.value)
+    assert "others" not in str(caught.value)
+    assert agent.n_steps == 0
+
+
+def test_a_setting_of_mean_shift_says_that_the_default_has_no_use_for_it():
+    with pytest.warns(tgm.TGMWarning, match="learning_rate: used with structure='mean_shift' only"):
+        agent_in_maze(learning_rate=0.001)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent_in_maze(config=tgm.TGMConfig.paper(), learning_rate=0.001)
+
+
+def test_what_reset_returns_is_no_observation():
+    agent = agent_in_maze().learn(20)
+    with pytest.raises(DataError, match="what reset or step of an environment returned"):
+        agent.predict(agent.env.reset(seed=0))
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])

@@ -121,8 +121,9 @@ def test_a_constant_concerns_the_statements_that_use_it_or_what_is_made_from_it(
 
 
 @pytest.fixture
-def toy(tmp_path):
-    """A repository of one module with two tests."""
+def toy(tmp_path, monkeypatch):
+    """A repository of one module with two tests; one of its mutants never ends."""
+    monkeypatch.setattr("campaigns.common.mutant_trials.PATIENCE", 1.0)  # seconds
     files = {
         SHOP: TOY,
         "src/tgm/__init__.py": "",
@@ -192,8 +193,7 @@ def test_a_run_that_was_stopped_goes_on(toy, tmp_path, monkeypatch):
         assert {mutant.key for mutant, _ in ours} == {mutant.key for mutant, _ in theirs}
 
 
-def test_a_mutant_that_never_ends_is_killed(toy, monkeypatch):
-    monkeypatch.setattr("campaigns.common.mutant_trials.PATIENCE", 2.0)
+def test_a_mutant_that_never_ends_is_killed(toy):
     (toy / SHOP).write_text("def count(items):\n    while items:\n        items.pop()\n")
     (toy / "tests/toy/test_shop.py").write_text(
         "from tgm.toy.shop import count\n\n\ndef test_count():\n    count([1])\n"

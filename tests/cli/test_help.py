@@ -1,9 +1,11 @@
 """The help of every command, completion, and tables that fit a narrow terminal."""
 
+import io
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -22,6 +24,34 @@ def test_the_help_fits_has_examples_and_no_signs_of_python(name, capsys, monkeyp
     assert "examples:\n  " in text
     for sign in ("{None}", "|{", "default: True", "default: False", "-flags options"):
         assert sign not in text
+
+
+def terminal_with_colours(monkeypatch) -> io.StringIO:
+    """Standard output from now on."""
+    shown = io.StringIO()
+    shown.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", shown)
+    monkeypatch.setenv("TERM", "xterm")
+    return shown
+
+
+def test_the_help_has_colours_in_a_terminal_unless_the_user_wants_none(monkeypatch):
+    terminal = terminal_with_colours(monkeypatch)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert main(["runs", "--help"]) == 0
+    assert "\x1b[" in terminal.getvalue()
+    terminal.truncate(0)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert main(["runs", "--help"]) == 0
+    assert "examples:" in terminal.getvalue()
+    assert "\x1b" not in terminal.getvalue()
+
+
+def test_a_wrong_flag_is_named_in_a_terminal_as_elsewhere(capsys, monkeypatch):
+    terminal_with_colours(monkeypatch)
+    assert main(["train", "--foo"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "tgm: Unrecognized options: --foo; For full helptext, run tgm train --help"
 
 
 @pytest.mark.parametrize("columns", ["1", "20"])

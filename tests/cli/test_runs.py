@@ -201,7 +201,8 @@ def forget_own_world() -> None:
     gym.registry.pop("Own-v0", None)
 
 
-def test_a_world_of_the_users_own_module(own_world, capsys):
+def test_a_world_of_the_users_own_module(own_world, capsys, monkeypatch):
+    monkeypatch.setattr("tgm.experiments.evaluation.LONGEST", 30)  # steps; otherwise 1,000
     named = ("--env", "own_world:Own-v0")
     begun = tell(capsys, "train", *named, "--steps", "200", "--out", "runs/own")
     assert begun["cut_off"] == 20  # greedy episodes do not end either

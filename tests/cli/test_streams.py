@@ -103,6 +103,15 @@ def test_a_bar_moves_while_a_single_step_takes_long(monkeypatch):
     assert len(set(env.frames[1:-1])) >= 3
 
 
+def test_a_narrow_terminal_shows_all_figures(monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("COLUMNS", "40")
+    Life("default", "8", 0, 40).agent().learn(40, progress_bar=True)
+    assert "40/40" in shown.getvalue()
+    assert "…" not in shown.getvalue()
+
+
 def test_a_terminal_shows_what_goes_on_and_programs_see_nothing_of_it(monkeypatch):
     for stream, wanted in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", stream)

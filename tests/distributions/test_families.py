@@ -56,7 +56,7 @@ def test_gaussian_kl_by_hand_and_its_direction():
     assert gaussian.kl(two, wide, one, narrow)[0] == pytest.approx(wanted)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4))
 def test_divergences_are_zero_for_equals_and_never_negative(seed, n_components, n_features):
     rng = np.random.default_rng(seed)

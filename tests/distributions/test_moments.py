@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests import oracles
@@ -73,7 +73,6 @@ def assert_identical(seen, wanted):
 # --- of points -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(point_sets())
 def test_one_set_is_what_its_points_say(sets):
     ((points, weights),) = sets
@@ -136,7 +135,6 @@ def test_two_single_points_by_hand():
     assert_identical(total - left, right)
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=2))
 def test_a_sum_has_the_moments_of_all_points(sets):
     first, second = (Moments.of_points(*one) for one in sets)
@@ -145,7 +143,6 @@ def test_a_sum_has_the_moments_of_all_points(sets):
     assert_moments_of(second + first, *together(*sets), **allowed)
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=2))
 def test_what_was_added_can_be_taken_away(sets):
     first, second = (Moments.of_points(*one) for one in sets)
@@ -155,14 +152,12 @@ def test_what_was_added_can_be_taken_away(sets):
     assert_close((whole - second), first, **rounding(*sets, times=times))
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=3))
 def test_the_order_of_sums_does_not_matter(sets):
     a, b, c = (Moments.of_points(*one) for one in sets)
     assert_close((a + b) + c, a + (b + c), **rounding(*sets, times=8))
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=1, least=1), st.floats(-1e9, 1e9))
 def test_nothing_is_the_zero_of_addition_to_the_last_bit(sets, place):
     some = Moments.of_points(*sets[0])
@@ -214,7 +209,6 @@ def stack(sets, shape):
     )
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=6))
 def test_sums_of_many_are_those_of_each_to_the_last_bit(sets):
     each = [Moments.of_points(*one) for one in sets]
@@ -229,7 +223,6 @@ def test_sums_of_many_are_those_of_each_to_the_last_bit(sets):
     assert_identical(shared[1, 2], each[5] + each[0])
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=6))
 def test_a_sum_along_an_axis_pools_the_points(sets):
     rows = stack([Moments.of_points(*one) for one in sets], (2, 3))
@@ -272,7 +265,6 @@ def test_shapes_that_do_not_fit_are_refused():
 # --- one point, in place -------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(point_sets(n_sets=2, least=1))
 def test_the_step_in_place_adds_and_takes_away_a_point(sets):
     (points, weights), others = sets

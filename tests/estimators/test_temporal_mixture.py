@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 import tgm
 from tgm.errors import ConfigError, DataError, NotFittedError
@@ -275,6 +276,12 @@ def test_it_is_an_estimator(fitted):
     assert model.predict(points).tolist() == model.decode(points).tolist()
     frame = pd.DataFrame(points, columns=["east", "north"])
     assert copy.fit(frame[:100]).feature_names_in_.tolist() == ["east", "north"]
+
+
+def test_a_grid_search_of_scikit_learn_chooses_the_states_that_explain_new_rows(fitted):
+    _, points, _ = fitted
+    search = GridSearchCV(tgm.TemporalMixture(), {"max_states": [1, 6]}, cv=TimeSeriesSplit(2))
+    assert search.fit(points[:240]).best_params_ == {"max_states": 6}
 
 
 @pytest.mark.parametrize("n_features", [1, 4])

@@ -45,6 +45,8 @@ def test_another_kind_of_file_is_refused(tmp_path):
         read_arrays(tmp_path / "file", "tgm-history")
     with pytest.raises(RunError, match="other: there is no such file"):
         read_arrays(tmp_path / "other", "tgm-model")
+    with pytest.raises(RunError, match=r"is a directory; the agent of a run is Run\.open"):
+        read_arrays(tmp_path, "tgm-model")
 
 
 @pytest.mark.parametrize("at", [-1, -30])

@@ -13,7 +13,7 @@ from tgm.perception import fit, free_energy
 from tgm.perception.free_energy import collapsed_free_energy
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 2**32 - 1))
 def test_a_sweep_never_raises_the_free_energy(seed):
     assert largest_rise(fit_problem(seed)) <= LIMIT

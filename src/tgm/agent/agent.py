@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
@@ -18,6 +19,7 @@ from tgm.agent.arguments import (
     number_of_steps,
     seed_number,
     settings,
+    unknown_argument,
 )
 from tgm.agent.callbacks import Callback, as_callbacks, wants_to_stop
 from tgm.agent.guided import Guided, GuidedLife
@@ -125,6 +127,7 @@ class TGMAgent(GuidedLife):
         total_timesteps: int | None = None,
         feature_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
+        **others: object,
     ) -> Self:
         """Live for `n_steps` more steps; goes on where the last call stopped, mid-episode too.
 
@@ -139,7 +142,10 @@ class TGMAgent(GuidedLife):
             feature_names: (n_features,) what a person calls the features; those of the environment
                 (its attribute `feature_names`) if not given.
             action_names: (n_actions,) the same of the actions.
+            others: arguments of other libraries; a ConfigError says what to write instead.
         """
+        for name in others:
+            raise unknown_argument(name, [*signature(self.learn).parameters][:-1])
         n_steps = number_of_steps(n_steps, total_timesteps)
         if self.env is None:
             raise ConfigError(

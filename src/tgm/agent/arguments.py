@@ -6,6 +6,7 @@ Each function gives what the agent works with, or raises an error that says what
 from __future__ import annotations
 
 import difflib
+import warnings
 from dataclasses import fields, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from tgm.config import TGMConfig
-from tgm.errors import ConfigError, SpaceError
+from tgm.errors import ConfigError, SpaceError, TGMWarning
 from tgm.planning.exploration import STRATEGIES, ExplorationStrategy
 
 ALSO_CALLED = {"discount": "gamma"}
@@ -52,6 +53,18 @@ _OF_OTHERS = {
     "n_envs": "leave it out, an agent lives in one environment",
     "random_state": "write seed=0",
 }
+
+# The same of the arguments of `learn`.
+_OF_OTHERS_LEARN = {
+    "log_interval": "leave it out, write progress_bar=True or a callback",
+    "reset_num_timesteps": "leave it out, learn always goes on; a new agent starts again",
+    "tb_log_name": "leave it out, write tgm train --tensorboard DIR",
+    "eval_env": "leave it out, evaluate between two calls of learn",
+    "eval_freq": "leave it out, evaluate between two calls of learn",
+    "n_episodes": "write learn(n_steps), or stop in a callback: info.episodes are those that ended",
+}
+
+_MEAN_SHIFT_ONLY = ("learning_rate", "kl_threshold", "fix_after", "forget", "transition_prior")
 
 # Attributes of agents and estimators of other libraries -> what to write here.
 _ATTRIBUTES_OF_OTHERS = {
@@ -118,10 +131,28 @@ def settings(config: object, changes: dict[str, Any]) -> TGMConfig:
         if name in _OF_OTHERS:
             raise ConfigError(f"{name} is no setting: {_OF_OTHERS[name]}")
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
-            raise ConfigError(f"{name} is no setting; {hint}")
-    return replace(config, **named) if named else config
+            raise ConfigError(f"{name} is no setting; {_nearest(name, known)}")
+    wanted = replace(config, **named) if named else config
+    unused = [name for name in named if name in _MEAN_SHIFT_ONLY]
+    if unused and wanted.structure != "mean_shift":
+        warnings.warn(
+            f"{', '.join(unused)}: used with structure='mean_shift' only; leave it out",
+            TGMWarning,
+            stacklevel=3,
+        )
+    return wanted
+
+
+def unknown_argument(name: str, known: list[str]) -> ConfigError:
+    """The error for an argument that `learn` does not have."""
+    written = _OF_OTHERS_LEARN.get(name)
+    hint = f": {written}" if written else f"; {_nearest(name, known)}"
+    return ConfigError(f"{name} is no argument of learn{hint}")
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
 
 
 def changed_settings(saved: TGMConfig, config: object, changes: dict[str, Any]) -> TGMConfig:

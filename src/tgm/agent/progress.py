@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ Advance = Callable[[HasStates], None]
 PLAIN_LINES = 10  # lines in all where there is no terminal, or more if it takes long:
 PLAIN_SECONDS = 30.0  # at least one in this time
 BAR_SECONDS = 0.2  # between two moves of the bar
+NARROW = 60  # columns of a terminal, below which only figures are shown
 
 
 class QuietStderr:
@@ -106,10 +108,10 @@ def _bar(n_steps: int) -> Iterator[Advance]:
         TimeRemainingColumn,
     )
 
+    is_narrow = shutil.get_terminal_size().columns < NARROW
     columns = (
         SpinnerColumn(),  # it moves while a single step takes long
-        TextColumn("learning"),
-        BarColumn(),
+        *(() if is_narrow else (TextColumn("learning"), BarColumn())),
         MofNCompleteColumn(),
         TextColumn("{task.fields[states]} states"),
         TimeRemainingColumn(),

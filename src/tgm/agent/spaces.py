@@ -195,6 +195,11 @@ class Interface:
             leaf = first.of(values, where)
             is_batch = np.ndim(leaf) == len(first.shape) + 1
         except ValueError:
+            if isinstance(values, tuple) and isinstance(values[-1], dict):
+                raise DataError(
+                    f"{where}: a tuple that ends with a dictionary is what reset or step of an "
+                    "environment returned; give its first part, the observation"
+                ) from None
             raise DataError(f"{where}: the rows of the batch differ in length") from None
         if not is_batch:
             return self.observation(values, where)[None], False

@@ -73,6 +73,7 @@ NARROWEST = 40  # in fewer columns tyro draws its boxes for ever
 _TRUTH_VALUE = re.compile(r"(\(default:(?:\s|│|\x1b\[[\d;]*m)*)(True|False)\)")
 _OR_NONE = re.compile(r"\{None\}\|(\w+)")
 _OR_WORD = re.compile(r"(\w+)\|\{(\w+)\}")
+_STYLE = re.compile(r"\x1b\[[\d;]*m")
 _GROUPS = {"maze-flags options": "maze options", "config options": "agent options"}
 
 
@@ -92,8 +93,15 @@ def wide_enough() -> Iterator[None]:
             os.environ["COLUMNS"] = before
 
 
+def without_style(text: str) -> str:
+    """Text for a terminal without its colours."""
+    return _STYLE.sub("", text)
+
+
 def help_of(name: str, text: str) -> str:
     """tyro's help of a command in our words, with examples; boxes keep their width."""
+    if os.environ.get("NO_COLOR"):  # tyro does not ask
+        text = without_style(text)
     words = {"True": "on)  ", "False": "off)  "}
     text = _TRUTH_VALUE.sub(lambda match: match[1] + words[match[2]], text)
     text = _OR_NONE.sub(r"\1|None  ", text)

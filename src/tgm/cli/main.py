@@ -20,7 +20,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
-from tgm.cli.help_text import help_of, wide_enough
+from tgm.cli.help_text import help_of, wide_enough, without_style
 from tgm.cli.output import one_line, say, speak_plainly
 from tgm.cli.streams import (
     OutputError,
@@ -155,7 +155,7 @@ def _parse(name: str, arguments: list[str]) -> Command:
         if stop.code in (0, None):
             write_out(help_of(name, help_text.getvalue()))
             raise
-        raise ConfigError(_without_box(complaint.getvalue())) from None
+        raise ConfigError(_without_box(without_style(complaint.getvalue()))) from None
 
 
 def _without_box(text: str) -> str:

@@ -260,6 +260,12 @@ class TemporalMixture:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks before it searches or validates; called by scikit-learn alone."""
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator().__sklearn_tags__()
+
     def __repr__(self) -> str:
         """How it was made."""
         settings = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())

@@ -79,6 +79,8 @@ def read_arrays(path: Path, format_name: str) -> tuple[Arrays, dict[str, Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
+    if path.is_dir():
+        raise RunError(f"{path}: is a directory; the agent of a run is Run.open(directory).agent()")
     if not path.is_file():
         raise RunError(f"{path}: there is no such file")
     data = read_bytes(path, MOST_BYTES)
