@@ -460,20 +460,30 @@ def nats_for_noise(before: list, actions: list, after: list[int]) -> float:
     return -math.log(sum(odds) / len(odds))
 
 
-def unseen_share_by_urns(draws: list[int], weights: list[float], each: float) -> float:
+def unseen_share_by_urns(
+    draws: list[int], weights: list[float], each: float, hopeful: float = 1.0
+) -> float:
     """Probability that the next outcome is a new one, if nobody knows how many there are.
+
+    The mean over the urns that hold most that is new, as many as have `hopeful` of the posterior.
 
     An urn of k colours has probability weights[k - 1]; each colour has `each` balls at first.
     Outcomes 0, 1, ... in the order of their first time may be any different colours.
     """
-    n_seen, total, new = len(set(draws)), 0.0, 0.0
+    n_seen = len(set(draws))
+    urns = []
     for k, weight in enumerate(weights, start=1):
         for colours in itertools.permutations(range(k), n_seen):
             drawn = [colours[outcome] for outcome in draws]
             joint = weight * math.exp(polya_urn_log_probability(drawn, np.full(k, each)))
-            total += joint
-            new += joint * (k - n_seen) * each / (k * each + len(draws))
-    return new / total
+            urns.append(((k - n_seen) * each / (k * each + len(draws)), joint))
+    total = sum(joint for _, joint in urns)
+    left, mean = hopeful, 0.0
+    for new, joint in sorted(urns, reverse=True):
+        part = min(left, joint / total)
+        mean += new * part / hopeful
+        left -= part
+    return mean
 
 
 def misreading_log_probability(draws: list[int], usual: int, places: int, misread: Array) -> float:

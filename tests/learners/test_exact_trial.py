@@ -15,25 +15,32 @@ N_BITS = 8
 
 
 class LakeWithBits(gym.Wrapper):
-    """A frozen lake that is not slippery: its cell, and bits that are drawn at each step."""
+    """A frozen lake that is not slippery: its cell, and bits that are drawn at each step.
 
-    def __init__(self, space: str = "categories") -> None:
+    With `turns` the first bit turns the next action round.
+    """
+
+    def __init__(
+        self, space: str = "categories", n_bits: int = N_BITS, *, turns: bool = False
+    ) -> None:
         super().__init__(gym.make("FrozenLake-v1", is_slippery=False))
+        self._n_bits, self._turns, self._bits = n_bits, turns, np.zeros(n_bits, dtype=int)
         if space == "categories":
-            self.observation_space = gym.spaces.MultiDiscrete([16] + N_BITS * [2])
+            self.observation_space = gym.spaces.MultiDiscrete([16] + n_bits * [2])
         else:
-            self.observation_space = gym.spaces.Box(0.0, 15.0, (1 + N_BITS,), np.float64)
+            self.observation_space = gym.spaces.Box(0.0, 15.0, (1 + n_bits,), np.float64)
 
     def _seen(self, cell):
-        bits = self.unwrapped.np_random.integers(0, 2, N_BITS)
-        return np.array([cell, *bits], dtype=self.observation_space.dtype)
+        self._bits = self.unwrapped.np_random.integers(0, 2, self._n_bits)
+        return np.array([cell, *self._bits], dtype=self.observation_space.dtype)
 
     def reset(self, **options):
         cell, info = self.env.reset(**options)
         return self._seen(cell), info
 
     def step(self, action):
-        cell, *outcome = self.env.step(action)
+        is_turned = self._turns and self._bits[0]
+        cell, *outcome = self.env.step((action + 2) % 4 if is_turned else action)
         return self._seen(cell), *outcome
 
 
@@ -68,6 +75,37 @@ def test_a_lake_with_bits_has_as_many_states_as_cells(space):
     assert kept(agent) == [0]
     assert agent.n_states == 11  # neither holes nor the goal: there nothing is done
     assert mean_return(agent, LakeWithBits(space), 5) == 1.0
+
+
+@pytest.mark.parametrize("n_bits", [2, 3])
+def test_few_bits_are_left_out_too_although_symbols_are_seen_again(n_bits):
+    agent = tgm.TGMAgent(LakeWithBits(n_bits=n_bits), seed=1).learn(300)
+    assert kept(agent) == [0]
+    assert agent.n_states == 11
+
+
+def test_one_of_few_bits_that_turns_actions_round_is_kept():
+    agent = tgm.TGMAgent(LakeWithBits(n_bits=3, turns=True), seed=1).learn(300)
+    assert kept(agent) == [0, 1]
+
+
+def test_few_bits_that_are_all_there_is_are_kept():
+    """What depends on them may be seen late; four states cost little until then."""
+
+    class Dull(Bandit):
+        observation_space = gym.spaces.MultiBinary(2)
+
+        def step(self, action):
+            bits, _, *others = super().step(action)
+            return bits[:2], 0.0, *others
+
+        def reset(self, **options):
+            bits, info = super().reset(**options)
+            return bits[:2], info
+
+    agent = tgm.TGMAgent(Dull(), seed=0).learn(300)
+    assert kept(agent) == [0, 1]
+    assert agent.n_states == 4
 
 
 def test_bits_that_were_left_out_change_no_belief_and_have_one_density():

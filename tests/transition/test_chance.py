@@ -186,27 +186,29 @@ def test_what_was_misread_once_is_no_outcome():
 
 @pytest.mark.parametrize("draws", [[0], [0, 0], [0, 1], [0, 0, 0, 1, 0], [0, 1, 2, 0]])
 @pytest.mark.parametrize("each", [0.0, 1.0, 30.0])
-def test_what_a_row_has_not_shown_yet_by_urns(draws, each):
+@pytest.mark.parametrize("hopeful", [1.0, 0.3, 0.01])
+def test_what_a_row_has_not_shown_yet_by_urns(draws, each, hopeful):
     """Beside four rows that were tried often: one has two outcomes, three have three."""
     tries = np.array([len(draws), 10.0, 20.0, 60.0, 12.0])
     seen = np.array([len(set(draws)), 3, 2, 3, 3])
     weights = [0.125, 1.125, 3.125, 0.125]
-    expected = unseen_share_by_urns(draws, weights, each or EVENNESS[0])
-    assert unseen_share(tries, seen, each)[0] == pytest.approx(expected)
+    expected = unseen_share_by_urns(draws, weights, each or EVENNESS[0], hopeful)
+    parts = np.array([hopeful, 1.0, 0.5, 1.0, 0.1])
+    assert unseen_share(tries, seen, each, parts)[0] == pytest.approx(expected)
 
 
 def test_rows_tried_little_do_not_say_how_many_outcomes_there_are():
     tries, seen = np.array([1.0, 9.9, 9.9]), np.array([1, 3, 3])
     expected = unseen_share_by_urns([0], [0.125] * 4, 1.0)
-    assert unseen_share(tries, seen, 1.0)[0] == pytest.approx(expected)
-    assert unseen_share(np.zeros(0), np.zeros(0, dtype=int), 1.0).shape == (0,)
+    assert unseen_share(tries, seen, 1.0, np.ones(3))[0] == pytest.approx(expected)
+    assert unseen_share(np.zeros(0), np.zeros(0, dtype=int), 1.0, np.zeros(0)).shape == (0,)
 
 
 def test_a_row_that_has_shown_what_others_have_is_known():
     """In a world of three even outcomes: after one try two thirds are to come, after three none."""
     tries, seen = np.full(42, 30.0), np.full(42, 3)
     tries[:2], seen[:2] = (1.0, 3.0), (1, 3)
-    first, third = unseen_share(tries, seen, 100.0)[:2]
+    first, third = unseen_share(tries, seen, 100.0, np.ones(42))[:2]
     assert first == pytest.approx(2 / 3, abs=0.02)
     assert third < 0.01
 

@@ -1,4 +1,4 @@
-"""Do all exact features matter? The first events decide, where hardly a symbol is seen again."""
+"""Do all exact features matter? The first events decide; soon, where hardly a symbol repeats."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tgm.perception.coordinates import Coordinates
 from tgm.perception.exact_relevance import ExactSteps, noise_features
 from tgm.perception.feature_kinds import START, are_seldom_states
 
-LOOK_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters
+LOOK_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters.
+# Where symbols are seen again only the last one counts: that is soon enough.
 LATER = (512, 1024)  # the same for what was left out: it may come back
 
 
@@ -52,16 +53,17 @@ class ExactTrial:
         actions = np.array(
             [START if event.action is None else event.action for event in self.events]
         )
-        is_early = len(points) <= LOOK_AT[-1]
-        may_grow = is_early and (
-            bool(self.left_out.any()) or are_seldom_states(points[:, is_exact], actions.tolist())
-        )
-        left_out = np.zeros(self._n_features, dtype=bool)
-        if not may_grow and not self.left_out.any():
-            return left_out
-        steps = self._steps(points[:, is_exact], actions)
+        nothing = np.zeros(self._n_features, dtype=bool)
+        has_left_out = bool(self.left_out.any())
+        is_soon = has_left_out or are_seldom_states(points[:, is_exact], actions.tolist())
+        may_grow = len(points) == LOOK_AT[-1] or (is_soon and len(points) < LOOK_AT[-1])
+        if not may_grow and not has_left_out:
+            return nothing
+        steps, left_out = self._steps(points[:, is_exact], actions), nothing.copy()
         left_out[is_exact] = noise_features(steps, self.left_out[is_exact], may_grow=may_grow)
-        return left_out
+        kept = points[:, ~left_out]
+        # Symbols that are seen again are states of little cost: one state for all would not be.
+        return left_out if is_soon or np.any(kept != kept[0]) else nothing
 
     def _steps(self, points: FloatArray, actions: IntArray) -> ExactSteps:
         """All steps; from the start of an episode to that of the next one is one too."""

@@ -158,8 +158,11 @@ def chances_of_rows(rows: Iterable[Sequence[float]]) -> tuple[float, float]:
     return each, each * (usual - 1.0)
 
 
-def unseen_share(tries: FloatArray, seen: IntArray, each: float) -> FloatArray:
+def unseen_share(tries: FloatArray, seen: IntArray, each: float, hopeful: FloatArray) -> FloatArray:
     """(n,) probability that a try of a random row shows something that the row has not shown yet.
+
+    It is the mean over the most hopeful part of the posterior, not over all of it: a row that
+    probably has shown all may still have more to show, and only tries can tell.
 
     A row has k equally likely outcomes before anything is known: a symmetric Dirichlet. How likely
     each k is, the rows say that were tried often; of these k the row has shown m in n tries:
@@ -170,6 +173,7 @@ def unseen_share(tries: FloatArray, seen: IntArray, each: float) -> FloatArray:
         tries: (n,) of each random row, n above.
         seen: (n,) number of outcomes that it has shown, m above.
         each: tries that an outcome is worth before, as `chances_of_rows`.
+        hopeful: (n,) that part, a probability; with 1 the mean is that of the whole posterior.
     """
     k = np.arange(1, int(seen.max(initial=1)) + 2)[:, None]
     known = np.bincount(seen[tries >= EVEN_FROM], minlength=len(k) + 1)[1:, None]
@@ -179,8 +183,11 @@ def unseen_share(tries: FloatArray, seen: IntArray, each: float) -> FloatArray:
     log_weight += gammaln(each * k) - gammaln(each * k + tries)
     log_weight[k < seen] = -np.inf
     weight = np.exp(log_weight - log_weight.max(axis=0))
-    share = each * left / (each * k + tries)
-    return np.asarray((weight * share).sum(axis=0) / weight.sum(axis=0))
+    share = each * left / (each * k + tries)  # grows with k
+    at_least = np.cumsum(weight[::-1], axis=0)[::-1] / weight.sum(axis=0)  # P(k or more | m, n)
+    counted = np.minimum(at_least, hopeful)
+    counted[:-1] -= counted[1:].copy()
+    return np.asarray((counted * share).sum(axis=0) / hopeful)
 
 
 def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:

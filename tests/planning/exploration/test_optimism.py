@@ -398,13 +398,40 @@ def test_the_bonus_of_a_random_row_by_hand(times):
     worth = model.reward[row] + model.discounted[row] @ value[model.successor[row]]
     best_after = max(GAMMA * value.max(), 1.0)  # the end had a reward of 1
     weights = [0.1, 0.1, 0.1, 0.1 + known, 0.1]
-    share = unseen_share_by_urns([0, 1, 2, 3] * 2 * times, weights, max(even, 0.3))
+    hopeful = 1.0 / model.visits[1].sum()
+    share = unseen_share_by_urns([0, 1, 2, 3] * 2 * times, weights, max(even, 0.3), hopeful)
     near = share * max(best_after - worth, 0.0)
     unseen = near + 0.2 / (n + 0.2) * (planner.highest - worth - near)
     expected = 0.3 * np.sqrt(variance / (n + 4 * even)) + 0.02 / np.sqrt(n) + unseen
     chance = model.chance(4)[row]
     assert planner.sweeper.q[row] - worth == pytest.approx(chance * expected, rel=0.15)
     assert (planner.sweeper.hope > 0).all()
+
+
+def test_hope_in_a_row_rises_while_others_of_its_state_are_tried():
+    """Rows have two or three even outcomes; one has shown two in 18 tries, and never a third.
+
+    It has another one with a probability of about (2/3)^18 * 3 * 8 / 6 = 0.003: in a state that was
+    tried 22 times that is little, in one that was tried 2,000 times it is worth finding out.
+    """
+    hopes = []
+    for tries in (4.0, 2000.0):
+        model, planner = make(7, n_actions=2)
+        planner.see_reward(0.0)
+        planner.see_reward(1.0)
+        for state in range(1, 7):
+            for action, after in itertools.product(range(2), range(3 if state > 2 else 2)):
+                model.add(state, action, after, 40.0, 0.0, 0.0)
+        for after, count in ((1, 9.0), (2, 9.0)):
+            model.add(0, 1, after, count, 0.0, 0.0)
+            model.add(0, 0, after, tries / 2, 0.0, 0.0)
+        model.learn_chance()
+        model.learn_evenness()
+        _pay_for_chance(planner, 7)
+        hopes.append(float(planner.sweeper.hope[0, 1]))
+    least = 0.2 / 18.2 + 0.02 / np.sqrt(18)  # whatever the row has shown
+    assert hopes[0] == pytest.approx(0.003 * 22 / 3 + least, abs=0.01)
+    assert hopes[1] == pytest.approx(1 / 3 + least, abs=0.05)
 
 
 @pytest.mark.parametrize(("reward", "least"), [(1.0, 0.02), (0.0, 0.03)])

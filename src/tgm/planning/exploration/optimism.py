@@ -239,7 +239,9 @@ def _hope_of_chance(planner: ModelPlanner, shown: FloatArray) -> tuple[FloatArra
     chance = np.where(is_random, model.chance(n_slots), 0.0)
     unknown = chance * UNSEEN / (tries + UNSEEN)
     known = chance - unknown
-    known[is_random] *= unseen_share(tries[is_random], seen[is_random], model.evenness)
+    known[is_random] *= unseen_share(
+        tries[is_random], seen[is_random], model.evenness, _hopeful_part(tries)[is_random]
+    )
     top = shown + planner.reward_range
     if planner.best_known is not None:  # otherwise the unknown is worth more than all else
         top = np.maximum(planner.highest, shown)
@@ -250,6 +252,16 @@ def _hope_of_chance(planner: ModelPlanner, shown: FloatArray) -> tuple[FloatArra
     gain = chance * CONFIDENCE * error + little * np.minimum(top - shown, planner.reward_range)
     gain += known * (best - shown) + unknown * (top - shown)
     return gain, known + unknown + little
+
+
+def _hopeful_part(tries: FloatArray) -> FloatArray:
+    """(n_slots, n_actions) part of a posterior that is hoped for: one in the tries of the state.
+
+    So hope in a row that was tried little does not end as the others of its state are tried, and
+    what it costs grows with the logarithm of these tries.
+    """
+    of_state = np.maximum(tries.sum(axis=1, keepdims=True), 1.0)
+    return np.broadcast_to(1.0 / of_state, tries.shape)
 
 
 def _shown_values(planner: ModelPlanner, n_slots: int) -> FloatArray:
