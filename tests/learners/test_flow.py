@@ -11,7 +11,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.inspector import payload
 from tgm.learners.events import Event
-from tgm.learners.flow import LATE_GROWTH, SLOWER, SOONEST, FlowLearner
+from tgm.learners.flow import LATE, LATE_GROWTH, SLOWER, SOONEST, FlowLearner
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
@@ -166,11 +166,11 @@ def test_plans_become_rare_when_nothing_is_left_to_gain():
     assert learner._best_return == pytest.approx(plan.most_imagined, rel=1e-3)
     assert learner._growth == SLOWER * LATE_GROWTH
     # An end that no imagined episode had: a new plan as soon as there may be one.
-    since = learner._planned_at
+    before = learner.n_steps
     for step in range(SOONEST):
         learner.observe(0, 1.0, np.array([1.1]), terminated=step == 0)
         learner.begin(np.zeros(1))
-    assert since < learner._planned_at <= since + 2 * SOONEST
+    assert before < learner._planned_at <= before + SOONEST
 
 
 def drifting(n: int, seed: int = 0) -> list[Event]:
@@ -201,23 +201,43 @@ def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_
 class Promising(Plan):
     """A plan that imagines more than any other."""
 
-    def imagined_return(self, newest, starts):
+    def imagined_return(self, outlook, starts, enough=0.0):
         return 1e9
 
 
-def test_no_plan_takes_over_while_life_could_not_be_better():
+def test_no_plan_is_made_while_life_could_not_be_better(monkeypatch):
     learner, events = FlowLearner(1, 2, 0.9), drifting(600)
     events = [replace(event, reward=1.0) for event in events]
     events[3] = replace(events[3], reward=0.5)  # something was found
     learner.recall(events[:101])
-    assert learner._is_better(Promising(*learner.best))
+    monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
+    learner._planned(learner._seen, 0.0)
+    assert isinstance(learner.best, Promising)
     for event in events[101 : 101 + IMAGINED]:
         event.show(learner)
     while learner._lived_well < IMAGINED:
         learner.observe(0, 1.0, learner._seen, terminated=False)
-    assert not learner._is_better(Promising(*learner.best))
+    best = learner.best
+    learner._planned(learner._seen, 0.0)
+    assert learner.best is best
+    assert learner.newest is best  # no plan was made
     learner.observe(0, 0.5, learner._seen, terminated=False)  # that could have been better
-    assert learner._is_better(Promising(*learner.best))
+    learner._planned(learner._seen, 0.0)
+    assert learner.best is not best
+
+
+def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):
+    learner, events = FlowLearner(1, 2, 0.9), drifting(LATE)
+    events = [replace(event, reward=1.0) for event in events]
+    events[3] = replace(events[3], reward=0.999)  # something was found
+    learner.recall(events)
+    best = learner.best
+    monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
+    learner._planned(learner._seen, 0.0)
+    assert learner.best is best
+    learner.n_steps = LATE - 1  # while there are few steps the newer plan knows more
+    learner._planned(learner._seen, 0.0)
+    assert learner.best is not best
 
 
 def planned_at(learner: FlowLearner, events: list[Event]) -> list[int]:

@@ -44,7 +44,7 @@ def test_the_greedy_action_leads_to_the_goal(plan):
 
 def test_imagined_episodes_say_what_a_policy_is_worth(plan):
     start = np.array([[0.0, 0.0]])
-    found = plan.imagined_return(plan, start)
+    found = plan.imagined_return(plan.outlook, start)
     position, speed, total, discount = 0.0, 0.0, 0.0, 1.0
     while position <= 0.9:
         speed = 0.9 * speed + 0.1
@@ -52,6 +52,21 @@ def test_imagined_episodes_say_what_a_policy_is_worth(plan):
         total -= discount
         discount *= GAMMA
     assert found == pytest.approx(total, abs=1.0)
+
+
+@pytest.mark.parametrize("too_much", [0.01, 1.0, 100.0])
+def test_imagination_stops_when_it_cannot_be_enough(plan, too_much):
+    starts = np.array([[0.0, 0.0], [-0.5, 0.0], [0.7, 0.1]])
+    whole = plan.imagined_return(plan.outlook, starts)
+    assert plan.imagined_return(plan.outlook, starts, whole - 1e-9) == whole
+    enough = whole + too_much
+    assert whole <= plan.imagined_return(plan.outlook, starts, enough) < enough
+
+
+def test_imagination_does_not_begin_where_nothing_is_enough(plan, monkeypatch):
+    monkeypatch.setattr(type(plan), "action_values", None)
+    starts = np.zeros((3, 2))
+    assert plan.imagined_return(plan.outlook, starts, plan.most_imagined + 1e-9) == 0.0
 
 
 def test_support_is_closed_and_bounded(plan):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.special import expit
 
-from tgm.distributions.arrays import FloatArray
+from tgm.distributions.arrays import FloatArray, IntArray
 
 LOOSE = (1e1, 1e3, 1e5)  # prior variances of the weights
 NEWTON_ROUNDS = 25
@@ -70,6 +72,13 @@ def linear(points: FloatArray) -> FloatArray:
 def quadratic(points: FloatArray) -> FloatArray:
     """(n, n_inputs) one, the features, their squares and products."""
     centred = points - 0.5
-    rows, columns = np.triu_indices(points.shape[1])
+    rows, columns = _pairs(points.shape[1])
     products = centred[:, rows] * centred[:, columns]
     return np.concatenate([np.ones((len(points), 1)), centred, products], axis=1)
+
+
+@cache
+def _pairs(n_features: int) -> tuple[IntArray, IntArray]:
+    """Both features of each square and product."""
+    rows, columns = np.triu_indices(n_features)
+    return rows, columns

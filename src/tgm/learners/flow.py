@@ -13,13 +13,15 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
+from tgm.learners.flow_acting import FlowActor
+from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.step_info import StepInfo
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
-from tgm.planning.flow_planner import IMAGINED, Plan, make_plan
+from tgm.planning.flow_planner import IMAGINED, Outlook, Plan, make_plan
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -42,14 +44,10 @@ GROWTH = 0.1  # share of the steps so far, between two plans
 LATE = 1500  # steps from which there are fewer plans
 LATE_GROWTH = 0.25  # the share then
 SLOWER = 2.0  # times as many steps after a plan that was no better
+SOONER = 0.25  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
-LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
-TRIED = 16  # starts of episodes from which plans are imagined
-VISITED = 8  # recent places from which they are imagined too
-RECENT = 480  # steps in which those places were
 ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
-NOISE_FLOOR = 1e-6  # variance, in squares of the span
 
 
 class FlowLearner(FlowKnowledge):
@@ -79,13 +77,15 @@ class FlowLearner(FlowKnowledge):
         self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
-        self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
+        self._actor = FlowActor()
+        self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
 
     # --- learning ---------------------------------------------------------------------------------
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._seen, self._hopes = observation.copy(), None
+        self._seen = observation.copy()
+        self._actor.begin()
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
@@ -104,7 +104,7 @@ class FlowLearner(FlowKnowledge):
         self._live(reward, terminated=terminated)
         if terminated and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
-            self._growth = 0.0
+            self._growth *= SOONER if self.n_steps >= LATE else 0.0
         return (
             self._planned(observation, log_density)
             if self._is_due()
@@ -127,22 +127,13 @@ class FlowLearner(FlowKnowledge):
         return self._planned(self._seen, 0.0)._replace(changed_all=True)
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
-        """By the hopeful values where they are clearly higher, else by the greedy plan."""
+        """By the plans; at random before the first."""
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._seen is not None
-        point = self._seen[None] if self._now is None else self._now.mean
-        newest = self.newest
-        if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
-            greedy, hopeful = newest.action_values(point)
-            self._hopes = newest.promises_more(greedy[0], hopeful[0])
-            if not self._hopes and newest is self.best:
-                return int(greedy[0].argmax())
-        elif self._hopes:
-            hopeful = newest.action_values(point)[1]
-        if self._hopes:
-            return int(hopeful[0].argmax())
-        return int(self.best.action_values(point)[0][0].argmax())
+        point = self._seen if self._now is None else self._now.mean[0]
+        holds, n_steps = self.n_steps >= LATE, self.n_steps
+        return self._actor.choose(self.best, self.newest, point, n_steps, holds=holds)
 
     @property
     def active(self) -> Learner:
@@ -177,20 +168,24 @@ class FlowLearner(FlowKnowledge):
             return self._info(observation, log_density)
 
     def _plan(self, observation: FloatArray, log_density: float) -> StepInfo:
-        """Learn from the new steps, plan, and let the better plan be the greedy one."""
+        """Learn from the new steps; plan, unless no plan can be better than the greedy one."""
         kept = self._learn_laws()
         assert self._model is not None
         assert self._units is not None
         model = self._model.frozen()
-        plan = make_plan(model, self._units, kept, self.gamma, self.newest)
-        has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
         # Without a reward or an end all plans are equal, and exploration needs the newest.
-        is_better = self._is_better(plan) if has_found else True
-        self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
-        if has_found and not is_better:
-            self._growth *= SLOWER
-        self._planned_at = self.n_steps
-        self._follow(plan)
+        has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
+        is_better, self._planned_at = False, self.n_steps
+        outlook = Outlook.of(model, self._units, kept, self.gamma)
+        if self.best is not None and has_found and self._is_proven(self.best, outlook):
+            self._follow(self.best)
+        else:
+            plan = make_plan(model, self._units, kept, self.gamma, self.newest)
+            is_better = self._is_better(plan) if has_found else True
+            self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
+            if not is_better:
+                self._growth *= SLOWER
+            self._follow(plan)
         n_evicted = self.memory.all_learned()
         if is_better:
             self.best, self._lived_well = plan, 0
@@ -203,6 +198,7 @@ class FlowLearner(FlowKnowledge):
     def _follow(self, newest: Plan) -> None:
         """Let a plan be the newest; its laws say where the agent is, if observations have noise."""
         self.newest = newest
+        self._actor.begin()
         self.filter = FlowFilter(newest.units, newest.model) if newest.model.has_noise else None
         if self.filter is None:
             self._now = None
@@ -213,26 +209,37 @@ class FlowLearner(FlowKnowledge):
         best = self.best
         return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
 
+    def _is_proven(self, best: Plan, outlook: Outlook) -> bool:
+        """Whether no plan can be better than the greedy one.
+
+        The agent has lived with it for as long as episodes are imagined, and nothing could have
+        been better; or, when there are many steps, imagined episodes cannot be better.
+        """
+        if self._lived_well >= IMAGINED:
+            return True
+        if self.n_steps < LATE:
+            return False
+        self._best_return = best.imagined_return(outlook, self.memory.places())
+        return self._is_content
+
     def _is_better(self, plan: Plan) -> bool:
         """Whether imagined episodes of a new plan are better than those of the greedy one.
 
         Both are imagined from the same places by the same laws. Of two that imagination cannot
         tell apart the newer one is better while there are few steps, because it knows more; later
-        the older one, because the agent has lived with it. While the agent has lived with the
-        greedy plan for as long as episodes are imagined, and nothing could have been better, no
-        plan is.
+        the older one, because the agent has lived with it.
         """
-        if self.best is not None and self._lived_well >= IMAGINED:
-            return False
-        starts = self._imagined_starts()
-        value = plan.imagined_return(plan, starts)
-        margin = AS_GOOD * plan.range * (-1.0 if self.n_steps < LATE else 1.0)
-        if self.best is not None:
-            self._best_return = self.best.imagined_return(plan, starts)
-            if value <= self._best_return + margin:
-                return False
-        self._best_return = value
-        return True
+        starts, outlook, best = self.memory.places(), plan.outlook, self.best
+        if best is None:
+            self._best_return = plan.imagined_return(outlook, starts)
+            return True
+        favours_new = self.n_steps < LATE
+        # `_is_proven` has found what the greedy plan is worth by these laws.
+        value = plan.imagined_return(outlook, starts) if favours_new else self._best_return
+        enough = value + AS_GOOD * plan.range
+        other = (best if favours_new else plan).imagined_return(outlook, starts, enough)
+        self._best_return = other if other >= enough else value
+        return favours_new != (other >= enough)
 
     def _live(self, reward: float, *, terminated: bool) -> None:
         """Count the steps with the greedy plan that went on with the highest reward."""
@@ -240,14 +247,6 @@ class FlowLearner(FlowKnowledge):
             highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
             is_best = not terminated and reward >= highest
             self._lived_well = self._lived_well + 1 if is_best else 0
-
-    def _imagined_starts(self) -> FloatArray:
-        """(n, n_features) where episodes began, and where the agent was lately.
-
-        A plan that fails late in an episode is found out by the places that it has led to.
-        """
-        lately = self.memory.steps().departure[-RECENT :: RECENT // VISITED]
-        return np.concatenate([np.array(self.memory.starts[-TRIED:]), lately])
 
     def _learn_laws(self) -> Steps:
         """Add the new steps to the laws; returns the kept steps in their units."""
@@ -292,12 +291,9 @@ class FlowLearner(FlowKnowledge):
             now = self.filter.begin(before[None]) if self._now is None else self._now
             self._now, log_density = self.filter.step(now, np.array([action]), after[None])
             return float(log_density[0])
-        units, model = self.best.units, self.best.model
-        z = units.local(before[None])
-        off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
-        noise = np.diag(model.law.noise) + NOISE_FLOOR
-        log_spread = 0.5 * np.log(2.0 * np.pi * noise).sum() + np.linalg.slogdet(units.axes)[1]
-        return float(-0.5 * np.sum(np.square(off) / noise) - log_spread)
+        if self._density is None or self._density.plan is not self.best:
+            self._density = FlowDensity(self.best)
+        return self._density.log_density(before, action, after)
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -11,6 +11,27 @@ from tgm.memory.flow_memory import FlowMemory
 from tgm.planning.flow_planner import Plan
 from tgm.transition.flow_law import FlowLaw
 
+NOISE_FLOOR = 1e-6  # variance, in squares of the span
+
+
+class FlowDensity:
+    """Predictive density of steps by the laws of one plan, one by one."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Compute once what is the same for all steps."""
+        self.plan = plan
+        self._noise = np.diag(plan.model.law.noise) + NOISE_FLOOR
+        self._log_spread = float(
+            0.5 * np.log(2.0 * np.pi * self._noise).sum() + np.linalg.slogdet(plan.units.axes)[1]
+        )
+
+    def log_density(self, before: FloatArray, action: int, after: FloatArray) -> float:
+        """Of a step that led from one observation (n_features,) to another."""
+        units, model = self.plan.units, self.plan.model
+        z = units.local(before[None])
+        off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
+        return -0.5 * float(off @ (off / self._noise)) - self._log_spread
+
 
 class FlowForecaster:
     """Predicts steps by the laws of one plan and the steps that are kept.

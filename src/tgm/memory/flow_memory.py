@@ -10,6 +10,9 @@ from tgm.transition.flow_units import Steps
 
 MOST_KEPT = 8000  # steps; then half of them are left
 MOST_STARTS = 64  # first observations of episodes: the newest
+TRIED = 16  # of these, from which plans are imagined
+VISITED = 8  # recent places from which they are imagined too
+RECENT = 480  # steps in which those places were
 
 
 class FlowMemory:
@@ -58,6 +61,14 @@ class FlowMemory:
     def steps(self) -> Steps:
         """All of them."""
         return self._rows.chosen(slice(self._n))
+
+    def places(self) -> FloatArray:
+        """(n, n_features) from which plans are imagined: the newest starts, and recent places.
+
+        A plan that fails late in an episode is found out by the places that it has led to.
+        """
+        lately = self.steps().departure[-RECENT :: RECENT // VISITED]
+        return np.concatenate([np.array(self.starts[-TRIED:]), lately])
 
     def all_learned(self) -> int:
         """Mark all steps as learned; returns how many were evicted, because memory was full.

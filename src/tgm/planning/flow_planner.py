@@ -43,6 +43,30 @@ HELD_IN_ACTING = 2  # steps for which an action is held in acting
 IMAGINED = 200  # steps of an imagined episode
 
 
+class Outlook(NamedTuple):
+    """By what episodes are imagined.
+
+    Attributes:
+        units: of points.
+        model: the laws.
+        seen: bounds of what was seen; outside the rest is worth the lowest value.
+        lowest, highest: bounds of values.
+    """
+
+    units: FlowUnits
+    model: FlowModel
+    seen: Box
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, model: FlowModel, units: FlowUnits, steps: Steps, gamma: float) -> Outlook:
+        """Of laws and steps in the same units."""
+        lowest = min(0.0, float(steps.reward.min()) / (1.0 - gamma))
+        highest = max(0.0, float(steps.reward.max()) / (1.0 - gamma))
+        return cls(units, model, Box.of(steps).wider(OUTSIDE), lowest, highest)
+
+
 class Plan(NamedTuple):
     """A plan: laws, support and values, all in its own units.
 
@@ -79,8 +103,8 @@ class Plan(NamedTuple):
         reach = hold(self.model, start, actions, spacing, self.gamma, support.box, most)
         index, weights = self.weights(reach.arrival)
         careful = _careful(reach, self.seen, self.lowest)
-        greedy = careful.reward + careful.discount * (weights * self.greedy[index]).sum(axis=1)
-        hopeful = reach.reward + reach.discount * (weights * self.hopeful[index]).sum(axis=1)
+        greedy = careful.reward + careful.discount * _averages(weights, self.greedy[index])
+        hopeful = reach.reward + reach.discount * _averages(weights, self.hopeful[index])
         return greedy.reshape(-1, n_actions), hopeful.reshape(-1, n_actions)
 
     def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -102,26 +126,38 @@ class Plan(NamedTuple):
         """No imagined episode is worth more."""
         return self.highest * (1.0 - self.gamma**IMAGINED)
 
-    def imagined_return(self, newest: Plan, starts: FloatArray) -> float:
-        """Mean discounted reward of greedy episodes from observations, by the laws of a plan.
+    @property
+    def outlook(self) -> Outlook:
+        """What the plan was made by."""
+        return Outlook(self.units, self.model, self.seen, self.lowest, self.highest)
 
-        Outside of the bounds of that plan the rest is worth the lowest value. Actions are held
-        as long as the values assume. Where observations have noise, what is believed changes with
-        each of them; the same random numbers serve every plan.
+    def imagined_return(
+        self, outlook: Outlook, starts: FloatArray, enough: float = -np.inf
+    ) -> float:
+        """Mean discounted reward of greedy episodes from observations, by the laws of an outlook.
+
+        Actions are held as long as the values assume. Where observations have noise, what is
+        believed changes with each of them; the same random numbers serve every plan.
+
+        Returns:
+            the mean; if it is below `enough`, something from it to `enough`.
         """
-        model, units = newest.model, newest.units
+        model, units = outlook.model, outlook.units
         now, gone_on = starts, np.ones(len(starts))
         root, rng = _root(model), np.random.default_rng(0)
         total, actions = 0.0, np.zeros(len(starts), dtype=np.intp)
         for step in range(IMAGINED):
+            most = outlook.highest * (1.0 - self.gamma ** (IMAGINED - step))
+            if total + float(gone_on.sum()) * most < enough * len(starts):
+                break
             if step % HELD_IN_ACTING == 0:
                 actions = self.action_values(now)[0].argmax(axis=1)
             arrival, p_end, reward = model.advance(units.local(now), actions)
             p_end = (p_end > SURE_END).astype(float)  # half an end is no end: episodes go on
             total += float(gone_on @ reward)
-            inside = newest.seen.holds(arrival)
+            inside = outlook.seen.holds(arrival)
             gone_on = gone_on * (1.0 - p_end) * self.gamma
-            total += float(gone_on @ ~inside) * self.lowest
+            total += float(gone_on @ ~inside) * outlook.lowest
             goes_on = inside & (gone_on > 1e-3)
             now, gone_on = arrival[goes_on], gone_on[goes_on]
             if root is not None:
@@ -145,10 +181,8 @@ def make_plan(
     reach, n_points, n_actions = support.reach, len(support.points), model.n_actions
     interpolation = Interpolation(support.points, support.spacing)
     index, weights = interpolation.weights(support.box.clip(reach.arrival))
-    lowest = min(0.0, float(steps.reward.min()) / (1.0 - gamma))
-    highest = max(0.0, float(steps.reward.max()) / (1.0 - gamma))
-    box = Box.of(steps)
-    is_unknown, seen = _unknown(model, support, steps, box), box.wider(OUTSIDE)
+    _, _, seen, lowest, highest = Outlook.of(model, units, steps, gamma)
+    is_unknown = _unknown(model, support, steps)
     careful, nothing = _careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
     shape, bounds = (n_actions * n_points, n_points), (lowest, highest)
     rows = _rows(index, weights, careful.discount, shape)
@@ -159,6 +193,11 @@ def make_plan(
         hopeful = _solve(rows, reach.reward, is_unknown, highest, bounds)
     return Plan(units, model, support, interpolation, seen, greedy, hopeful, is_unknown, lowest,
                 highest, gamma)  # fmt: skip
+
+
+def _averages(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """(n,) of values (n, width)."""
+    return np.asarray(np.einsum("nw,nw->n", weights, values))
 
 
 def _careful(reach: Reach, seen: Box, lowest: float) -> Reach:
@@ -177,7 +216,7 @@ def _rows(
     return sparse.csr_matrix((data, index.ravel().astype(np.int32), starts), shape=shape)
 
 
-def _unknown(model: FlowModel, support: Support, steps: Steps, box: Box) -> BoolArray:
+def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
     """(n_points,) where something may be found, unless it is known to be an end.
 
     Points beyond all that was seen; while all rewards were the same and nothing ended also imagined
@@ -185,7 +224,7 @@ def _unknown(model: FlowModel, support: Support, steps: Steps, box: Box) -> Bool
     """
     points = support.points
     is_end = model.ends.probability(points) > SURE_END
-    is_beyond = ~box.wider(FRONTIER).holds(points) & ~is_end
+    is_beyond = ~Box.of(steps).wider(FRONTIER).holds(points) & ~is_end
     if steps.ended.any() or float(np.ptp(steps.reward)) > 0.0:
         return is_beyond
     distance = cKDTree(steps.arrival).query(points)[0]

@@ -62,7 +62,7 @@ class Box(NamedTuple):
 
     def clip(self, points: FloatArray) -> FloatArray:
         """The nearest points in it."""
-        return np.clip(points, self.low, self.high)
+        return np.minimum(np.maximum(points, self.low), self.high)
 
 
 class Support(NamedTuple):
@@ -95,17 +95,20 @@ def hold(
     """Hold actions (n,) from points (n, n_features) until they have moved by `spacing`."""
     n, wide = len(z), box.wider(1.0)
     now, alive, discount, reward = z.copy(), np.ones(n), np.ones(n), np.zeros(n)
-    active = np.arange(n)
+    active: IntArray | slice = slice(None)  # all: without copies
     for _ in range(most):
         arrival, p_end, gain = model.advance(now[active], actions[active])
         reward[active] += discount[active] * alive[active] * gain
         discount[active] *= gamma
         alive[active] *= 1.0 - p_end
         now[active] = arrival = wide.clip(arrival)
-        near = np.square(arrival - z[active]).sum(axis=1) <= spacing**2
-        active = active[near & (alive[active] > GONE)]
-        if len(active) == 0:
+        moved = arrival - z[active]
+        goes_on = np.einsum("nf,nf->n", moved, moved) <= spacing**2
+        goes_on &= alive[active] > GONE
+        if not goes_on.any():
             break
+        if not goes_on.all():
+            active = (np.arange(n) if isinstance(active, slice) else active)[goes_on]
     return Reach(now, reward, discount * alive)
 
 

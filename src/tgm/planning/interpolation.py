@@ -43,28 +43,31 @@ class Interpolation:
 
 def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: float) -> FloatArray:
     """Weights (n, width) of points at `offsets` (n, width, n_features), the nearest first."""
-    n_features = offsets.shape[2]
-    rank = min(n_features, offsets.shape[1] - 1)
-    band = np.maximum(WIDTH * spacing, WIDTH * distance[:, rank])
+    n, width, n_features = offsets.shape
+    band = WIDTH * np.maximum(spacing, distance[:, min(n_features, width - 1)])
     offsets = offsets / band[:, None, None]
     closeness = -0.5 * np.square(distance / band[:, None])
-    weights = _normalised(closeness)
-    tilt, ridge = np.zeros((len(offsets), 1, n_features)), RIDGE * np.eye(n_features)
-    left = np.arange(len(offsets))  # those that are not exact yet
+    now = weights = _normalised(closeness)
+    tilt, ridge = np.zeros((n, n_features, 1)), RIDGE * np.eye(n_features)
+    left: IntArray | slice = slice(None)  # those that are not exact yet
     for _ in range(ROUNDS):
-        off = weights[left, None] @ offsets
-        is_off = np.abs(off).max(axis=(1, 2)) > EXACT
+        across = offsets.transpose(0, 2, 1)
+        off = across @ now[:, :, None]
+        is_off = (np.abs(off) > EXACT).any(axis=(1, 2))
         if not is_off.all():
-            left, off, offsets = left[is_off], off[is_off], offsets[is_off]
-            tilt, closeness = tilt[is_off], closeness[is_off]
+            left = np.flatnonzero(is_off) if isinstance(left, slice) else left[is_off]
             if len(left) == 0:
                 break
-        across = off.transpose(0, 2, 1)
-        spread = (offsets * weights[left, :, None]).transpose(0, 2, 1) @ offsets
-        step = np.linalg.solve(spread - across * off + ridge, across).transpose(0, 2, 1)
-        length = np.sqrt(np.square(step).sum(axis=2, keepdims=True))
+            off, offsets, now = off[is_off], offsets[is_off], now[is_off]
+            tilt, closeness = tilt[is_off], closeness[is_off]
+            across = offsets.transpose(0, 2, 1)
+        curvature = (across * now[:, None]) @ offsets
+        curvature -= off * off.transpose(0, 2, 1)
+        curvature += ridge
+        step = np.linalg.solve(curvature, off)
+        length = np.sqrt(np.einsum("nfo,nfo->n", step, step))[:, None, None]
         tilt -= step * (LONGEST / np.maximum(length, LONGEST))
-        weights[left] = _normalised(closeness + (tilt @ offsets.transpose(0, 2, 1))[:, 0])
+        weights[left] = now = _normalised(closeness + (offsets @ tilt)[:, :, 0])
     return weights
 
 

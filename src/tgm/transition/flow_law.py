@@ -79,7 +79,11 @@ class FlowLaw:
         n_sets = 1 if shape.is_shared else n_actions
         self._linear = np.zeros((n_actions, 1 + n_features, n_features))
         self._bumps = np.zeros((n_sets, len(self.centres), n_features))
-        self._reach = 0.5 * np.square(self.centres).sum(axis=1)
+        # The exponent of a bump at z is z _towards - |z|^2 / 2 l^2 - _reach.
+        self._towards, self._reach = np.zeros((n_features, 0)), np.zeros(0)
+        if shape.length:
+            self._towards = np.ascontiguousarray(self.centres.T) / shape.length**2
+            self._reach = 0.5 * np.square(self.centres / shape.length).sum(axis=1)
 
     def add(self, z: FloatArray, actions: IntArray, displacement: FloatArray) -> None:
         """Learn from points (n, n_features), actions (n,) and displacements (n, n_features)."""
@@ -111,18 +115,20 @@ class FlowLaw:
 
     def bumps(self, z: FloatArray) -> FloatArray:
         """(n, n_bumps) the bumps at points."""
-        square = z @ self.centres.T
-        square -= 0.5 * np.square(z).sum(axis=1)[:, None]
-        square -= self._reach
-        square *= 1.0 / self.shape.length**2
-        return np.exp(square, out=square)
+        exponent = z @ self._towards
+        exponent -= np.einsum("nf,nf->n", z, z)[:, None] * (0.5 / self.shape.length**2)
+        exponent -= self._reach
+        return np.exp(exponent, out=exponent)
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement of points."""
         moved = np.asarray((_linear(z)[:, None] @ self._linear[actions])[:, 0])
         if self.shape.length:
-            each = self.bumps(z) @ self._bumps  # of each set
-            moved += each[0] if self.shape.is_shared else each[actions, np.arange(len(z))]
+            bumps = self.bumps(z)
+            if self.shape.is_shared:
+                moved += bumps @ self._bumps[0]
+            else:
+                moved += (bumps @ self._bumps)[actions, np.arange(len(z))]
         return moved
 
     def slope(self, z: FloatArray, actions: IntArray) -> FloatArray:
@@ -228,7 +234,9 @@ def typical(displacement: FloatArray) -> FloatArray:
 
 
 def _linear(z: FloatArray) -> FloatArray:
-    return np.concatenate([np.ones((len(z), 1)), z - 0.5], axis=1)
+    inputs = np.ones((len(z), 1 + z.shape[1]))
+    np.subtract(z, 0.5, out=inputs[:, 1:])
+    return inputs
 
 
 def _spread(own: FloatArray, inputs: FloatArray) -> FloatArray:
