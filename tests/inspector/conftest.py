@@ -6,6 +6,7 @@ from tests.inspector.recorded import (
     in_short_chunks,
     record_cart_pole,
     record_maze,
+    record_other_worlds,
     record_returns,
 )
 
@@ -22,6 +23,12 @@ def runs_folder(tmp_path_factory):
     with in_short_chunks():
         record_maze(root / "d-maze", "8", 1100)
     return root
+
+
+@pytest.fixture(scope="session")
+def other_worlds(tmp_path_factory):
+    """A folder with runs in FrozenLake, 16 features, a hidden world, and a maze of 1,024 cells."""
+    return record_other_worlds(tmp_path_factory.mktemp("worlds"))
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +52,13 @@ def browser():
 
 @pytest.fixture(scope="session")
 def served(runs_folder):
-    """The address, with its token, of a server of those runs."""
+    """The address, with its token, of a server of the first four runs."""
     with serve(runs_folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def all_served(runs_folder, other_worlds):
+    """The address of a server of all runs."""
+    with serve(runs_folder, other_worlds) as url:
         yield url

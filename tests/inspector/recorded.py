@@ -12,6 +12,7 @@ import tgm
 from tgm.agent import EpisodeInfo
 from tgm.agent.model_file import MODEL_FORMAT
 from tgm.envs import EnvSpec, load_maze, random_maze
+from tgm.experiments.hidden_worlds.environments import CueMaze
 from tgm.files import write_arrays
 from tgm.runs import RunFolder, history
 from tgm.runs.chunk import COLUMNS
@@ -36,6 +37,42 @@ def record_cart_pole(path: Path, n_steps: int) -> Path:
     """A run with four features and no map."""
     tgm.TGMAgent(gym.make("CartPole-v1"), tgm.TGMConfig(), seed=0).learn(n_steps, run_dir=path)
     return path
+
+
+class Ring(gym.Env):
+    """Six places in a ring; sixteen named sensors."""
+
+    feature_names = tuple(f"sensor {letter}" for letter in "ABCDEFGHIJKLMNOP")
+    action_names = ("clockwise", "back")
+    observation_space = gym.spaces.Box(-20.0, 20.0, (16,))
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        """Begin at the first place."""
+        super().reset(seed=seed)
+        self.at = 0
+        return self._look(), {}
+
+    def step(self, action):
+        """To the next place or the one before; the fourth ends the episode."""
+        self.at = (self.at + (1, -1)[action]) % 6
+        return self._look(), -1.0, self.at == 3, False, {}
+
+    def _look(self):
+        place = np.random.default_rng(self.at).normal(0.0, 2.0, 16)
+        return (place + self.np_random.normal(0.0, 0.1, 16)).astype(np.float32)
+
+
+def record_other_worlds(root: Path) -> Path:
+    """Runs in FrozenLake, 16 features, places that look alike, and a maze of 1,024 cells."""
+    for name, env, n_steps in (
+        ("lake", gym.make("FrozenLake-v1"), 120),
+        ("ring", Ring(), 120),
+        ("hidden", CueMaze(2), 400),
+    ):
+        tgm.TGMAgent(env, tgm.TGMConfig(), seed=0).learn(n_steps, run_dir=root / name)
+    record_large_maze(root / "large")
+    return root
 
 
 def record_large_maze(path: Path) -> Path:

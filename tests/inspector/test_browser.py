@@ -111,7 +111,8 @@ def test_the_slider_shows_the_model_of_that_step(visit, run, step):
         assert rows[key]["visits"] == pytest.approx(row.visits, rel=1e-6)
         assert rows[key]["reward"] == pytest.approx(row.reward, rel=1e-6)
         assert {n["id"]: pytest.approx(n["count"], rel=1e-6) for n in rows[key]["next"]} == row.next
-    assert f"{len(expected.ids)} states" in visit.page.inner_text(".moment")
+    words = "1 state" if len(expected.ids) == 1 else f"{len(expected.ids)} states"
+    assert words in visit.page.inner_text(".moment").split(" · ")
 
 
 def test_the_model_of_the_paper_preset_is_shown_too(browser, served, paper_run):
@@ -270,7 +271,7 @@ def test_matrices_show_probabilities_counts_entropy_and_change(visit, run):
         visit.page.select_option("#matrices select", mode)
         visit.settle()
         return visit.page.evaluate(
-            """(action) => { const c = document.querySelectorAll("#matrices canvas")[action];
+            """(action) => { const c = document.querySelectorAll("#matrices canvas.matrix")[action];
                 const drawn = c.getContext("2d").getImageData(0, 0, c.width, c.height);
                 return [c.width, c.height, Array.from(drawn.data)]; }""",
             action,
@@ -578,28 +579,26 @@ def test_play_goes_on_by_itself_and_pauses(visit):
     assert visit.page.evaluate("() => window.tgmInspector.step") == stopped
 
 
-def test_every_view_of_every_run_draws_in_both_themes(browser, served, runs_folder):
-    for theme in ("light", "dark"):
-        visit = Visit(browser, served, color_scheme=theme)
-        names = [folder.name for folder in sorted(runs_folder.iterdir())]
-        for name in names if theme == "light" else ["d-maze"]:
-            visit.open_run(name)
-            for tab in TABS:
-                visit.show(tab)
-        visit.open_run("d-maze")
-        for panel, drawn in (
-            ("observations", ".state ellipse"),
-            ("policy", ".arrow"),
-            ("graph", ".edge"),
-            ("matrices", "canvas"),
-            ("lineage", ".lane"),
-            ("replay", ".state"),
-            ("plan-after", ".arrow"),
-            ("health", ".finding"),
-        ):
-            assert visit.page.query_selector_all(f"#{panel} {drawn}"), panel
-        assert visit.troubles == []
-        visit.close()
+def test_every_view_of_other_agents_draws(browser, served):
+    """The paper's agent, and one that records returns only; ours is in test_screens.py."""
+    visit = Visit(browser, served)
+    for name in ("a-dqn", "c-paper"):
+        visit.open_run(name)
+        for tab in TABS:
+            visit.show(tab)
+    for panel, drawn in (
+        ("observations", ".state ellipse"),
+        ("policy", ".arrow"),
+        ("graph", ".edge"),
+        ("matrices", "canvas"),
+        ("lineage", ".lane"),
+        ("replay", ".state"),
+        ("plan-after", ".arrow"),
+        ("health", ".finding"),
+    ):
+        assert visit.page.query_selector_all(f"#{panel} {drawn}"), panel
+    assert visit.troubles == []
+    visit.close()
 
 
 def test_four_features_are_shown_on_any_axes(browser, served, runs_folder):
@@ -664,6 +663,7 @@ def test_the_report_opens_from_disk_with_the_network_cut(browser, run, paper_run
     visit = Visit(browser, file.as_uri(), offline=True)
     visit.page.on("request", lambda request: requests.append(request.url))
     assert visit.page.is_hidden("#run")  # the other run is in the comparison only
+    assert visit.page.inner_text(".run-facts").startswith("d-maze")
     for tab in TABS:
         visit.show(tab)
     visit.page.wait_for_function(
@@ -916,6 +916,11 @@ def test_pictures_and_tables_are_saved(visit, run):
     rows = list(csv.reader(saved("states", "table as CSV")[0].decode().splitlines()))
     assert rows[0][:3] == ["state", "x", "y"]
     assert len(rows) == 1 + n_ellipses
+    np.testing.assert_allclose(  # numbers that a spreadsheet can read
+        np.array(rows[1:])[:, 1:4].astype(float),
+        np.column_stack([run.frame_at(1100).mean, run.frame_at(1100).weight]),
+        rtol=1e-6,
+    )
     cells = list(csv.reader(saved("matrices", "cells as CSV")[0].decode().splitlines()))
     assert cells[0] == ["matrix", "row", "column", "value"]
     visit.show("compare")
@@ -936,7 +941,7 @@ def test_matrices_of_many_states_have_labels(visit, run):
     visit.settle()
     shown = visit.page.locator("#matrices .labels-beside:visible span").all_inner_texts()
     assert shown == [str(id_) for id_ in run.frame_at(1100).ids.tolist()]
-    box = visit.page.locator("#matrices canvas:visible").bounding_box()
+    box = visit.page.locator("#matrices canvas.matrix:visible").bounding_box()
     assert box["height"] >= 14 * len(shown)
     visit.page.uncheck("#matrices input[type=checkbox]")
     visit.page.select_option("#matrices select >> nth=1", "all")

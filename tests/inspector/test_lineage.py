@@ -1,6 +1,9 @@
 """The lanes of the components follow the moves of the log."""
 
+from types import SimpleNamespace
+
 import gymnasium as gym
+import numpy as np
 
 import tgm
 from tgm.envs import random_maze
@@ -37,6 +40,23 @@ def test_births_splits_merges_and_ends():
 def test_a_component_that_is_there_has_a_lane_though_the_log_lost_its_birth():
     [lane] = lanes_of(log_of(), [7], [])
     assert (lane["id"], lane["birth"], lane["end"]) == (7, None, None)
+
+
+def test_the_history_tells_of_a_birth_that_the_log_lost():
+    """State 5 came when the agent learned again, which is no move; then it was split."""
+    arrays = {
+        "frame.step": np.array([3, 140]),
+        "frame.is_full": np.array([True, False]),
+        "frame.n_components": np.array([1, 2]),
+        "component.id": np.array([0, 4, 5]),
+        "frame.n_removed": np.array([0, 1]),
+        "removed.id": np.array([0]),
+    }
+    log = log_of((2, "birth", [0], True), (140, "split", [5, 4], True))
+    lanes = {lane["id"]: lane for lane in lanes_of(log, [4, 5], [SimpleNamespace(arrays=arrays)])}
+    assert (lanes[5]["birth"], lanes[5]["parent"]) == (140, None)
+    assert (lanes[4]["birth"], lanes[4]["parent"]) == (140, 5)
+    assert (lanes[0]["birth"], lanes[0]["end"]) == (2, 140)
 
 
 def test_the_lanes_of_a_run_that_are_open_are_its_states(run):

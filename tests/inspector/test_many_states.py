@@ -18,7 +18,7 @@ def test_every_view_is_drawn(tmp_path, browser, n_states):
         visit.show("transitions")
         drawn = visit.page.evaluate(
             """() => ({
-                sides: [...document.querySelectorAll("#matrices canvas")].map((c) => c.width),
+                sides: [...document.querySelectorAll("#matrices .matrix")].map((c) => c.width),
                 notes: document.querySelector("#matrices").innerText,
                 nodes: document.querySelectorAll("#graph .state").length,
                 states: Number(document.querySelector("#graph svg.space").dataset.states) })"""
@@ -39,7 +39,7 @@ def test_a_cell_of_several_states_shows_the_largest_value(tmp_path, browser):
         visit = Visit(browser, url)
         visit.show("transitions")
         cells = visit.page.evaluate(
-            """() => [...document.querySelector("#matrices canvas").getContext("2d")
+            """() => [...document.querySelector("#matrices canvas.matrix").getContext("2d")
                 .getImageData(0, 0, 4, 1).data]"""
         )
         visit.close()

@@ -54,7 +54,10 @@ def lanes_of(log: Log, final_ids: list[int], tail: list[Chunk]) -> list[dict[str
             lane(first)["fixed"] = step
     born, gone = _newest_births_and_ends(tail)
     for id_ in final_ids:
-        lane(id_, birth=born.get(id_))["end"] = None
+        lane(id_)["end"] = None
+    for id_, one in lanes.items():
+        if one["birth"] is None:
+            one["birth"] = born.get(id_)
     for id_ in set(gone) & set(lanes) - set(final_ids):
         if lanes[id_]["end"] is None:
             lanes[id_]["end"] = gone[id_]

@@ -43,7 +43,7 @@ export class Chart {
     this.empty = h("p", { class: "empty", hidden: true });
     this.element = h("div", { class: "chart", role: "img", "aria-label": label },
       this.holder, this.cursor, this.empty);
-    this.onStep = onStep;
+    [this.height, this.onStep] = [height, onStep];
     this.isReady = false;
   }
 
@@ -52,7 +52,7 @@ export class Chart {
     const themed = `${key}|${isDark()}|${this.element.clientWidth}`;
     if (themed === this.key || !this.element.clientWidth) return;
     this.key = themed;
-    const hasData = traces.some((trace) => trace.x?.length);
+    const hasData = traces.some((trace) => trace.y?.some((value) => value !== null));
     this.empty.hidden = hasData;
     this.empty.textContent = hasData ? "" : emptyWords;
     this.holder.hidden = !hasData;
@@ -66,6 +66,8 @@ export class Chart {
     const axis = { gridcolor: grid, zerolinecolor: grid, linecolor: grid, tickcolor: grid,
       automargin: true, title: { font: { size: 12, color: soft }, standoff: 6 } };
     const full = {
+      width: this.element.clientWidth, // the page draws again when it changes, hidden tabs when they are shown
+      height: this.height,
       margin: { l: 46, r: 10, t: 6, b: 32 },
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
@@ -80,8 +82,11 @@ export class Chart {
       xaxis: merged(axis, layout.xaxis),
       yaxis: merged(axis, layout.yaxis),
     };
-    await Plotly.react(this.holder, traces, full,
-      { displayModeBar: false, responsive: true, displaylogo: false });
+    // A line of one point is seen as a mark.
+    const shown = traces.map((trace) => (
+      trace.mode === "lines" && trace.x.length === 1 ? { ...trace, mode: "markers" } : trace));
+    await Plotly.react(this.holder, shown, full,
+      { displayModeBar: false, displaylogo: false });
     if (!this.isReady && this.onStep) {
       this.holder.on("plotly_click", (event) => this.onStep(event.points[0].x));
       this.holder.on("plotly_relayout", () => this.moveCursor(this.at));

@@ -105,6 +105,25 @@ export function choice(label, options, value, onchange, tip) {
   return h("label", { class: "control" }, h("span", {}, label), select);
 }
 
+// Selects that are made again when their options change: not while the user has one open. The focus
+// stays where it was, so that the keyboard can go on.
+export class Choices {
+  constructor(className) {
+    this.element = h("span", { class: className, onchange: () => { this.wasChosen = true; } });
+  }
+
+  // `make` gives the selects; the same `run` and `key` as before leave them as they are.
+  update(run, key, make) {
+    const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const isOther = run !== this.run || (key !== this.key && (!focused || this.wasChosen));
+    if (!isOther) return;
+    [this.run, this.key, this.wasChosen] = [run, key, false];
+    this.element.replaceChildren(...make().filter(Boolean));
+    const label = focused?.getAttribute("aria-label");
+    [...this.element.querySelectorAll("select")].find((one) => one.getAttribute("aria-label") === label)?.focus();
+  }
+}
+
 export function checkbox(label, checked, onchange, tip) {
   const box = h("input", { type: "checkbox", onchange: (event) => onchange(event.target.checked) });
   box.checked = checked;

@@ -109,8 +109,10 @@ function standalone(svg) {
   for (const canvas of svg.parentElement.querySelectorAll("canvas")) {
     if (!canvas.width) continue;
     const [box, own] = [canvas.getBoundingClientRect(), svg.getBoundingClientRect()];
-    below.push(s("image", { x: box.left - own.left, y: box.top - own.top, width: box.width, height: box.height,
-      href: canvas.toDataURL(), preserveAspectRatio: "none" }));
+    const seen = (canvas.closest(".field-window") ?? canvas).getBoundingClientRect(); // it cuts what is larger
+    below.push(s("svg", { x: seen.left - own.left, y: seen.top - own.top, width: seen.width, height: seen.height },
+      s("image", { x: box.left - seen.left, y: box.top - seen.top, width: box.width, height: box.height,
+        href: canvas.toDataURL(), preserveAspectRatio: "none" })));
   }
   copy.prepend(...below);
   return new XMLSerializer().serializeToString(copy);
@@ -201,7 +203,9 @@ function cell(value) {
 }
 
 function tableRows(table) {
-  return [...table.rows].map((row) => [...row.cells].map((one) => one.innerText.replace(/ [▲▼]$/, "").trim()));
+  const words = (cell) => cell.innerText.replace(/ [▲▼]$/, "").trim();
+  return [...table.rows].map((row) => [...row.cells].map((cell) => (
+    "value" in cell.dataset ? Number(cell.dataset.value) : words(cell))));
 }
 
 function curveRows(plot) {

@@ -13,6 +13,7 @@ const MARGIN = { left: 30, right: 8, top: 4, bottom: 24 }; // below the buttons 
 const MOST_NAMES = 90; // of states in sight
 const ARROW = 9; // pixels: half of an arrow on a small state
 const LEAST_ARROW = 2.5; // pixels: half of an arrow that can be read
+const LONG_TRAIL = 60; // steps: the line of a longer path is thinner
 const LABELLED = { left: 44, right: 10, top: 4, bottom: 42 }; // space for longer labels
 
 export class Figure {
@@ -298,7 +299,7 @@ export class Figure {
   drawTrail(rows) {
     const d = rows.map((row) => this.where(row)).filter(Boolean).map(([x, y], index) => (
       `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`));
-    set(this.path, { d: d.join("") });
+    set(this.path, { d: d.join(""), class: d.length > LONG_TRAIL ? "trail long" : "trail" });
   }
 
   onSelect(ctx) {

@@ -21,8 +21,11 @@ export function actionColour(names, action) {
 }
 
 export function count(value) {
-  return value === null || value === undefined ? "?" : Math.round(value).toLocaleString("en");
+  return value === null || value === undefined ? "?" : Math.round(value).toLocaleString("en").replace("-", "−");
 }
+
+// "1 state", "2,000 states".
+export function amount(value, word) { return `${count(value)} ${word}${value === 1 ? "" : "s"}`; }
 
 // The number that `short` writes.
 export function told(value) {

@@ -4,7 +4,7 @@ import { Address, readAddress } from "./address.js";
 import { Context } from "./context.js";
 import { glyph, h, installTooltip, isOnly } from "./dom.js";
 import { installExports } from "./export.js";
-import { count, isDark, short } from "./format.js";
+import { amount, isDark, short } from "./format.js";
 import { openSource, renewToken } from "./source.js";
 import { Compare } from "./views/compare.js";
 import { Energy } from "./views/energy.js";
@@ -48,7 +48,7 @@ function tabs() {
   const replay = new Replay(ctx);
   const whatIf = new WhatIf(ctx);
   const health = [new Health(ctx), new Where(ctx)];
-  const compare = new Compare(ctx);
+  const compare = new Compare(ctx, (id) => openRun(id));
   return [
     { id: "overview", title: "Overview", views: overview,
       element: h("div", { class: "columns overview" }, space, policy, field,
@@ -141,16 +141,18 @@ ctx.subscribe((reasons) => {
 
 function drawFacts() {
   const { summary } = ctx;
+  chooser.value = ctx.id;
   const { result } = summary;
   const end = summary.log.series.n_states.at(-1);
   const best = summary.maze?.optimal_return ?? null;
   const items = [
+    [summary.name, chooser.hidden ? "name" : "name on-paper", "the run"], // else the chooser has it
     [summary.state, `chip-${summary.state}`, summary.reason || "how the run ended"],
     [summary.world, "", "the environment"], [summary.agent, "", "the agent"],
     [`seed ${summary.seed ?? "?"}`, "", "seed of all random numbers"],
-    [`${count(summary.last_step)} steps`, "",
+    [amount(summary.last_step, "step"), "",
       summary.started ? `started ${summary.started}` : "steps so far"],
-    end !== undefined && end !== null && [`${end} states`, "", "states at the end"],
+    end !== undefined && end !== null && [amount(end, "state"), "", "states at the end"],
     typeof result?.mean_return === "number" && [`return ${short(result.mean_return)}`, "",
       `mean return of the greedy policy at the end${best === null ? "" : `; the best is ${short(best)}`}`],
     summary.solved !== null && [summary.solved ? "solved" : "not solved", "",
@@ -175,7 +177,6 @@ async function openRun(id, at = null) {
     const run = ctx.runs.find((one) => one.id === id);
     if (run?.error) throw new Error(run.error);
     await ctx.open(id, { at });
-    chooser.value = id;
     const hasNone = ctx.history.isEmpty && ctx.summary.state !== "live";
     if (hasNone && !active.needsNoHistory) show(pages.at(-1));
   } catch (error) {

@@ -16,8 +16,9 @@ const FACTS = [
 
 // The names of the settings in which the runs differ; `all` for every setting.
 export function settingNames(runs, all = false) {
-  const names = [...new Set(runs.flatMap((run) => Object.keys(run.settings ?? {})))];
-  return names.filter((name) => all || new Set(runs.map((run) => JSON.stringify(run.settings?.[name]))).size > 1);
+  const known = runs.filter((run) => Object.keys(run.settings ?? {}).length); // other agents have none
+  const names = [...new Set(known.flatMap((run) => Object.keys(run.settings)))];
+  return names.filter((name) => all || new Set(known.map((run) => JSON.stringify(run.settings[name]))).size > 1);
 }
 
 // What a run is grouped by: a fact, or a setting.
@@ -100,7 +101,8 @@ export class RunTable {
         return h("td", {}, h("span", { class: "dot", style: `background:${curveColour(index)}` }), item.name);
       }
       const value = column.of(item);
-      return h("td", { class: typeof value === "number" ? "num" : column.name === "note" ? "words" : null },
+      return h("td", { class: typeof value === "number" ? "num" : column.name === "note" ? "words" : null,
+        "data-value": typeof value === "number" ? value : null },
         value === undefined || value === null || value === "" ? "–" : plain(value));
     };
     return h("tr", { class: run.id === ctx.id ? "best" : null, "data-run": run.id }, columns.map(cell));

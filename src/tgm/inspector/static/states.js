@@ -1,5 +1,7 @@
 // Which states are drawn, and the numbers that drawings share.
 
+import { count } from "./format.js";
+
 const MOST_STATES = 2000; // drawn at most
 export const SHARP = 10; // pixels: the radius of a state without any width
 export const FAR = 1e5; // pixels: outside every screen
@@ -38,7 +40,7 @@ export function sizeOf(component, flows) {
 
 // What a drawing says if it does not show all of `size` states.
 export function cutWords(size) {
-  return size > MOST_STATES ? `${MOST_STATES} of ${size} states drawn` : "";
+  return size > MOST_STATES ? `${count(MOST_STATES)} of ${count(size)} states drawn` : "";
 }
 
 // States that look exactly alike, told apart by what happens next: Map of id -> { place, of, ids }.

@@ -2,7 +2,7 @@
 
 import { Chart, plotText } from "../charts.js";
 import { curvesOf } from "../curves.js";
-import { checkbox, choice, h, panel } from "../dom.js";
+import { Choices, checkbox, choice, h, panel } from "../dom.js";
 import { RunTable, filtered, settingNames, valueOf } from "../run-table.js";
 
 const MOST_RUNS = 400; // whose curves are fetched
@@ -10,7 +10,8 @@ const AT_ONCE = 6; // requests
 const MODES = [["median", "median, middle half"], ["mean", "mean, 95 % interval"], ["runs", "each run"]];
 
 export class Compare {
-  constructor(ctx) {
+  // `open` shows the run with an id.
+  constructor(ctx, open) {
     this.ctx = ctx;
     this.outlines = new Map();
     [this.world, this.by, this.mode, this.words, this.all] = [null, "agent", "median", "", false];
@@ -18,8 +19,8 @@ export class Compare {
     this.states = new Chart({ label: "States found", height: 260 });
     this.table = new RunTable(ctx);
     this.table.onChange = () => ctx.redraw("option");
-    this.table.onOpen = (id) => ctx.open(id);
-    this.controls = h("span", { class: "controls" });
+    this.table.onOpen = open;
+    this.choices = new Choices("controls");
     this.filter = h("input", { type: "search", class: "filter", "aria-label": "filter runs",
       placeholder: "filter: words, gamma=0.9, seed>3",
       "data-tip": "runs that match all words: a part of name, agent, state, tag or note; or a comparison, "
@@ -30,7 +31,7 @@ export class Compare {
       } });
     this.note = h("p", { class: "muted chart-note", role: "status" });
     this.element = h("div", { class: "columns compare" },
-      panel({ title: "Return of the episodes", id: "compare-returns", controls: this.controls,
+      panel({ title: "Return of the episodes", id: "compare-returns", controls: this.choices.element,
         help: "Total reward of the episodes while learning, exploration included, averaged over "
           + "intervals of the run. Line: the middle of a group; band: its middle half, or the 95 % interval of "
           + "its mean. The line is dotted where runs of the group have ended already. Grey: the best possible "
@@ -99,23 +100,20 @@ export class Compare {
 
   #drawControls(worlds, differing, here) {
     const hasTags = here.some((run) => run.tags?.length);
-    const key = [worlds.join("\n"), this.world, differing.join(), hasTags, this.by, this.mode].join("|");
-    if (key === this.controlsKey || this.controls.contains(document.activeElement)) return;
-    this.controlsKey = key;
     const groups = [["agent", "agent"], ["run", "run"], ["all", "no groups"], ...(hasTags ? [["tags", "tags"]] : []),
       ...differing.map((name) => [name, name])];
     if (!groups.some(([name]) => name === this.by)) this.by = "agent";
+    const key = [worlds.join("\n"), this.world, differing.join(), hasTags, this.by, this.mode].join("|");
     const set = (name) => (value) => {
-      document.activeElement?.blur();
       this[name] = value;
       this.ctx.redraw("option");
     };
-    this.controls.replaceChildren(...[
+    this.choices.update(this.ctx.id, key, () => [
       worlds.length > 1 && choice("world", worlds.map((name) => [name, name]), this.world, set("world"),
         "runs of one world are comparable"),
       choice("group by", groups, this.by, set("by"), "an agent, a tag, or a setting in which the runs differ"),
       choice("curves", MODES, this.mode, set("mode"), "what is drawn of a group"),
-    ].filter(Boolean));
+    ]);
   }
 
   // Runs by what they are grouped by, the group of the shown run first.

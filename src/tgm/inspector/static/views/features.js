@@ -15,7 +15,7 @@ export class Features {
       help: "Share: how much of a feature's variance lies between the states and not within them, weighted by "
         + "their points. A feature with a share near 0 does not tell states apart. Left out: the agent itself "
         + "does not use the feature. Click a name to draw the feature across.",
-    }, h("div", { class: "scroller" }, this.table));
+    }, h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "table of features" }, this.table));
   }
 
   update() {

@@ -23,7 +23,7 @@ export class Lineage {
     this.ctx = ctx;
     this.svg = s("svg", { class: "lineage", role: "img", "aria-label": "Lineage" });
     this.cursor = s("line", { class: "cursor-line" });
-    this.scroller = h("div", { class: "scroller" }, this.svg);
+    this.scroller = h("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "lanes of the states" }, this.svg);
     this.svg.addEventListener("click", (event) => this.#click(event));
     this.note = h("span", { class: "muted" });
     this.time = "auto";
@@ -59,6 +59,7 @@ export class Lineage {
       this.key = key;
       this.#draw(width);
     }
+    this.note.textContent = this.#words();
     const x = this.x(ctx.step);
     set(this.cursor, { x1: x, x2: x });
     for (const lane of this.svg.querySelectorAll(".lane.selected")) lane.classList.remove("selected");
@@ -80,7 +81,7 @@ export class Lineage {
     const row = new Map(lanes.map((lane, index) => [lane.id, TOP + (index + 0.5) * this.row]));
     const most = Math.min(7, Math.max(2, Math.floor(width / 90)));
     const early = EARLY_TICKS.map((part) => Math.round(part * last));
-    const times = spaced(isEarly ? early : ticks(0, last, most), this.x);
+    const times = spaced(isEarly ? early : ticks(0, last, most).filter(Number.isInteger), this.x);
     const axis = times.map((step) => s("g", { class: "tick" },
       s("line", { x1: this.x(step), x2: this.x(step), y1: TOP - 4, y2: height, class: "gridline" }),
       s("text", { x: this.x(step), y: 12, "text-anchor": "middle", "data-tip": "steps of the environment" },
@@ -94,7 +95,16 @@ export class Lineage {
     const marks = log.moves.flatMap((move) => this.#mark(move, row));
     set(this.cursor, { y1: TOP - 6, y2: height });
     this.svg.replaceChildren(...axis, ...bars, ...links, ...marks, this.cursor);
-    this.note.textContent = lanes.length ? "" : "No structure move was recorded.";
+    this.ids = new Set(row.keys());
+  }
+
+  #words() {
+    const { ctx } = this;
+    if (!this.ids.size) return "No structure move was recorded.";
+    const missing = [...(ctx.frame?.components.keys() ?? [])].filter((id) => !this.ids.has(id)).length;
+    return [missing && `${count(missing)} older states have no lane here`,
+      ctx.flows && "support points are placed again when the laws change, so many begin together"]
+      .filter(Boolean).join("; ");
   }
 
   #lane(lane, y, last) {

@@ -8,7 +8,7 @@ const MODES = [
 ];
 const MOST_SIDE = 800; // cells of a row: with more states, each cell stands for several
 const LARGE = 14; // pixels of a large cell
-const BESIDE = 34; // pixels of the labels of rows
+const DIGIT = 6.5; // pixels of a digit of a label
 const MOST_ACTIONS = 24; // matrices, or columns of the entropy
 const HELP = "Row: the state before. Column: the state after. 'Entropy' is that of each action's "
   + "outcome; 'change since' compares with another step, which 'pin here' sets. "
@@ -66,6 +66,7 @@ export class Matrices {
       : chosen.map((action) => this.#matrix(ids, ctx.actionNames[action], action));
     while (this.cells.length < pictures.length) this.#addCell();
     this.grid.classList.toggle("one", pictures.length === 1);
+    this.grid.classList.toggle("two", pictures.length === 2 || pictures.length === 4);
     this.grid.classList.toggle("large", this.isLarge);
     this.cells.forEach((cell, index) => this.#draw(cell, pictures[index], ids));
     this.#drawScale(pictures);
@@ -140,8 +141,9 @@ export class Matrices {
     const title = h("figcaption", {});
     const names = h("div", { class: "columns-names" });
     const [above, beside] = ["above", "beside"].map((side) => h("div", { class: `labels-${side}`, "aria-hidden": "true" }));
-    const sheet = h("div", { class: "sheet" }, above, beside, canvas);
-    const cell = { canvas, title, names, above, beside, sheet,
+    const fine = h("canvas", { class: "fine", "aria-hidden": "true" });
+    const sheet = h("div", { class: "sheet" }, above, beside, canvas, fine);
+    const cell = { canvas, fine, title, names, above, beside, sheet,
       figure: h("figure", {}, title, h("div", { class: "sheet-scroller" }, sheet), names) };
     canvas.addEventListener("mousemove", (event) => {
       const at = this.#under(cell, event);
@@ -210,12 +212,16 @@ export class Matrices {
     }
     context.putImageData(image, 0, 0);
     this.#drawLabels(cell, picture);
+    drawFine(cell, picture, words);
   }
 
   // The ids of rows and columns, as many as have space.
   #drawLabels({ canvas, above, beside, sheet }, picture) {
     const large = LARGE * picture.columns.length;
-    sheet.style.width = this.isLarge ? `${large + BESIDE}px` : "";
+    const digits = Math.max(...picture.rows.map(({ id }) => String(id).length));
+    const aside = Math.max(34, 8 + DIGIT * digits);
+    sheet.style.setProperty("--aside", `${aside}px`);
+    sheet.style.width = this.isLarge ? `${large + aside}px` : "";
     canvas.style.minHeight = this.isLarge ? `${LARGE * picture.rows.length}px` : "";
     const [wide, high] = [canvas.clientWidth, canvas.clientHeight];
     const key = [this.mode, wide, high, picture.rows.map(({ id }) => id).join()].join("|");
@@ -278,4 +284,31 @@ export class Matrices {
       left > 0 ? `; ${left} actions are not shown` : ""];
     this.scale.replaceChildren(ends[0], ramp, ends[1], ` ${what}; ${axes}${notes.join("")}`);
   }
+}
+
+// Where cells are smaller than pixels, scaling would leave most of them out: each pixel has the colour of
+// the largest of its cells. `inks` are the colours of the cells.
+function drawFine({ canvas, fine }, { rows, columns, values }, inks) {
+  const [wide, high] = [canvas.clientWidth, canvas.clientHeight]
+    .map((length) => Math.round(length * window.devicePixelRatio));
+  fine.hidden = !wide || columns.length <= wide || rows.length <= high;
+  if (fine.hidden) return;
+  [fine.width, fine.height] = [wide, high];
+  const context = fine.getContext("2d");
+  const image = context.createImageData(wide, high);
+  const pixels = new Uint32Array(image.data.buffer);
+  const most = new Float64Array(wide * high).fill(-1);
+  const across = Int32Array.from(columns, (_, column) => Math.floor((column * wide) / columns.length));
+  for (let row = 0, index = 0; row < rows.length; row += 1) {
+    const start = Math.floor((row * high) / rows.length) * wide;
+    for (let column = 0; column < columns.length; column += 1, index += 1) {
+      const at = start + across[column];
+      const size = Math.abs(values[index]);
+      if (size > most[at]) {
+        most[at] = size;
+        pixels[at] = inks[index];
+      }
+    }
+  }
+  context.putImageData(image, 0, 0);
 }

@@ -11,9 +11,7 @@ export class Policy {
     this.figure = new Figure("Policy and value");
     this.figure.onSelect(ctx);
     this.layer = new PolicyLayer(this.figure);
-    this.low = h("span", {});
-    this.high = h("span", {});
-    this.ramp = h("span", { class: "ramp" });
+    this.scale = new ValueScale();
     this.element = panel({
       title: "Policy and value",
       id: "policy",
@@ -21,8 +19,7 @@ export class Policy {
         + "known plan. Arrows: the actions of that plan, several if they have the same value; 'any' "
         + "if all have, as before a goal is known. '?': nothing was tried there yet.",
       legend: [
-        legendItem(h("span", { class: "scale" }, this.low, this.ramp, this.high), "value",
-          "expected discounted reward; the scale covers the states of this step"),
+        this.scale.element,
         legendItem("→ ", "best known action", "the greedy action; its name if it does not move the agent"),
       ],
     }, this.figure.element);
@@ -34,15 +31,23 @@ export class Policy {
     const { ctx, figure } = this;
     this.element.hidden = ctx.field !== null || ctx.isFieldComing; // the field shows more
     if (this.element.hidden || !figure.layout(ctx) || !ctx.plan) return;
-    const [low, high] = this.layer.draw(ctx, ctx.plan);
-    this.low.textContent = short(low);
-    this.high.textContent = short(high);
-    this.ramp.style.background = rampBackground();
+    this.scale.draw(this.layer.draw(ctx, ctx.plan));
     set(figure.svg, { "data-step": ctx.step });
   }
 }
 
-export function rampBackground() {
-  const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(sequential(share)));
-  return `linear-gradient(to right, ${stops.join(",")})`;
+// The shades of values, with the lowest and the highest one.
+export class ValueScale {
+  constructor() {
+    [this.low, this.high, this.ramp] = [h("span", {}), h("span", {}), h("span", { class: "ramp" })];
+    this.element = legendItem(h("span", { class: "scale" }, this.low, this.ramp, this.high), "value",
+      "expected discounted reward; the scale covers the states of this step");
+  }
+
+  draw([low, high]) {
+    this.low.textContent = short(low);
+    this.high.textContent = short(high);
+    const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(sequential(share)));
+    this.ramp.style.background = `linear-gradient(to right, ${stops.join(",")})`;
+  }
 }

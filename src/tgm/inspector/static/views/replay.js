@@ -28,8 +28,8 @@ export class Replay {
         id: "replay",
         help: "The path of one episode. Shade of a state: the probability that the agent gave it at "
           + "this step, as it was recorded.",
-        controls: [button("previous", "the episode before", () => this.#goTo(-1)),
-          button("next", "the episode after", () => this.#goTo(1))],
+        controls: h("span", { class: "controls" }, button("previous", "the episode before", () => this.#goTo(-1)),
+          button("next", "the episode after", () => this.#goTo(1))),
         legend: [this.title],
       }, this.figure.element),
       h("div", { class: "stack" },
@@ -161,7 +161,7 @@ function share(p) {
 }
 
 function keepInSight(list, item) {
-  const top = item.offsetTop - list.offsetTop;
+  const top = item.offsetTop; // within the list, which is positioned
   if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 28) {
     list.scrollTop = top - list.clientHeight / 2;
   }

@@ -50,7 +50,7 @@ export class StateCard {
     const d = component.mean.length;
     const spread = component.mean.map((_, k) => Math.sqrt(component.cov[k * d + k]));
     const lane = ctx.summary.lanes.find((one) => one.id === component.id);
-    const born = lane?.birth === null || !lane ? "?" : `step ${lane.birth}`;
+    const born = lane?.birth === null || !lane ? "not recorded" : `step ${lane.birth}`;
     const parent = lane?.parent === null || !lane ? "" : `, split from ${lane.parent}`;
     const facts = [
       ["value", short(valueOf(ctx.plan, component.id)), "expected discounted reward from this state"],

@@ -1,7 +1,7 @@
 // The states as a table: what each looks like, what it is worth, what to do in it.
 
 import { h, panel } from "../dom.js";
-import { short } from "../format.js";
+import { count, short } from "../format.js";
 import { bestActions, valueOf } from "../planner.js";
 
 const MOST = 300; // rows
@@ -39,7 +39,7 @@ export class StateTable {
     this.table.replaceChildren(
       h("thead", {}, h("tr", {}, columns.map(([name]) => this.#head(name)))),
       h("tbody", {}, all.slice(0, MOST).map((one) => this.#row(one, columns))));
-    const notes = [all.length > MOST && `the first ${MOST} of ${all.length} states`,
+    const notes = [all.length > MOST && `the first ${MOST} of ${count(all.length)} states`,
       ctx.featureNames.length > MOST_FEATURES && `the first ${MOST_FEATURES} of ${ctx.featureNames.length} features`];
     this.note.textContent = notes.filter(Boolean).join("; ");
   }
@@ -62,7 +62,8 @@ export class StateTable {
           `state ${one.id}`));
       }
       const value = of(one);
-      return h("td", { class: typeof value === "number" ? "num" : null },
+      return h("td", { class: typeof value === "number" ? "num" : null,
+        "data-value": typeof value === "number" ? value : null },
         typeof value === "number" ? short(value) : value || "–");
     }));
   }

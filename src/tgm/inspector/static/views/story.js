@@ -2,7 +2,7 @@
 
 import { h, panel } from "../dom.js";
 import { isVisited } from "../states.js";
-import { count, fixed, percent, short } from "../format.js";
+import { amount, count, fixed, percent, short } from "../format.js";
 import { isKnown } from "../planner.js";
 
 const RECENT = 10; // episodes
@@ -35,14 +35,14 @@ export class Story {
       for (let action = 0; action < ctx.nActions; action += 1) if (rows?.[action]) tried += 1;
     }
     const episode = ctx.row ? `, in episode ${count(ctx.row.episode)},` : "";
-    const began = `After ${count(ctx.step)} steps${episode} the agent`;
+    const began = `After ${amount(ctx.step, "step")}${episode} the agent`;
     const lines = [];
     if (ctx.isOnSupport) {
       const visited = [...frame.components.values()].filter(isVisited).length;
       lines.push(`${began} knows laws of what its actions do, and values at ${count(ids.length)} states, `
         + `of which it has visited ${count(visited)}; laws lead to the others.`);
     } else {
-      lines.push(`${began} knows ${ids.length} states`
+      lines.push(`${began} knows ${amount(ids.length, "state")}`
         + `${pairs ? ` and has tried ${percent(tried / pairs)} of all pairs of state and action` : ""}.`);
       lines.push(this.#structure());
     }
@@ -98,7 +98,7 @@ export class Story {
       lines.push(first < 0 || first >= n ? "The goal was not reached yet."
         : `The goal was first reached at step ${count(episodes.step[first])}.`);
     }
-    lines.push(`The mean return of the last ${returns.length} episodes is ${short(mean)}${goal}.`);
+    lines.push(`The mean return of the last ${amount(returns.length, "episode")} is ${short(mean)}${goal}.`);
     return lines;
   }
 }

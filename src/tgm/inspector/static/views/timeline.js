@@ -1,7 +1,7 @@
 // The timeline: one slider for all views, below the marks of moves and episode ends.
 
 import { h, s, set } from "../dom.js";
-import { count } from "../format.js";
+import { amount, count } from "../format.js";
 import { BROKEN_OFF } from "../history.js";
 
 const TICK = 70; // milliseconds between two drawn steps while playing
@@ -76,7 +76,7 @@ export class Timeline {
       parts.push(`this step is not in the file; step ${ctx.row.step} is shown`);
     }
     if (ctx.row) parts.push(`episode ${ctx.row.episode}`);
-    parts.push(`${states} states`);
+    parts.push(amount(states, "state"));
     const here = ctx.summary.log.moves.filter((move) => move.step === ctx.step && move.accepted);
     parts.push(...here.slice(0, 3).map((move) => `${moveWords(move)}: ${move.cause}`));
     if (ctx.row?.end === 1) parts.push(ctx.summary.maze ? "goal" : "the episode terminates");

@@ -5,6 +5,7 @@ import { Figure } from "../figure.js";
 import { short } from "../format.js";
 import { PolicyLayer } from "../policy-layer.js";
 import { samePlan, valueOf } from "../planner.js";
+import { ValueScale } from "./policy.js";
 
 export class WhatIf {
   constructor(ctx) {
@@ -14,6 +15,7 @@ export class WhatIf {
     this.before = new Figure("Recorded plan");
     this.after = new Figure("Changed plan");
     this.layers = [this.before, this.after].map((figure) => new PolicyLayer(figure));
+    this.scales = [new ValueScale(), new ValueScale()];
     this.before.onSelect(ctx);
     this.after.onSelect(ctx);
     this.slider = h("input", { type: "range", min: 0, max: 0.999, step: 0.001, id: "gamma",
@@ -26,10 +28,11 @@ export class WhatIf {
     this.words = h("div", { class: "why" });
     this.element = h("div", { class: "columns what-if" },
       panel({ title: "Recorded plan", id: "plan-before",
-        help: "The greedy plan of the model at this step, with the agent's own gamma." }, this.before.element),
+        help: "The greedy plan of the model at this step, with the agent's own gamma.",
+        legend: [this.scales[0].element] }, this.before.element),
       panel({ title: "Changed plan", id: "plan-after",
         help: "The same model with the changed gamma and rewards, by value iteration in this page. "
-          + "States whose action changes have a ring." }, this.after.element),
+          + "States whose action changes have a ring.", legend: [this.scales[1].element] }, this.after.element),
       panel({ title: "What if", id: "what-if",
         help: "Nothing here changes the run: the page computes a new plan from the recorded model." },
       h("div", { class: "form" },
@@ -84,8 +87,8 @@ export class WhatIf {
 
   #drawPlans() {
     const { ctx, changed } = this;
-    this.layers[0].draw(ctx, ctx.plan);
-    this.layers[1].draw(ctx, changed, ctx.plan);
+    this.scales[0].draw(this.layers[0].draw(ctx, ctx.plan));
+    this.scales[1].draw(this.layers[1].draw(ctx, changed, ctx.plan));
   }
 
   #drawForm(gamma) {
