@@ -11,7 +11,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.inspector import payload
 from tgm.learners.events import Event
-from tgm.learners.flow import LATE, LATE_GROWTH, SLOWER, SOONEST, FlowLearner
+from tgm.learners.flow import LATE, LATE_GROWTH, SLOWER, SOONER, SOONEST, FlowLearner
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
@@ -235,6 +235,8 @@ def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):
     monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
     learner._planned(learner._seen, 0.0)
     assert learner.best is best
+    learner.observe(0, 1.0, learner._seen, terminated=True)  # that was not imagined
+    assert learner._growth == SOONER * SLOWER * LATE_GROWTH
     learner.n_steps = LATE - 1  # while there are few steps the newer plan knows more
     learner._planned(learner._seen, 0.0)
     assert learner.best is not best

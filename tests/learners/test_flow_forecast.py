@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 from tests.transition.test_flow_model import pendulum
 
-from tgm.learners.flow_forecast import FlowForecaster
+from tgm.learners.flow_forecast import NOISE_FLOOR, FlowDensity, FlowForecaster
 from tgm.memory.flow_memory import FlowMemory
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
@@ -31,6 +32,19 @@ def noisy_line(n: int, noise: float = 0.1, seed: int = 0) -> Steps:
     departure, action = rng.uniform(-1.0, 1.0, size=(n, 1)), rng.integers(2, size=n)
     arrival = 1.5 * departure + action[:, None] + noise * rng.normal(size=(n, 1))
     return Steps(departure, action, np.full(n, -1.0), arrival, np.zeros(n, dtype=bool))
+
+
+def test_the_density_of_a_step_is_that_of_a_gaussian_about_what_the_laws_predict():
+    steps = pendulum(300)
+    units = FlowUnits.of_motion(steps)  # axes that are not those of the features
+    model = FlowModel.of(units.seen(steps), 2)
+    known = FlowDensity(SimpleNamespace(model=model, units=units))
+    spread = np.diag(np.diag(model.law.noise)) + NOISE_FLOOR * np.eye(2)
+    for before, action, after in zip(steps.departure, steps.action, steps.arrival, strict=True):
+        local = units.local(before[None])
+        there = units.observations(local + model.displacement(local, np.array([action])))[0]
+        wanted = multivariate_normal(there, units.axes.T @ spread @ units.axes).logpdf(after)
+        assert known.log_density(before, int(action), after) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_where_each_action_leads():

@@ -15,6 +15,17 @@ def test_the_starts_of_the_newest_64_episodes_are_kept():
     assert [start.item() for start in memory.starts] == list(range(36, 100))
 
 
+def test_plans_are_imagined_from_the_newest_starts_and_from_recent_places():
+    memory = FlowMemory(1)
+    for step in range(1000):
+        if step % 20 == 0:
+            memory.begin(np.array([-float(step)]))
+        memory.add(np.array([float(step)]), 0, 0.0, np.zeros(1), ended=False)
+    places = memory.places()[:, 0]
+    assert places[:16].tolist() == list(range(-680, -981, -20))
+    assert places[16:].tolist() == list(range(520, 1000, 60))
+
+
 def test_a_full_memory_keeps_half_of_its_steps_and_not_only_ends():
     """Of 8000 steps every second ends an episode; 4000 are left, a quarter for the newest ends."""
     memory = FlowMemory(1)

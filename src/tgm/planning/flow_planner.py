@@ -98,7 +98,7 @@ class Plan(NamedTuple):
         """Greedy and hopeful values (n, n_actions) of observations (n, n_features)."""
         n_actions, support = self.model.n_actions, self.support
         start = np.repeat(self.units.local(points), n_actions, axis=0)
-        actions = np.tile(np.arange(n_actions), len(points))
+        actions = np.arange(len(start)) % n_actions
         spacing, most = support.spacing, HELD_IN_ACTING
         reach = hold(self.model, start, actions, spacing, self.gamma, support.box, most)
         index, weights = self.weights(reach.arrival)

@@ -93,23 +93,22 @@ def hold(
     most: int = MOST_HELD,
 ) -> Reach:
     """Hold actions (n,) from points (n, n_features) until they have moved by `spacing`."""
-    n, wide = len(z), box.wider(1.0)
-    now, alive, discount, reward = z.copy(), np.ones(n), np.ones(n), np.zeros(n)
-    active: IntArray | slice = slice(None)  # all: without copies
-    for _ in range(most):
-        arrival, p_end, gain = model.advance(now[active], actions[active])
-        reward[active] += discount[active] * alive[active] * gain
-        discount[active] *= gamma
-        alive[active] *= 1.0 - p_end
-        now[active] = arrival = wide.clip(arrival)
-        moved = arrival - z[active]
-        goes_on = np.einsum("nf,nf->n", moved, moved) <= spacing**2
-        goes_on &= alive[active] > GONE
-        if not goes_on.any():
+    wide = box.wider(1.0)
+    now, p_end, reward = model.advance(z, actions)
+    now, discount = wide.clip(now), gamma * (1.0 - p_end)
+    active, without_ends = np.arange(len(z)), gamma
+    for _ in range(most - 1):
+        moved = now[active] - z[active]
+        near = np.einsum("nf,nf->n", moved, moved) <= spacing**2
+        active = active[near & (discount[active] > GONE * without_ends)]
+        if len(active) == 0:
             break
-        if not goes_on.all():
-            active = (np.arange(n) if isinstance(active, slice) else active)[goes_on]
-    return Reach(now, reward, discount * alive)
+        arrival, p_end, gain = model.advance(now[active], actions[active])
+        reward[active] += discount[active] * gain
+        discount[active] *= gamma * (1.0 - p_end)
+        now[active] = wide.clip(arrival)
+        without_ends *= gamma
+    return Reach(now, reward, discount)
 
 
 def find_support(model: FlowModel, steps: Steps, spacing: float, gamma: float) -> Support:
