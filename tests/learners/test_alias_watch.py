@@ -315,6 +315,16 @@ def test_where_chance_is_rare_and_nothing_is_found_any_more_clones_are_tried(
     assert (watched.watch.won(Reader()) is not None) == is_stuck
 
 
+@pytest.mark.parametrize(("n_known", "is_rare"), [(7, False), (8, True)])
+def test_chance_is_rare_in_one_row_of_four(folds, monkeypatch, n_known, is_rare):
+    folds.n_rows = 2
+    monkeypatch.setattr(AliasWatch, "_is_idle", True)
+    watch = surprised(30).watch
+    watch._newest = {(symbol, 0): Outcome(0, 0.0, False) for symbol in range(n_known)}
+    watch._is_worth_a_fold()
+    assert watch._is_stuck == is_rare
+
+
 # --- other names ----------------------------------------------------------------------------------
 
 

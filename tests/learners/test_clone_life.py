@@ -303,13 +303,20 @@ def test_a_life_of_a_search_is_folded_again_when_the_next_one_is_due():
     assert life._is_due(False)
 
 
-def test_a_piece_of_an_episode_begins_where_it_is():
+def test_a_piece_of_an_episode_begins_where_it_is(monkeypatch):
     life = cued_life()
     begin(life, 0)
     step(life, 0, seen(2))
     node = life.track.node
     assert life.track.below is None
     life.history.begin(2, POINT)
+    begun = []
+    monkeypatch.setattr(life.habits, "begin", lambda: begun.append("habits"))
+    monkeypatch.setattr(life, "begin", lambda: begun.append("life"))
     life.go_on()
     assert life.folding.graph.rows[0][BEGIN][seen(2)] == [1, node]
     assert life.track.node == node
+    assert begun == ["habits"]
+    life.track.below = {}
+    life.go_on()  # where it is not known which clone it is, the piece begins as an episode does
+    assert begun == ["habits", "life"]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tgm.files.arrays import ArrayReader
+from tgm.transition import flow_model
 from tgm.transition.flow_ends import HalfSpaces, LogisticEnds, NoEnds, Thresholds, learn_ends
 from tgm.transition.flow_file import model_from_arrays, model_to_arrays
 from tgm.transition.flow_law import best_shape, spread_out
@@ -170,3 +171,21 @@ def test_a_model_survives_a_file(wall, across):
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("inside", "odd", "threshold", "n_wrong"),
+    [
+        ([0.0, 1.0, 2.0], [4.0, 5.0], 3.5, 0),  # half a span below the first odd one
+        ([0.0, 1.0, 3.6], [5.0, 4.0], 3.8, 0),  # or half the way to the nearest other
+        ([0.0, 1.0, 2.0], [1.5, 4.0], 1.25, 1),  # of equal ones the lowest
+        ([0.0, 5.0, 6.0], [4.0, 7.0], 6.5, 1),
+    ],
+)
+def test_a_cut_by_hand(inside, odd, threshold, n_wrong):
+    arrival = np.array([inside + odd]).T
+    is_odd = np.arange(len(arrival)) >= len(inside)
+    found = flow_model._cut(arrival, is_odd, np.ones(1))
+    assert found.threshold == pytest.approx(threshold)
+    assert found.n_wrong == n_wrong
+    assert found.normal.tolist() == [1.0]
