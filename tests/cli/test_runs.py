@@ -87,14 +87,14 @@ def test_no_runs_is_no_table(here, capsys):
 
 
 def test_a_run_is_made_longer(here, capsys):
-    tell(capsys, "train", "--maze", "8", "--steps", "900", "--out", "long")
-    tell(capsys, "train", "--maze", "8", "--steps", "400", "--out", "short")
-    longer = tell(capsys, "train", "--resume", "short", "--steps", "900")
-    assert longer["steps"] == 900
+    tell(capsys, "train", "--maze", "8", "--steps", "500", "--out", "long")
+    tell(capsys, "train", "--maze", "8", "--steps", "250", "--out", "short")
+    longer = tell(capsys, "train", "--resume", "short", "--steps", "500")
+    assert longer["steps"] == 500
     for name in ("model.safetensors", "metrics.jsonl", "result.json"):
         assert (here / "short" / name).read_bytes() == (here / "long" / name).read_bytes()
     # Nothing is left to do: it tells the same again.
-    assert tell(capsys, "train", "--resume", "short", "--steps", "900")["steps"] == 900
+    assert tell(capsys, "train", "--resume", "short", "--steps", "500")["steps"] == 500
 
 
 def test_a_run_that_goes_on_tells_how_long_that_took(here, capsys):
