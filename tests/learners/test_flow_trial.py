@@ -110,3 +110,13 @@ def test_a_trial_that_does_not_fit_is_refused(name, change):
     arrays[name] = change(arrays[name].copy())
     with pytest.raises(DataError, match=name):
         FlowTrial(2, 1).restore(ArrayReader(arrays))
+
+
+@pytest.mark.parametrize(("gain", "is_over"), [(0.5, False), (-0.5, True)])
+def test_after_a_look_that_could_compare_nothing_both_are_as_good(gain, is_over):
+    trial, gains = FlowTrial(2, 1), iter([(-np.inf, 16), (gain, 64)])
+    trial.gain = lambda _: next(gains)
+    trial.add(Event(np.zeros(2)), 0.0, BOTH)
+    for _ in range(LOOK_AT[1]):
+        assert not trial.add(Event(np.zeros(2), 0), 0.0, BOTH)
+    assert trial.is_over == is_over

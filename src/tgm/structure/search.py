@@ -101,7 +101,7 @@ class StructureSearch:
 
     def _age(self, state: int, n_steps: int) -> float:
         """The share of the run for which a state has existed."""
-        return 1.0 - float(self._world.born[state]) / max(n_steps, 1)
+        return 1.0 - float(self._world.born[state]) / n_steps
 
     # --- splitting --------------------------------------------------------------------------------
 
