@@ -205,25 +205,26 @@ class Promising(Plan):
         return 1e9
 
 
-def test_no_plan_is_made_while_life_could_not_be_better(monkeypatch):
+def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
     learner, events = FlowLearner(1, 2, 0.9), drifting(600)
     events = [replace(event, reward=1.0) for event in events]
     events[3] = replace(events[3], reward=0.5)  # something was found
     learner.recall(events[:101])
-    monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
-    learner._planned(learner._seen, 0.0)
-    assert isinstance(learner.best, Promising)
+    assert learner._is_better(Promising(*learner.best))
     for event in events[101 : 101 + IMAGINED]:
         event.show(learner)
     while learner._lived_well < IMAGINED:
         learner.observe(0, 1.0, learner._seen, terminated=False)
-    best = learner.best
-    learner._planned(learner._seen, 0.0)
-    assert learner.best is best
-    assert learner.newest is best  # no plan was made
+    assert not learner._is_better(Promising(*learner.best))
+    monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
+    for n_steps, is_made in ((LATE - 1, True), (LATE, False)):  # then no plan is made at all
+        learner.n_steps, before = n_steps, learner.newest
+        learner._planned(learner._seen, 0.0)
+        assert (learner.newest is not learner.best) == is_made
+        assert (learner.newest is not before) == (is_made or before is not learner.best)
+    learner.n_steps = 400
     learner.observe(0, 0.5, learner._seen, terminated=False)  # that could have been better
-    learner._planned(learner._seen, 0.0)
-    assert learner.best is not best
+    assert learner._is_better(Promising(*learner.best))
 
 
 def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):

@@ -13,7 +13,6 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
-from tgm.learners.flow_acting import FlowActor
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.learner import Learner, LearnInfo
@@ -44,9 +43,10 @@ GROWTH = 0.1  # share of the steps so far, between two plans
 LATE = 1500  # steps from which there are fewer plans
 LATE_GROWTH = 0.25  # the share then
 SLOWER = 2.0  # times as many steps after a plan that was no better
-SOONER = 0.25  # times as many after an end that was not imagined
+SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
+LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
 ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
 
 
@@ -77,15 +77,14 @@ class FlowLearner(FlowKnowledge):
         self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
-        self._actor = FlowActor()
+        self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
         self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
 
     # --- learning ---------------------------------------------------------------------------------
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._seen = observation.copy()
-        self._actor.begin()
+        self._seen, self._hopes = observation.copy(), None
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
@@ -127,13 +126,21 @@ class FlowLearner(FlowKnowledge):
         return self._planned(self._seen, 0.0)._replace(changed_all=True)
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
-        """By the plans; at random before the first."""
+        """By the hopeful values where they are clearly higher, else by the greedy plan."""
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._seen is not None
-        point = self._seen if self._now is None else self._now.mean[0]
-        holds, n_steps = self.n_steps >= LATE, self.n_steps
-        return self._actor.choose(self.best, self.newest, point, n_steps, holds=holds)
+        newest, point = self.newest, self._seen[None] if self._now is None else self._now.mean
+        if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
+            greedy, hopeful = newest.action_values(point)
+            self._hopes = newest.promises_more(greedy[0], hopeful[0])
+            if not self._hopes and newest is self.best:
+                return int(greedy[0].argmax())
+        elif self._hopes:
+            hopeful = newest.action_values(point)[1]
+        if self._hopes:
+            return int(hopeful[0].argmax())
+        return int(self.best.action_values(point)[0][0].argmax())
 
     @property
     def active(self) -> Learner:
@@ -178,6 +185,7 @@ class FlowLearner(FlowKnowledge):
         is_better, self._planned_at = False, self.n_steps
         outlook = Outlook.of(model, self._units, kept, self.gamma)
         if self.best is not None and has_found and self._is_proven(self.best, outlook):
+            self._growth = SLOWER * LATE_GROWTH
             self._follow(self.best)
         else:
             plan = make_plan(model, self._units, kept, self.gamma, self.newest)
@@ -198,7 +206,6 @@ class FlowLearner(FlowKnowledge):
     def _follow(self, newest: Plan) -> None:
         """Let a plan be the newest; its laws say where the agent is, if observations have noise."""
         self.newest = newest
-        self._actor.begin()
         self.filter = FlowFilter(newest.units, newest.model) if newest.model.has_noise else None
         if self.filter is None:
             self._now = None
@@ -210,15 +217,12 @@ class FlowLearner(FlowKnowledge):
         return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
 
     def _is_proven(self, best: Plan, outlook: Outlook) -> bool:
-        """Whether no plan can be better than the greedy one.
+        """Whether neither life nor imagined episodes can be better than with the greedy plan.
 
-        The agent has lived with it for as long as episodes are imagined, and nothing could have
-        been better; or, when there are many steps, imagined episodes cannot be better.
+        Not while there are few steps: then hope needs the newest plan.
         """
-        if self._lived_well >= IMAGINED:
-            return True
-        if self.n_steps < LATE:
-            return False
+        if self.n_steps < LATE or self._lived_well >= IMAGINED:
+            return self.n_steps >= LATE
         self._best_return = best.imagined_return(outlook, self.memory.places())
         return self._is_content
 
@@ -227,17 +231,17 @@ class FlowLearner(FlowKnowledge):
 
         Both are imagined from the same places by the same laws. Of two that imagination cannot
         tell apart the newer one is better while there are few steps, because it knows more; later
-        the older one, because the agent has lived with it.
+        the older one, because the agent has lived with it. None is better while life was as good
+        as it can be for as long as episodes are imagined.
         """
         starts, outlook, best = self.memory.places(), plan.outlook, self.best
-        if best is None:
-            self._best_return = plan.imagined_return(outlook, starts)
-            return True
-        favours_new = self.n_steps < LATE
-        # `_is_proven` has found what the greedy plan is worth by these laws.
+        if best is not None and self._lived_well >= IMAGINED:
+            return False
+        # Late, `_is_proven` has found what the greedy plan is worth by these laws.
+        favours_new = best is None or self.n_steps < LATE
         value = plan.imagined_return(outlook, starts) if favours_new else self._best_return
-        enough = value + AS_GOOD * plan.range
-        other = (best if favours_new else plan).imagined_return(outlook, starts, enough)
+        enough, rival = value + AS_GOOD * plan.range, best if favours_new else plan
+        other = rival.imagined_return(outlook, starts, enough) if rival is not None else -math.inf
         self._best_return = other if other >= enough else value
         return favours_new != (other >= enough)
 
