@@ -1,6 +1,6 @@
 """VariationalMixture on one worker of Dask and on two: the same results in less time?
 
-    python benchmarks/workers.py [--points 20000000] [--chunk 1000000]
+    python benchmarks/workers.py [--points 20000000] [--chunk 500000]
 
 The clock tells the truth on an idle machine of two cores only. So more ratios are printed: seconds
 of the processor, which other programs change less, of the busiest worker and of the client; and
@@ -22,8 +22,8 @@ from tgm.distributions import FloatArray
 from tgm.estimators.search import ChunkSweep
 
 N_CLUSTERS, N_FEATURES, SWEEPS = 25, 4, 10
-CHUNK = 1_000_000  # points; 32 MB, a quarter of what Dask makes chunks of by itself
-PLAIN_CHUNKS = 10  # that plain processes sweep over
+CHUNK = 500_000  # points; 16 MB, an eighth of what Dask makes chunks of by itself
+PLAIN_CHUNKS = 20  # that plain processes sweep over
 
 
 def main() -> None:

@@ -167,18 +167,22 @@ class DaskPoints:
         from dask.base import compute
         from dask.delayed import delayed
 
-        collection = self.collection
-        if self.names is None and collection.numblocks[1] > 1:
-            collection = collection.rechunk({1: -1})
-        parts = np.ravel(np.asarray(collection.to_delayed(), dtype=object))
         # One copy of the function for all chunks.
         shared = delayed(function, pure=False)
         apply = delayed(_apply, pure=False)
         run: Any = compute
         results: tuple[T, ...] = run(
-            *[apply(shared, index, part) for index, part in enumerate(parts)]
+            *[apply(shared, index, part) for index, part in enumerate(self._chunks)]
         )
         return results
+
+    @cached_property
+    def _chunks(self) -> list[Any]:
+        """The chunks, each with all features; made once for all sweeps."""
+        collection = self.collection
+        if self.names is None and collection.numblocks[1] > 1:
+            collection = collection.rechunk({1: -1})
+        return list(np.ravel(np.asarray(collection.to_delayed(), dtype=object)))
 
 
 @dataclass(frozen=True, eq=False)
