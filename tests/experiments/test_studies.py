@@ -106,6 +106,16 @@ def test_flags_that_make_no_sense_are_one_line(name, flags, message, tmp_path, c
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_no_flag_has_a_value_called_none(name, capsys):
+    module = importlib.import_module(f"tgm.experiments.{name}")
+    with pytest.raises(SystemExit):
+        study.parse(module.STUDY, ["--help"])
+    told = capsys.readouterr().out
+    assert "--jobs N" in told
+    assert "{None}" not in told
+
+
 def test_a_study_with_a_failed_trial_says_so_and_keeps_the_others(tmp_path, capsys, monkeypatch):
     def fail(trial):
         if trial.seed == 1:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import tyro
 
@@ -23,11 +23,16 @@ from tgm.experiments.harness.store import ResultStore
 PROGRESS_LINES = 40  # in all
 
 
+def optional(metavar: str) -> Any:
+    """Help of a flag whose default is None: what stands for its value."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sweep(Generic[Trial]):
     """What every study has for flags; a study adds what it varies."""
 
-    jobs: int | None = None
+    jobs: Annotated[int | None, optional("N")] = None
     """Processes on this machine; one for each core by default."""
 
     out: Path = Path("studies")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import tyro
 
 from tgm.experiments.baselines import PAPER_AGENTS, check_extras
+from tgm.experiments.harness.study import optional
 from tgm.experiments.results.campaign import (
     STEPS,
     campaign_trials,
@@ -23,22 +25,22 @@ from tgm.files import write_atomically
 class Results:
     """Write docs/results.md from the tables in docs/data; with --run, run the campaign first."""
 
-    run: Path | None = None
+    run: Annotated[Path | None, optional("FOLDER")] = None
     """Run all trials that are not finished in this folder, and renew the tables."""
 
     jobs: int = 2
     """Processes on this machine."""
 
-    dask: str | None = None
+    dask: Annotated[str | None, optional("ADDRESS")] = None
     """Address of a Dask scheduler whose workers are used instead."""
 
     steps: int = STEPS
     """Training steps of each trial."""
 
-    compared: Path | None = None
+    compared: Annotated[Path | None, optional("FOLDER")] = None
     """Folder of `tgm compare --envs`, whose tables become those of the part on Gymnasium."""
 
-    suite: Path | None = None
+    suite: Annotated[Path | None, optional("FILE")] = None
     """File with what `tgm bsuite --json` printed, for the part on bsuite."""
 
     data: Path = Path("docs/data")

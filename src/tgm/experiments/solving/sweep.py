@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from tgm.envs import default_limit, load_maze, maze_names
 from tgm.experiments.baselines.catalogue import TGM_PRESETS
-from tgm.experiments.harness.study import Sweep
+from tgm.experiments.harness.study import Sweep, optional
 from tgm.experiments.harness.trial import Trial
 
 GOALS = {"8": 109, "10": 390, "20": 102, "25": 92, "26": 144, "27": 197}
@@ -48,7 +48,7 @@ class SolvingSweep(Sweep[Trial]):
     preset: Literal["default", "paper"] = "default"
     """Preset of the agent."""
 
-    bandwidth: float | Literal["auto"] | None = None
+    bandwidth: Annotated[float | Literal["auto"] | None, optional("NUMBER|auto")] = None
     """Bandwidth of the agent; that of the preset by default."""
 
     def trials(self) -> list[Trial]:
