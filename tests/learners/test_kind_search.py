@@ -10,6 +10,7 @@ from tests.learners.test_clone_life import cued_life
 import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.errors import RunError, SpaceError
+from tgm.learners.alias_watch import AliasWatch
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
 from tgm.learners.kind_search import LOOK_AT, KindSearchLearner
@@ -241,3 +242,21 @@ def test_when_clones_have_lost_the_watch_begins_again(monkeypatch):
     assert learner._aliases.history is clones.life.history
     assert [event.point.tolist() for event in watched] == [[2.0]]
     assert learner._is_watching
+
+
+def test_clones_wait_while_states_may_have_joined_places(monkeypatch):
+    learner = make_learner(2, 5, tgm.TGMConfig())
+    asked = []
+    monkeypatch.setattr(AliasWatch, "won", lambda watch, reader: asked.append(reader))
+    rng = np.random.default_rng(0)
+    learner.begin(rng.normal(size=2))
+    for step in range(20):
+        learner.observe(step % 5, -1.0, rng.normal(size=2), terminated=False)
+    learner._trial = None  # laws have lost
+    for is_strained in (True, False):
+        learner.inner._strained[0] = is_strained
+        assert learner.inner.is_strained == is_strained
+        learner.observe(0, -1.0, rng.normal(size=2), terminated=False)
+        assert len(asked) == int(not is_strained)
+    learner.inner._strained[0] = learner.inner.is_over = True
+    assert not learner.inner.is_strained  # nothing narrower competes any more

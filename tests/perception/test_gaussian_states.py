@@ -211,9 +211,30 @@ def test_a_state_may_be_two_if_its_variance_is_two_and_a_half_times_what_is_beli
 ):
     states = plain_states()
     slot = states.birth()
-    scatter = 30.0 * 0.25 * np.diag([variance, 0.8])
-    states.set_moments(slot, Moments(30.0, np.zeros(2), scatter))
+    scatter = 20.0 * 0.25 * np.diag([variance, 0.8])
+    states.set_moments(slot, Moments(20.0, np.zeros(2), scatter))
     assert states.is_wide(slot) == is_wide
+
+
+@pytest.mark.parametrize(("n_points", "is_wide"), [(10, False), (40, False), (100, True)])
+def test_a_state_of_many_points_need_not_be_so_wide(n_points, is_wide):
+    # Twice the believed variance along one axis; (1 + 2 sqrt(2 / n))^2 is 2.09 at 40, 1.64 at 100.
+    prior = ComponentPrior(np.eye(2), 22.0, -1.8, 3.0)
+    states = GaussianStates(prior)
+    slot = states.birth()
+    scatter = n_points * np.diag([2.0, 1.0])
+    states.set_moments(slot, Moments(float(n_points), np.zeros(2), scatter))
+    assert states.is_wide(slot) == is_wide
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3, 1e-3])
+def test_a_cut_does_not_depend_on_the_unit_of_a_feature(unit):
+    rng = np.random.default_rng(0)
+    points = rng.normal(scale=0.1, size=(20, 2)) + np.repeat([[0.0, 0.0], [1.0, 0.0]], 10, axis=0)
+    units = np.array([1.0, unit])
+    states = GaussianStates(ComponentPrior(np.diag((0.1 * units) ** 2), 22.0, -1.8, 3.0))
+    side = states.cut(points * units)
+    assert (side == side[0]).tolist() == [True] * 10 + [False] * 10
 
 
 def test_two_points_make_a_state_more_than_an_outlier():

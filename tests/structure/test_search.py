@@ -10,7 +10,9 @@ from tgm.files.arrays import ArrayReader
 from tgm.learners.online import OnlineLearner
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
+from tgm.structure.evidence import split_gain, transition_gain
 from tgm.structure.revision import Refusal, Revision
+from tgm.transition.sparse import SparseTransitions
 
 LEFT, RIGHT, FAR = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([5.0, 0.0])
 
@@ -139,6 +141,73 @@ def test_the_map_of_a_split(share):
     carried = change.carry_counts(np.array([1.0, 8.0, 2.0, 0.0]))
     np.testing.assert_allclose(carried, [1.0, 8.0 * (1 - share), 2.0, 8.0 * share])
     assert change.changed == ({1: [(1, 0.75), (3, 0.25)]} if share else {})
+
+
+def test_the_halves_of_one_place_do_the_same_and_stay_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    learner, state, far, _ = one_state_for_two_places(0, 0)
+    world = learner.world
+    for action in rng.integers(2, size=18).tolist():
+        point = LEFT + 0.16 * rng.normal(size=2)
+        into = Step(FAR, [(far, 1.0)], action, -1.0, 0.0, point)
+        into.entries, into.after = [(far, state, 1.0)], [(state, 1.0)]
+        world.states.add(state, point, 1.0)
+        world.count(into, +1.0)
+        world.memory.keep(into, state)
+    monkeypatch.setattr(world.states, "is_wide", lambda _: True)
+    points = np.array([step.arrival for step in world.memory.into(state)])
+    side = world.states.cut(points)
+    halves = (Moments.of_points(points[side]), Moments.of_points(points[~side]))
+    assert split_gain(world.states, *halves, world.states.n_alive) < 5
+    monkeypatch.setattr("tgm.structure.search.split_gain", lambda *_: 1.0)
+    refusal = learner._search.split(state, 36)
+    assert isinstance(refusal, Refusal)
+    assert refusal.gain < -3
+
+
+def test_kept_steps_count_for_all_steps_when_a_split_is_weighed():
+    learner, state, far, _ = one_state_for_two_places(30, 30, limit=20)
+    search, world = learner._search, learner.world
+    steps = world.memory.into(state)
+    side = np.array([step.arrival[0] > 0.5 for step in steps])
+    revision = search._halves(state, steps, side)
+    (one, child), moments = revision.states, revision.moments
+    n_second = sum(side.tolist())
+    n_first = len(steps) - n_second
+    if moments[one].mean[0] > 0.5:
+        n_first, n_second = n_second, n_first
+    times = (moments[one].weight + moments[child].weight) / len(steps)
+    assert times == pytest.approx(3.0)
+    counts = SparseTransitions(3, 0.9)
+    counts.make_room(3)
+    for half, n in ((one, n_first), (child, n_second)):
+        action = int(moments[half].mean[0] > 0.5)
+        counts.add(far, action, half, times * n, -1.0, 0.0)
+    left = [step for step in world.memory.steps_naming(state) if step.action == 2]
+    for step in left:
+        half = child if (step.departure[0] > 0.5) == (moments[child].mean[0] > 0.5) else one
+        counts.add(half, 2, far, times, step.reward, 0.0)
+    rows = transition_gain(counts, one, child, world.states.n_alive + 1, 0.5)
+    observations = world.states.split_gain(moments[one], moments[child])
+    assert search._loss(revision, 120) == pytest.approx(rows - observations)
+
+
+def test_a_split_is_undone_by_new_evidence_alone():
+    learner, state, _, _ = one_state_for_two_places(60, 60, limit=20)
+    search = learner._search
+    revision = search.split(state, 240)
+    assert isinstance(revision, Revision)
+    learner.edit.split(revision)
+    one, other = sorted(revision.states)
+    undiscounted = search.merge(one, other, 240)
+    search.discount(revision, 240)
+    refusal = search.merge(one, other, 240)
+    assert isinstance(refusal, Refusal)
+    assert refusal.gain == pytest.approx(-revision.gain)
+    assert undiscounted.gain != pytest.approx(-revision.gain, abs=1.0)
+    # A slot that is used again is another state.
+    search.birth(other)
+    assert search.merge(one, other, 240).gain == pytest.approx(undiscounted.gain)
 
 
 def test_a_split_that_leaves_one_half_without_a_point_is_refused(monkeypatch):
@@ -303,11 +372,18 @@ def test_the_list_of_states_to_look_at_goes_through_a_file():
     search.touched = {state, far}
     search.due()
     search.touched = {far}
+    search._shared = {(state, far): 2.5}
     arrays = search.to_arrays()
     other, _, _, _ = one_state_for_two_places(9, 9)
     other._search.restore(ArrayReader(arrays), 2)
     assert other._search.touched == {far}
     np.testing.assert_array_equal(other._search.to_arrays()["checked"], arrays["checked"])
-    for name, value in (("touched", np.array([2])), ("checked", np.zeros(1))):
+    assert other._search._shared == {(state, far): 2.5}
+    for name, value in (
+        ("touched", np.array([2])),
+        ("checked", np.zeros(1)),
+        ("shared.pair", np.array([[0, 2]])),
+        ("shared.nats", np.array([np.nan])),
+    ):
         with pytest.raises(DataError, match=name):
             other._search.restore(ArrayReader(arrays | {name: value}), 2)

@@ -174,7 +174,11 @@ class KindSearchLearner(OuterLearner):
             self._aliases = None
             return info
         watch.add(event, info, self.inner)
-        if self.is_over and self._trial is None and (life := watch.won(self.inner)) is not None:
+        # Places that were joined look alike to the states, but not to a narrower scale.
+        inner = self.inner
+        is_joined = isinstance(inner, ScaleSearchLearner) and inner.is_strained
+        is_settled = self.is_over and self._trial is None and not is_joined
+        if is_settled and (life := watch.won(self.inner)) is not None:
             self._aliases, learner = None, CloneLearner(self.inner, life)
             info, self.inner = learner.take_over(info), learner
         elif watch.is_over:

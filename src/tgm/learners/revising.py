@@ -90,6 +90,7 @@ class Reviser:
                 split = search.split(state, n_steps)
                 if isinstance(split, Revision):
                     self._edit.split(split)
+                    search.discount(split, n_steps)
                 elif split is not None:
                     self._edit.refuse("split", split)
 

@@ -154,6 +154,11 @@ class ScaleSearchLearner(OnlineKnowledge):
             self._events, self._names = [], []
 
     @property
+    def is_strained(self) -> bool:
+        """Whether states may have joined places, and narrower ones will still compete."""
+        return not self.is_over and bool(self._strained.any())
+
+    @property
     def _is_wide(self) -> bool:
         """Whether neighbouring places overlap so much that it takes longer to tell them apart."""
         return self.choice is not None and self.choice.width > WIDE

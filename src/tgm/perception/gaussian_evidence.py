@@ -128,6 +128,15 @@ def chance_width(n_features: int, weight: float) -> float:
     return ((1.0 + math.sqrt(n_features / weight)) / (1.0 + math.sqrt(2.0 / weight))) ** 2
 
 
+def chance_spread(weight: float) -> float:
+    """The widest variance in the plane that `weight` points hardly ever have by chance.
+
+    The square of 1 + 2 sqrt(2 / weight), where the largest eigenvalue of a sample covariance is
+    expected at that of 1 + sqrt(2 / weight).
+    """
+    return (1.0 + 2.0 * math.sqrt(2.0 / weight)) ** 2
+
+
 def log_density_anywhere(means: FloatArray, point: FloatArray, variance: FloatArray) -> float:
     """ln density of a state of which nothing is known but that there are others.
 

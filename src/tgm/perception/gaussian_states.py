@@ -24,6 +24,7 @@ from tgm.files.arrays import LARGEST_POINT, LARGEST_PRODUCT, ArrayReader, Arrays
 from tgm.perception.common_covariance import LOG_2PI
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_evidence import (
+    chance_spread,
     chance_width,
     log_density_anywhere,
     merge_gain,
@@ -37,6 +38,7 @@ REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
 CONFIRMED = 1.5  # points that make a state more than an outlier
 WIDE = 2.5  # times the believed variance, in the plane, from which a split is worth a look
+LEAST_WIDE = 1.5  # the same of a state of many points, whose variance is known better
 
 
 class GaussianStates(StateSlots):
@@ -266,16 +268,17 @@ class GaussianStates(StateSlots):
         """Whether a state is so much wider than is believed of one that it may be two."""
         # Not wide in all directions together: then not in one. This costs less to see.
         n_features, weight = self.n_features, float(self.weight[slot])
+        wide = min(WIDE, max(LEAST_WIDE, chance_spread(weight)))
         spread = float(np.vdot(self.prior.precision, self.scatter[slot]))
-        if spread <= (WIDE + max(0, n_features - 2)) * weight:
+        if spread <= (wide + max(0, n_features - 2)) * weight:
             return False
-        return spread_ratio(self.prior, self.moments(slot)) > WIDE * chance_width(
+        return spread_ratio(self.prior, self.moments(slot)) > wide * chance_width(
             n_features, weight
         )
 
     def cut(self, points: FloatArray) -> BoolArray | None:
         """(n,) one side of the best cut of points (n, n_features) in two, or None."""
-        return two_sides(points)
+        return two_sides(points @ np.linalg.cholesky(self.prior.precision))
 
     def split_gain(self, first: Moments, second: Moments) -> float:
         """Nats of evidence of the observations won by seeing two sets of points as two states."""

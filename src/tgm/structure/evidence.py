@@ -62,13 +62,11 @@ def missed_chances(weights: tuple[float, float], ages: tuple[float, float]) -> f
 def split_gain(states: ObservationModel, first: Moments, second: Moments, n_states: int) -> float:
     """Nats of evidence won by seeing the points of one state as two, without the transitions.
 
-    Beside the observations, the two ways in which the points can be dealt out to states count:
-    (n1 - 1)! (n2 - 1)! / (n - 1)!, as in a Chinese restaurant process whose concentration is a
-    third of the number of states, the share of "new" in the base of a row.
+    Beside the observations, the number of states counts: one in three ways leads to a new one. How
+    the points are dealt out to the halves is left to the transitions, which predict it where the
+    halves are two places (see `StructureSearch.split`).
     """
-    here, there = float(first.weight), float(second.weight)
-    dealing = math.lgamma(here) + math.lgamma(there) - math.lgamma(here + there)
-    return states.split_gain(first, second) + dealing + math.log(max(1.0, n_states / 3))
+    return states.split_gain(first, second) + math.log(max(1.0, n_states / 3))
 
 
 def _gain_of_rows_into(

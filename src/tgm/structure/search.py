@@ -42,6 +42,7 @@ class StructureSearch:
         self._row_prior = row_prior
         self.touched: set[int] = set()  # states that got or lost points since the last check
         self._checked = np.zeros(0)  # weight of each state at its last check
+        self._shared: dict[tuple[int, int], float] = {}  # nats of counts shared out at splits
 
     def birth(self, state: int) -> None:
         """A state was born."""
@@ -49,6 +50,7 @@ class StructureSearch:
             more = np.zeros(max(16, len(self._checked)))
             self._checked = np.concatenate([self._checked, more])
         self._checked[state] = 0.0
+        self._shared = {pair: nats for pair, nats in self._shared.items() if state not in pair}
 
     def due(self) -> list[int]:
         """The states that were touched and have grown enough for another look; it begins now."""
@@ -77,17 +79,11 @@ class StructureSearch:
 
         `n_steps` is the length of the run so far, by which the ages of states are measured.
         """
-        world = self._world
-        states, transitions = world.states, world.transitions
-        weights = float(states.weight[one]), float(states.weight[other])
-        ages = self._age(one, n_steps), self._age(other, n_steps)
-        gain = (
-            states.merge_gain(one, other)
-            + math.log1p(missed_chances(weights, ages))
-            + transition_gain(transitions, one, other, states.n_alive, self._row_prior)
-        )
+        states, transitions = self._world.states, self._world.transitions
+        gain = self._merge_gain(one, other, n_steps) - self._shared.get((one, other), 0.0)
         if gain <= MERGE_NEEDS:
             return Refusal((one, other), "one state explains both", gain)
+        weights = float(states.weight[one]), float(states.weight[other])
         rarer = one if weights[0] < weights[1] else other
         # A state that was hardly seen may have been a place after all: a way to it is retried.
         doubtful = transitions.predecessors[rarer] if min(weights) < HARDLY_KNOWN else ()
@@ -97,6 +93,17 @@ class StructureSearch:
             (one, other),
             {one: states.moments(one) + states.moments(other)},
             retries=[(one if s == other else s, action) for s, action in sorted(doubtful)],
+        )
+
+    def _merge_gain(self, one: int, other: int, n_steps: int) -> float:
+        """Nats of evidence won by making two states one, of all that is counted for them."""
+        states = self._world.states
+        weights = float(states.weight[one]), float(states.weight[other])
+        ages = self._age(one, n_steps), self._age(other, n_steps)
+        return (
+            states.merge_gain(one, other)
+            + math.log1p(missed_chances(weights, ages))
+            + transition_gain(self._world.transitions, one, other, states.n_alive, self._row_prior)
         )
 
     def _age(self, state: int, n_steps: int) -> float:
@@ -128,9 +135,19 @@ class StructureSearch:
         split = self._halves(state, steps, side)
         if min(moments.weight for moments in split.moments.values()) <= LEAST_WEIGHT:
             return Refusal((state,), "one half explains all", gain)
-        if self._loss(split, n_steps) > 0:
+        gain = -self._loss(split, n_steps)
+        if gain <= 0:
             return Refusal((state,), "two states explain it", gain)
         return replace(split, gain=gain)
+
+    def discount(self, split: Revision, n_steps: int) -> None:
+        """A split was made: what its counts say beyond its own gain is no evidence.
+
+        Nobody knows from which half the counts without kept steps are. They were shared out by
+        proportion, so they say that both halves do the same, and would undo every split.
+        """
+        one, other = sorted(split.states)
+        self._shared[one, other] = self._merge_gain(one, other, n_steps) + split.gain
 
     def _halves(self, state: int, steps: list[Step], side: BoolArray) -> Revision:
         """The split of a state by a cut of its kept steps; the child gets the smaller part."""
@@ -206,16 +223,21 @@ class StructureSearch:
         """Nats that making the halves of a split one again would win.
 
         The transitions count too: those of the kept steps, of which it is known which half they
-        left or reached. Counts without kept steps are shared out by those; they would say that
-        both halves do the same, whatever they do.
+        left or reached, each for as many points as there are for each one kept. Counts without
+        kept steps are shared out by those; they would say that both halves do the same, whatever
+        they do.
         """
         (state, child), world = split.states, self._world
         transitions = SparseTransitions(world.transitions.n_actions, world.transitions.gamma)
         transitions.make_room(max(split.change.n_new, len(world.transitions.visits)))
         transitions.log_fade = world.transitions.log_fade
-        for relabelling in split.relabellings:
-            _count_relabelled(transitions, relabelling)
         first, second = split.moments[state], split.moments[child]
+        kept = sum(
+            p for step in world.memory.into(state) for into, p in step.after if into == state
+        )
+        times = max(1.0, float(first.weight + second.weight) / max(1.0, kept))
+        for relabelling in split.relabellings:
+            _count_relabelled(transitions, relabelling, times)
         weights = float(first.weight), float(second.weight)
         age = self._age(state, n_steps)
         return (
@@ -227,9 +249,14 @@ class StructureSearch:
     # --- files ------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
-        """The states to look at, and when each was looked at last."""
-        touched = np.array(sorted(self.touched), dtype=np.intp)
-        return {"touched": touched, "checked": self._checked}
+        """The states to look at, when each was looked at last, and what splits shared out."""
+        pairs = sorted(self._shared)
+        return {
+            "touched": np.array(sorted(self.touched), dtype=np.intp),
+            "checked": self._checked,
+            "shared.pair": np.array(pairs, dtype=np.intp).reshape(-1, 2),
+            "shared.nats": np.array([self._shared[pair] for pair in pairs], dtype=np.float64),
+        }
 
     def restore(self, saved: ArrayReader, n_slots: int) -> None:
         """Take over what `to_arrays` gave, for at least so many states."""
@@ -237,6 +264,9 @@ class StructureSearch:
         self._checked = saved.floats("checked", ANY)
         if len(self._checked) < n_slots:
             raise DataError(f"array 'checked' has {len(self._checked)} of {n_slots} states")
+        nats = saved.floats("shared.nats", ANY).tolist()
+        pairs = saved.whole("shared.pair", len(nats), 2, high=n_slots - 1).tolist()
+        self._shared = {(one, other): n for (one, other), n in zip(pairs, nats, strict=True)}
 
 
 def _moments_into(state: int, arrivals: list[tuple[FloatArray, Belief]], whole: Moments) -> Moments:
@@ -257,15 +287,17 @@ def _relabelling(step: Step, state: int, halves: Callable[[FloatArray], Belief])
     return Relabelling(step, before, after)
 
 
-def _count_relabelled(transitions: SparseTransitions, relabelling: Relabelling) -> None:
-    """Count a step as it will be after a split."""
+def _count_relabelled(
+    transitions: SparseTransitions, relabelling: Relabelling, times: float
+) -> None:
+    """Count a step as it will be after a split, for so many steps like it."""
     step = relabelling.step
     entries, _, after = step.relabelled(relabelling.before, relabelling.after)
     copy = Step(
         step.departure, [], step.action, step.reward, step.end, step.arrival, step.log_fade,
         entries, after, retracted=step.retracted,
     )  # fmt: skip
-    count_step(transitions, copy, +1.0)
+    count_step(transitions, copy, times)
 
 
 def _parts(
