@@ -304,3 +304,20 @@ def test_a_scale_that_differs_by_less_than_a_quarter_is_the_same(change, is_anot
     monkeypatch.setattr("tgm.learners.scale_search.choose_scale", lambda *_: other)
     learner._events[-1] = Event(np.ones(5), 0)
     assert learner._measured() is (other if is_another else None)
+
+
+def test_a_rival_is_as_wide_as_what_was_seen_within_the_states():
+    rng = np.random.default_rng(3)
+    learner = ScaleSearchLearner(1, 1, AUTO)
+    points = 0.15 * rng.normal(size=(60, 1))
+    learner.begin(points[0])
+    for point in points[1:]:
+        learner.observe(0, 0.0, point, terminated=False)
+    assert len(set(learner._names)) == 1
+    steps, expected = learner._first_steps(learner._events), np.std(points, ddof=1)
+    narrow = replace(learner.choice, deviation=np.array([0.7 * expected]))
+    found = learner._as_wide_as_found(narrow, steps)
+    assert found.choice.deviation == pytest.approx(expected, rel=0.1)
+    assert len(found.names) == 60
+    about_right = replace(learner.choice, deviation=np.array([0.9 * expected]))
+    assert learner._as_wide_as_found(about_right, steps) is None

@@ -155,7 +155,7 @@ def test_the_deviation_within_states_by_hand():
         np.sqrt((found + 8 * (0.25 * step) ** 2) / (2 + 8))
         for found, step in zip((2.0, 2.0), steps.typical_step, strict=True)
     ]
-    np.testing.assert_allclose(scale_choice._within(steps, labels), expected)
+    np.testing.assert_allclose(scale_choice.within_states(steps, labels), expected)
 
 
 @pytest.mark.parametrize(("nats", "tells"), [(-0.01, False), (0.01, True)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.scale import Scale
-from tgm.structure.scale_choice import NEEDED, ScaleChoice, choose_scale
+from tgm.structure.scale_choice import NEEDED, ScaleChoice, choose_scale, within_states
 from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
@@ -128,21 +129,30 @@ class ScaleSearchLearner(OnlineKnowledge):
 
     def _rival(self, event: Event) -> Rival | None:
         """Another scale and its learner, if it is time to choose and another one is better."""
-        competes = self._n_steps in RIVALS_AT
-        is_later = (self._n_steps in LATER and self._is_wide) or (competes and self._strained.any())
-        if self._n_steps in MEASURE_AT or is_later:
+        if self._n_steps in MEASURE_AT or (self._n_steps in LATER and self._is_wide):
             choice = self._measured()
         else:
             choice = self._watched(event)
         proposed = None if choice is None else self._learned(choice)
-        if not competes or self.choice is None:
+        if self._n_steps not in RIVALS_AT or self.choice is None:
             return proposed
-        now = Rival(self.choice, self.learner, self._names)
-        self._strained |= (proposed or now).strained
-        if not self._strained.any():
-            return proposed
-        steps = self._first_steps(self._events)
-        return best_rival(now, proposed, self._strained, steps, self._learned)
+        return self._winner(Rival(self.choice, self.learner, self._names), proposed)
+
+    def _winner(self, now: Rival, proposed: Rival | None) -> Rival | None:
+        """The scale that wins where whole learners compete, if it is not the one of now."""
+        strained, winner = (proposed or now).strained, proposed
+        if strained.any():
+            steps = self._first_steps(self._events)
+            if proposed is None:
+                proposed = self._as_wide_as_found(now.choice, steps)
+            winner = best_rival(now, proposed, strained, steps, self._learned)
+        self._strained = (winner or now).strained
+        return winner
+
+    def _as_wide_as_found(self, choice: ScaleChoice, steps: FirstSteps) -> Rival | None:
+        """The scale that the observations have within the states found, if it is another one."""
+        found = replace(choice, deviation=within_states(steps, _labels(self._names)))
+        return self._learned(found) if found.differs(choice, SAME_SCALE) else None
 
     def _end_if_over(self) -> None:
         """Let the events go when nothing can be decided by them any more."""

@@ -119,7 +119,7 @@ def choose_scale(
     if n < FEW_POINTS or before is None or labels is None:
         best = _best(steps, alike, every)
         return ScaleChoice(best.deviation, steps.typical_step, every, np.zeros(n_features))
-    within = _within(steps, labels)
+    within = within_states(steps, labels)
     proposed = [*FINER[:, None] * before.deviation, *FINER[:, None] * within]
     own, gain = within, np.zeros(n_features)
     if n_features > 1:
@@ -183,13 +183,13 @@ def _log_prior(ratios: FloatArray) -> FloatArray:
 def _with_fewer(steps: FirstSteps, own: FloatArray, shown: BoolArray) -> _Candidate:
     """The best scale without the features that tell no states apart."""
     labels = _best(steps, own[None], shown).labels
-    within = _within(steps, labels)
+    within = within_states(steps, labels)
     relevant = shown | _tells_apart(steps, within, labels)
     best = _best(steps, FINER[:, None] * np.where(shown, own, within), relevant)
-    return max(best, _best(steps, _within(steps, best.labels)[None], relevant))
+    return max(best, _best(steps, within_states(steps, best.labels)[None], relevant))
 
 
-def _within(steps: FirstSteps, labels: IntArray) -> FloatArray:
+def within_states(steps: FirstSteps, labels: IntArray) -> FloatArray:
     """(n_features,) standard deviation of the observations within the states of their labels."""
     points = steps.points
     counts = np.bincount(labels).astype(float)
