@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 from tests.oracles import common_log_density, scale_evidence
 
-from tgm.structure.scale_evidence import (
-    EPISODE_START,
-    FirstSteps,
-    evidence_of,
-    evidence_of_each,
-)
+from tgm.perception.feature_kinds import EPISODE_START
+from tgm.structure.scale_evidence import FirstSteps, evidence_of, evidence_of_each
 
 
 def random_walk(seed: int, n: int = 60, n_features: int = 2, noise: float = 0.1) -> FirstSteps:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Ending = Literal["finished", "interrupted", "failed"]
 
 GOES_ON, TERMINATED, TRUNCATED = range(3)
-NO_ACTION = NO_STATE = -1
+NO_ACTION = -1  # at a reset
 
 
 class Recorder(Protocol):

@@ -26,7 +26,7 @@ from tgm.planning import BeliefQLearning
 from tgm.planning.exploration import STRATEGIES
 from tgm.transition import TransitionModel, transition_counts
 
-LEAST_RECORDED = 1e-4  # smaller expected counts are not recorded
+LEAST_RECORDED_COUNT = 1e-4  # smaller expected counts are not recorded
 LEAST_REPORTED = 1e-3  # smaller probabilities are not reported
 
 
@@ -273,9 +273,9 @@ class MeanShiftLearner:
     def _row_tables(self) -> tuple[Table, Table]:
         """The published agent has no model of rewards and ends: they are recorded as zero."""
         counts, ids = self.transition_counts, self.state_ids
-        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_RECORDED)
+        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_RECORDED_COUNT)
         chosen = counts[actions, states]
-        seen = chosen > LEAST_RECORDED
+        seen = chosen > LEAST_RECORDED_COUNT
         nothing = np.zeros(len(actions))
         columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
         row, reached = np.nonzero(seen)
