@@ -173,6 +173,15 @@ def test_a_model_survives_a_file(wall, across):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+def test_noise_of_observations_survives_a_file(noise):
+    model, _ = learned(pendulum(40))
+    model.observation_noise = noise * np.diag([1.0, 4.0])
+    copy = model_from_arrays(ArrayReader(model_to_arrays(model)), 2, 2)
+    np.testing.assert_array_equal(copy.observation_noise, noise * np.diag([1.0, 4.0]))
+    assert model.has_noise is copy.has_noise is (noise > 0.0)
+
+
 @pytest.mark.parametrize(
     ("inside", "odd", "threshold", "n_wrong"),
     [

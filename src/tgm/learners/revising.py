@@ -136,7 +136,7 @@ class Reviser:
         world = self._world
         if any(step.action is not None and not step.before for step in steps):
             return False
-        # The next observation will tell. And what is only in the counts cannot be taken back.
+        # The newest step is judged with the next. Counts without kept steps cannot be taken back.
         if world.newest in steps or world.states.weight[state] > len(steps) + LED_ELSEWHERE:
             return False
         rows = {row_of(step) for step in steps}
