@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from tgm.perception.feature_kinds import EPISODE_START, feature_kinds, newness
+from tgm.perception.feature_kinds import (
+    EPISODE_START,
+    are_seldom_states,
+    feature_kinds,
+    newness,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -151,6 +156,23 @@ def test_symbols_that_lead_elsewhere_each_time_are_rounded_amounts(
 ):
     symbols, actions = pairs(n_again, n_agree, n_new)
     assert feature_kinds(symbols, actions, is_last=True).is_exact.tolist() == [is_exact]
+
+
+@pytest.mark.parametrize(
+    ("n_again", "n_agree", "n_new", "are_seldom"),
+    [
+        (20, 0, 20, False),  # half of the newer symbols are known
+        (9, 0, 0, True),
+        (9, 2, 0, True),
+        (9, 3, 0, False),  # a quarter leads where it led before
+        (4, 4, 0, True),  # so few say nothing
+        (5, 5, 0, False),
+    ],
+)
+def test_symbols_are_seldom_states_if_most_are_new_and_the_others_lead_elsewhere(
+    n_again, n_agree, n_new, are_seldom
+):
+    assert are_seldom_states(*pairs(n_again, n_agree, n_new)) == are_seldom
 
 
 @pytest.mark.parametrize(("n_new", "is_exact"), [(14, True), (15, False)])

@@ -91,6 +91,13 @@ def test_a_faulty_reading_does_not_make_a_typical_step(spike):
     assert (poisoned < 5).all()
 
 
+@pytest.mark.parametrize(("n_steps", "counts_as"), [(6, 100.0), (7, 10.0)])
+def test_one_absurd_change_among_more_than_six_counts_as_ten_usual_ones(n_steps, counts_as):
+    points = np.cumsum([0.0, 100.0, *[1.0] * (n_steps - 1)])[:, None]
+    steps = FirstSteps(points, np.array([EPISODE_START] + [0] * n_steps))
+    assert steps.reach == pytest.approx([np.sqrt((n_steps - 1 + counts_as**2) / n_steps)])
+
+
 def test_a_feature_that_changes_rarely_is_typical_as_it_is():
     points = np.zeros((40, 1))
     points[20:] = 3.0

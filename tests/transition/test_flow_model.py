@@ -173,6 +173,30 @@ def test_a_model_survives_a_file(wall, across):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize(
+    ("has_wall", "evidence", "is_taken"),
+    [(True, 11.0, True), (True, 9.0, False), (False, 11.0, False)],
+)
+def test_another_shape_is_taken_if_it_has_a_wall_and_more_evidence(
+    has_wall, evidence, is_taken, monkeypatch
+):
+    learned_from = []
+
+    def learn(self, new, kept):
+        learned_from.append(self)
+        self.log_evidence = 10.0 if len(learned_from) == 1 else evidence
+        self.wall = "a wall" if has_wall and len(learned_from) == 2 else None
+
+    steps = pendulum(400, wall=-0.9)
+    steps = FlowUnits.of_features(steps).seen(steps)
+    shape = best_shape(steps, steps.departure[:20], 2)
+    monkeypatch.setattr(flow_model, "best_shape", lambda *_: shape)
+    monkeypatch.setattr(FlowModel, "learn", learn)
+    model = FlowModel._of_shape(steps, shape[0], steps.departure[:20], np.eye(2), 2)
+    assert len(learned_from) == 2
+    assert model is learned_from[int(is_taken)]
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-4])
 def test_noise_of_observations_survives_a_file(noise):
     model, _ = learned(pendulum(40))
