@@ -83,7 +83,8 @@ def test_counts_follow_their_components():
 
 def test_before_there_are_states_there_are_no_counts():
     model = TransitionModel(2)
-    assert model.folded.shape == model.kept.shape == model.evidence.shape == (2, 0, 0)
+    assert model.folded_evidence.shape == model.kept_evidence.shape == (2, 0, 0)
+    assert model.evidence.shape == (2, 0, 0)
 
 
 def test_negative_counts_are_refused():

@@ -249,7 +249,9 @@ class MeanShiftLearner:
             return Snapshot.empty(self._n_features, n_actions, points)
         known, ids = self.components, self.state_ids
         weight = known.posterior.components.mean_precision
-        resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
+        kept_states = np.empty(0, dtype=np.intp)
+        if len(points):
+            kept_states = ids[responsibilities(known.posterior, points).argmax(axis=1)]
         looks = [ids.astype(np.float64), np.zeros(len(ids))]
         if is_recorded(self._n_features):
             looks = [self.means, self.covariances.reshape(len(ids), -1)]
@@ -262,7 +264,7 @@ class MeanShiftLearner:
             -self._energy,
             0.0,
             points,
-            ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
+            kept_states,
         )
         return found if is_recorded(self._n_features) else found.narrow()
 
