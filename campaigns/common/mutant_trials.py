@@ -40,7 +40,7 @@ PATIENCE = 10.0  # a test has so many seconds, and so many times what it takes w
 IDLE = 60.0  # the same by the clock: for a mutant that waits without doing anything
 MEMORY = 8 << 30  # bytes that a mutant may ask for
 POLL = 0.01  # seconds
-PYTEST = "-q", "-p", "no:cacheprovider"
+PYTEST = "-q", "-p", "no:cacheprovider", "--assert=plain"  # nobody reads why a test fails
 PASSED, FAILED, NO_TESTS = 0, 1, 5  # exit codes of pytest
 USAGE = 4  # pytest was called in a wrong way: a defect of this module
 
@@ -102,6 +102,7 @@ def child_in(tree: Path, work: Callable[[], int], printed: Path) -> int:
         os.environ["PYTHONPATH"] = str(tree / "src")
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # to load them takes a second
+        os.environ["TGM_SAME_EXAMPLES"] = "1"  # of Hypothesis: a verdict follows from the mutant
         sys.path[:0] = [str(tree / "src"), str(tree)]
         for name in list(sys.modules):
             if name.partition(".")[0] in OURS:
@@ -157,7 +158,8 @@ def map_tests(
     for tree in trees:
         for module in modules:
             shutil.copy2(root / module, tree / module)
-        compileall.compile_dir(tree / "src", quiet=2, force=True)
+        for folder in ("src", "tests"):
+            compileall.compile_dir(tree / folder, quiet=2, force=True)
     return whole
 
 

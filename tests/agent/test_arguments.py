@@ -38,7 +38,7 @@ def test_an_environment_by_its_id_is_the_same_as_made_before():
         (("MlpPolicy", gym.make("CartPole-v1")), {}, "the order is TGMAgent"),
         (("CartPole-v1",), {"gama": 0.9}, "did you mean gamma"),
         (("CartPole-v1",), {"verbose": 1}, "leave it out"),
-        (("CartPole-v1",), {"n_envs": 4}, "lives in one environment"),
+        (("CartPole-v1",), {"n_envs": 4}, "learns in one environment"),
         (("CartPole-v1",), {"random_state": 0}, "write seed=0"),
         (("CartPole-v1", {"gamma": 0.9}), {}, r"write TGMAgent\(env, \*\*config\)"),
         ((replace(gym.spec("CartPole-v1"), id="A-v0", entry_point="no:A"),), {}, "'A-v0' cannot"),
@@ -115,7 +115,7 @@ def test_settings_are_keywords_too():
 
 def test_vectors_of_environments_are_refused_with_their_number():
     for vector in (gym.make_vec("CartPole-v1", num_envs=3), type("VecEnv", (), {"num_envs": 3})()):
-        with pytest.raises(SpaceError, match="a vector of 3; an agent lives in one"):
+        with pytest.raises(SpaceError, match="a vector of 3; an agent learns in one"):
             tgm.TGMAgent(vector)
     with pytest.raises(SpaceError, match="wanted one of Gymnasium"):
         tgm.TGMAgent(None)

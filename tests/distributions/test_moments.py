@@ -12,6 +12,7 @@ from tgm.distributions.small import shift_moments
 from tgm.errors import DataError
 
 EPSILON = np.finfo(float).eps
+LEAST = np.finfo(float).tiny  # smaller numbers have fewer digits
 OFFSETS = [0.0, 1e8]
 WEIGHTS = st.floats(0.1, 10.0) | st.just(0.0)
 
@@ -49,7 +50,7 @@ def rounding(*sets, times=1.0):
     points, weights = together(*sets)
     if not len(points):
         return {"mean_error": 0.0, "scatter_error": 0.0}
-    size, spread = np.abs(points).max(), np.ptp(points, axis=0).max()
+    size, spread = np.abs(points).max() + LEAST, np.ptp(points, axis=0).max()
     mean_error = 8 * times * EPSILON * size
     return {
         "mean_error": mean_error,

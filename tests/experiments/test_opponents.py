@@ -84,7 +84,7 @@ def test_the_true_state_is_told_where_there_is_one():
     ("name", "env_id", "why"),
     [
         ("rmax", "CartPole-v1", "told the true state, and there is none"),
-        ("oracle", "CartPole-v1", "lives in mazes; rmax"),
+        ("oracle", "CartPole-v1", "is for mazes; elsewhere use rmax"),
         ("dqn-tuned", "CartPole-v1", "settings for mazes; take dqn"),
         ("dqn", "Pendulum-v1", "Discrete actions, not Box"),
         ("random", "Pendulum-v1", "Discrete actions, not Box"),

@@ -307,6 +307,20 @@ def test_the_shortcut_is_taken_up_to_some_deviations(tries, bound):
     assert newness(1.1 * bound) > 0.0
 
 
+@pytest.mark.parametrize(("above", "counted"), [(0.9, 0.9), (1.1, 1.0), (50.0, 1.0)])
+def test_a_log_density_more_than_a_nat_above_its_peak_is_rounding(above, counted, monkeypatch):
+    world = well_known()
+    log, peak = world.states.log_densities(world.states.mean[1]), world.states.peak[1]
+    log[1] = peak + above
+    monkeypatch.setattr(world.states, "log_densities", lambda *_: log.copy())
+    found = world.filter.posterior(world.states.mean[1], [(0, 1.0)], 0, world.states.mean[0])
+    # The fast path knows no outliers. The row is sure: it takes less than a tenth of a nat.
+    is_fast = found.newness == 0.0
+    assert is_fast == (above < 1.0)
+    assert found.log_density == pytest.approx(peak + counted, abs=0.1)
+    assert found.after[0] == (1, pytest.approx(1.0, abs=1e-3))
+
+
 @pytest.mark.parametrize("distance", [2.0, 30.0, 1e6])
 def test_a_far_observation_is_new_or_an_outlier(distance):
     world = World()

@@ -9,7 +9,8 @@ import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.errors import RunError
 from tgm.learners.coded import CodedLearner
-from tgm.learners.exact_trial import LATER, LOOK_AT
+from tgm.learners.events import Event
+from tgm.learners.exact_trial import LATER, LOOK_AT, ExactTrial
 
 N_BITS = 8
 
@@ -67,6 +68,22 @@ def kept(agent) -> list[int]:
 
 def test_it_is_judged_when_the_observations_have_doubled():
     assert LOOK_AT + LATER == (64, 128, 256, 512, 1024)
+
+
+@pytest.mark.parametrize(("is_left_out", "last"), [(False, 256), (True, 1024)])
+def test_events_are_kept_longer_while_a_feature_is_left_out(is_left_out, last, monkeypatch):
+    trial, looks = ExactTrial(2, 3), []
+
+    def judged(self, is_exact):
+        looks.append(len(self.events))
+        return np.array([False, is_left_out])
+
+    monkeypatch.setattr(ExactTrial, "_judged", judged)
+    event, is_exact = Event(np.zeros(2), None, 0.0, False), np.ones(2, dtype=bool)
+    while not trial.is_over:
+        assert trial.add(event, is_exact) == (is_left_out and len(trial.events) == 64)
+    assert len(trial.events) == last
+    assert looks == [64, 128, 256] + [512, 1024] * is_left_out
 
 
 @pytest.mark.parametrize("space", ["categories", "box"])

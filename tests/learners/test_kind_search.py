@@ -57,6 +57,31 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.parametrize(("n_features", "n_made"), [(50, 1), (51, 0)])
+def test_of_many_features_no_covariance_is_made_before_the_first_observation(n_features, n_made):
+    made, config = [], tgm.TGMConfig()
+    KindSearchLearner(
+        np.zeros(n_features, dtype=bool),
+        2,
+        config,
+        lambda: made.append(ScaleSearchLearner(n_features, 2, config)) or made[-1],
+    )
+    assert len(made) == n_made
+
+
+def test_observations_are_watched_while_one_feature_may_turn_out_to_be_no_whole_number():
+    config = tgm.TGMConfig()
+    is_categorical = np.array([True, False, False])
+    learner = KindSearchLearner(is_categorical, 2, config, lambda: ScaleSearchLearner(3, 2, config))
+    learner.is_exact, learner.is_over = np.ones(3, dtype=bool), True
+    learner._trial = learner._exact_trial = learner._aliases = None
+    assert learner._may_change()
+    learner._was_whole[:2] = False
+    assert learner._may_change()
+    learner._was_whole[2] = False
+    assert not learner._may_change()
+
+
 @pytest.mark.parametrize("make", EXACT.values(), ids=list(EXACT))
 def test_values_that_repeat_are_symbols(make):
     agent = tgm.TGMAgent(make(), seed=0).learn(300)

@@ -115,6 +115,19 @@ def test_a_snapshot_has_all_that_is_known(known):
     assert snapshot.prior_covariance.shape == (2, 2, 2)
 
 
+@pytest.mark.parametrize(("count", "is_recorded"), [(0.9e-4, False), (1.1e-4, True)])
+def test_counts_of_less_than_a_ten_thousandth_are_not_recorded(count, is_recorded):
+    learner = lived(forget=False)
+    learner.learn((), 0)
+    counts = np.zeros((2, 2, 2))
+    counts[0, 0, 0], counts[1, 1] = count, [3.0, count]
+    learner.transitions.keep(counts)
+    known = learner.snapshot().known
+    rows = np.reshape(known.rows, (-1, 6))[:, :2].tolist()
+    assert rows == [[0.0, 0.0]] * is_recorded + [[1.0, 1.0]]
+    assert len(known.next_states) == 2 * (3 if is_recorded else 1)
+
+
 def test_before_the_first_search_a_snapshot_has_points_alone():
     snapshot = lived().snapshot()
     assert snapshot.kept_points.shape == (13, 2)

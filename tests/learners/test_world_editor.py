@@ -213,6 +213,18 @@ def test_counts_out_of_two_halves_are_divided_as_their_part_says(part):
     assert learner._log.rows == ({(0, 1), (1, 1)} if part != 0.25 else set())
 
 
+def test_counts_out_of_a_half_are_those_of_its_own_rows():
+    learner = learner_of(3)
+    transitions = learner.world.transitions
+    transitions.add(0, 0, 2, 6.0, 0.0, 0.0)
+    transitions.add(1, 0, 2, 2.0, 0.0, 0.0)
+    transitions.add(0, 1, 2, 4.0, 0.0, 0.0)  # action 1 in the first half, not 0 in the second
+    learner.edit._attribute(split_of(part_from={(0, 2): 0.5}))
+    assert transitions.row(0, 0) == {2: pytest.approx(4.0)}
+    assert transitions.row(1, 0) == {2: pytest.approx(4.0)}
+    assert transitions.row(0, 1) == {2: 4.0}
+
+
 def test_a_shift_takes_the_mean_reward_and_the_share_of_ends_along():
     learner = learner_of(3)
     transitions = learner.world.transitions

@@ -8,6 +8,7 @@ from tgm.perception.exact_relevance import (
     NEEDED,
     ExactSteps,
     Tables,
+    evidence_by_any_strength,
     evidence_of_rows,
     noise_features,
 )
@@ -50,6 +51,20 @@ def test_the_evidence_of_rows_is_that_of_urns(base):
         oracles.rows_log_probability(rows, target.tolist(), each) for rows in contexts.T.tolist()
     ]
     np.testing.assert_allclose(found, wanted)
+
+
+def test_the_evidence_by_any_strength_is_the_mean_over_urns_like_the_common_row():
+    rng = np.random.default_rng(2)
+    contexts, target = rng.integers(0, 3, (12, 2)), np.array([0] * 7 + [1] * 4 + [2])
+    common = np.array([7 + 1 / 3, 4 + 1 / 3, 1 + 1 / 3]) / 13
+    for rows, found in zip(
+        contexts.T.tolist(), evidence_by_any_strength(contexts, target), strict=True
+    ):
+        each = [
+            oracles.rows_log_probability(rows, target.tolist(), strength * common)
+            for strength in (0.5, 2.0, 8.0, 32.0, 1e6)
+        ]
+        assert found == pytest.approx(np.log(np.mean(np.exp(each))))
 
 
 def test_the_odds_of_noise_are_those_of_urns_and_of_the_share_of_noise():

@@ -3,14 +3,19 @@
 import numpy as np
 import pytest
 
-from tgm.perception.feature_kinds import START, feature_kinds, newness
+from tgm.perception.feature_kinds import (
+    EPISODE_START,
+    are_seldom_states,
+    feature_kinds,
+    newness,
+)
 
 RNG = np.random.default_rng(0)
 
 
 def walk(n_steps: int, size: int = 5) -> tuple[np.ndarray, list[int]]:
     """A random walk in a grid: rows and columns, and the actions that led there."""
-    rng, place, seen, actions = np.random.default_rng(1), np.zeros(2), [], [START]
+    rng, place, seen, actions = np.random.default_rng(1), np.zeros(2), [], [EPISODE_START]
     for _ in range(n_steps):
         seen.append(place.copy())
         action = int(rng.integers(4))
@@ -37,7 +42,7 @@ def test_newness_is_what_counting_gives(n):
 
 def kinds_of(points: np.ndarray, *, is_last: bool = True, n_actions: int = 4):
     actions = np.random.default_rng(2).integers(0, n_actions, len(points)).tolist()
-    return feature_kinds(points, [START, *actions[1:]], is_last=is_last)
+    return feature_kinds(points, [EPISODE_START, *actions[1:]], is_last=is_last)
 
 
 @pytest.mark.parametrize("n", [16, 32, 64, 128, 256])
@@ -111,7 +116,9 @@ def test_how_many_of_the_newer_values_are_new_decides(n_new, is_exact, is_sure):
     """Up to one in ten they are symbols, from nine in ten on amounts; in between it is a guess."""
     values = [*range(20), *range(20 - n_new), *range(100, 100 + n_new)]
     points = 0.3 + np.array(values, dtype=float)[:, None]  # no whole numbers
-    kinds = feature_kinds(points, [START, *range(39)], is_last=False)  # no step is taken twice
+    kinds = feature_kinds(
+        points, [EPISODE_START, *range(39)], is_last=False
+    )  # no step is taken twice
     assert kinds.is_exact.tolist() == [is_exact]
     assert kinds.is_sure == is_sure
 
@@ -130,7 +137,7 @@ def pairs(n_again: int, n_agree: int, n_new: int) -> tuple[np.ndarray, list[int]
     wrong = [(i, 100 + (i + 1) % 20) for i in range(n_agree + n_new, n_again)]
     others = [(1000 + 2 * i, 1001 + 2 * i) for i in range(20 - n_again)]
     symbols = np.array([*first, *agree, *new, *wrong, *others], dtype=float)
-    return symbols.reshape(-1, 1), [START, 0] * 40
+    return symbols.reshape(-1, 1), [EPISODE_START, 0] * 40
 
 
 @pytest.mark.parametrize(
@@ -151,11 +158,28 @@ def test_symbols_that_lead_elsewhere_each_time_are_rounded_amounts(
     assert feature_kinds(symbols, actions, is_last=True).is_exact.tolist() == [is_exact]
 
 
+@pytest.mark.parametrize(
+    ("n_again", "n_agree", "n_new", "are_seldom"),
+    [
+        (20, 0, 20, False),  # half of the newer symbols are known
+        (9, 0, 0, True),
+        (9, 2, 0, True),
+        (9, 3, 0, False),  # a quarter leads where it led before
+        (4, 4, 0, True),  # so few say nothing
+        (5, 5, 0, False),
+    ],
+)
+def test_symbols_are_seldom_states_if_most_are_new_and_the_others_lead_elsewhere(
+    n_again, n_agree, n_new, are_seldom
+):
+    assert are_seldom_states(*pairs(n_again, n_agree, n_new)) == are_seldom
+
+
 @pytest.mark.parametrize(("n_new", "is_exact"), [(14, True), (15, False)])
 def test_where_no_step_is_taken_twice_three_quarters_must_be_new(n_new, is_exact):
     cubes = np.arange(20 + n_new, dtype=float) ** 3
     symbols = np.concatenate([cubes[:20], cubes[: 20 - n_new], cubes[20:]])[:, None]
-    kinds = feature_kinds(symbols, [START, *range(39)], is_last=True)
+    kinds = feature_kinds(symbols, [EPISODE_START, *range(39)], is_last=True)
     assert kinds.is_exact.tolist() == [is_exact]
 
 
@@ -163,5 +187,5 @@ def test_where_no_step_is_taken_twice_three_quarters_must_be_new(n_new, is_exact
 def test_where_half_of_the_differences_are_known_symbols_lie_on_a_grid(n_new, is_exact):
     differences = [*range(1, 21), *range(1, 21 - n_new), *range(100, 100 + n_new)]
     symbols = np.cumsum([0.0, *differences])[:, None]
-    kinds = feature_kinds(symbols, [START, *range(40)], is_last=True)
+    kinds = feature_kinds(symbols, [EPISODE_START, *range(40)], is_last=True)
     assert kinds.is_exact.tolist() == [is_exact]

@@ -237,6 +237,19 @@ def test_a_cut_does_not_depend_on_the_unit_of_a_feature(unit):
     assert (side == side[0]).tolist() == [True] * 10 + [False] * 10
 
 
+def test_a_scatter_that_is_none_is_repaired_once():
+    states = plain_states()
+    slot = states.birth()
+    less_than_nothing = np.array([[-30.0, 0.0], [0.0, 2.0]])
+    states.set_moments(slot, Moments(3.0, np.ones(2), less_than_nothing))
+    repaired, peak = states.scatter[slot].copy(), float(states.peak[slot])
+    assert np.linalg.eigvalsh(states.prior.inverse_scale + repaired).min() > 0.0
+    assert repaired[1, 1] == pytest.approx(2.0)  # the sound feature keeps what it has
+    states.refresh(slot)
+    np.testing.assert_allclose(states.scatter[slot], repaired)
+    assert states.peak[slot] == pytest.approx(peak)
+
+
 def test_two_points_make_a_state_more_than_an_outlier():
     assert 1.0 < plain_states().surely_seen < 2.0
 

@@ -61,6 +61,15 @@ def test_blocks_of_windows_give_the_same_clusters(monkeypatch):
     np.testing.assert_array_equal(parts.centres, whole.centres)
 
 
+def test_windows_that_still_move_after_the_last_iteration_are_kept(monkeypatch):
+    monkeypatch.setitem(mean_shift.__globals__, "MAX_ITERATIONS", 0)
+    # One move each: to 0.45 (of 2 points), 0.9 (of 3), 1.8 (of 3) and 2.25 (of 2). Of those that
+    # are within 1 of each other, the one with more points is kept.
+    clusters = mean_shift([[0.0], [0.9], [1.8], [2.7]], 1.0)
+    np.testing.assert_allclose(clusters.centres, [[1.8], [0.45]])
+    assert clusters.labels.tolist() == [1, 1, 0, 0]
+
+
 @pytest.mark.parametrize("points", [[[3.0, 4.0]], [[1.0, 2.0]] * 5, [[1e16, 0.0], [1e16 + 4, 0.0]]])
 def test_degenerate_points_have_clusters(points):
     clusters = mean_shift(points, 0.5)

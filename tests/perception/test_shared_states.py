@@ -76,6 +76,10 @@ def test_the_fit_of_a_point_is_the_tail_of_a_chi_square():
     np.testing.assert_allclose(states.fit(states.mean[slots], slots), 1.0)
 
 
+def test_a_state_is_surely_seen_with_its_second_point():
+    assert 1.0 < filled().surely_seen < 2.0
+
+
 def test_distances_are_in_deviations():
     covariance = np.diag(np.linspace(0.5, 4.0, N))
     states = SharedGaussianStates(covariance, DENSITY, 3.0)

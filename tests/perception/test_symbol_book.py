@@ -5,7 +5,7 @@ import pytest
 
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
-from tgm.perception.symbol_book import UNKNOWN, SymbolBook, is_whole
+from tgm.perception.symbol_book import NO_CODE, SymbolBook, is_whole
 
 
 @pytest.mark.parametrize("n_features", [1, 8, 40, 3000])
@@ -14,7 +14,7 @@ def test_each_symbol_has_one_code_and_comes_back(n_features):
     symbols = rng.integers(0, 3, (20, n_features)).astype(float)
     symbols[:, 0] = np.arange(20)
     book = SymbolBook(n_features)
-    assert book.code(symbols[0]) == UNKNOWN
+    assert book.code(symbols[0]) == NO_CODE
     assert [book.add(symbol) for symbol in symbols] == list(range(20))
     assert [book.add(symbol.copy()) for symbol in symbols] == list(range(20))
     assert len(book) == 20
@@ -22,7 +22,7 @@ def test_each_symbol_has_one_code_and_comes_back(n_features):
     copy = SymbolBook(n_features)
     copy.restore(ArrayReader(book.to_arrays()))
     assert [copy.code(symbol) for symbol in symbols] == list(range(20))
-    assert copy.code(symbols[0] + 0.5) == UNKNOWN
+    assert copy.code(symbols[0] + 0.5) == NO_CODE
 
 
 def test_minus_zero_is_zero():

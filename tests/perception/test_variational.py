@@ -1,5 +1,7 @@
 """The fit: against the slow oracle, scikit-learn, and itself in other orders."""
 
+from dataclasses import replace
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -178,6 +180,16 @@ def test_a_component_without_points_falls_back_to_its_prior_and_is_inactive():
 def test_some_component_is_active_with_fewer_points_than_components():
     result = fit(broad_prior(np.zeros((10, 2))), [[1.0, 2.0]])
     assert result.active.all()
+
+
+def test_with_fewer_points_than_components_half_of_an_equal_share_is_needed():
+    result = fit(broad_prior(np.zeros((8, 2))), [[1.0, 2.0], [2.0, 1.0]])
+    shares = np.zeros((2, 8))
+    shares[0] = [0.12, 0.13, 0.75, 0, 0, 0, 0, 0]
+    shares[1, 2] = 1.0
+    assert replace(result, responsibilities=shares).active.tolist() == [False, True, True] + 5 * [
+        False
+    ]
 
 
 def test_erratum_1_all_cells_of_a_large_maze_stay():

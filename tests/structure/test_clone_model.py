@@ -47,6 +47,13 @@ def test_the_evidence_of_two_sure_rows_by_hand():
     assert folding_evidence(folding) == pytest.approx(first + second - 3.0 * math.log(2.0))
 
 
+def test_an_edge_to_a_look_without_clones_is_no_choice():
+    folding = Folding(Automaton.of([episode(0, (0, 7))]), OutcomeBase(0.5))
+    folding.accept(1)  # look 0; look 7 is undecided
+    row = log_same({Outcome(7, 0.0, False): [1, 2]}, (0, 0), OutcomeBase(0.5))
+    assert folding_evidence(folding) == pytest.approx(row - math.log(2.0))
+
+
 def test_rows_of_chance_share_the_share_that_explains_them_best():
     heads, tails = Outcome(1, 0.0, False), Outcome(2, 0.0, False)
     graph = Automaton()

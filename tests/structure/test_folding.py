@@ -16,7 +16,7 @@ from tgm.structure.cue_model import CUES, cued_foldings
 from tgm.structure.folding import CONFLICT, Folding, _is_clear
 from tgm.structure.history_test import common_history, gain_of_history, gain_of_one_change
 from tgm.transition.automaton import BEGIN, END, Automaton, Happening, Outcome
-from tgm.transition.clone_evidence import OutcomeBase
+from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_same
 
 GOAL = Outcome(END, 1.0, True)
 
@@ -79,6 +79,19 @@ def test_a_fold_that_is_only_weighed_changes_nothing():
     assert (tree.symbols, tree.rows) == (before.symbols, before.rows)
     with_conflict = Folding(Automaton.of([*cued(0, 0), *cued(1, 0)]), OutcomeBase(0.5))
     assert with_conflict.gain(one, other) < -CONFLICT
+
+
+def test_a_fold_assumes_that_one_row_in_a_hundred_is_random():
+    one, other = Outcome(1, 0.0, False), Outcome(2, 0.0, False)
+    graph = Automaton()
+    graph.symbols += [0, 0, 1, 2]
+    graph.rows += [{0: {one: [5, 3]}}, {0: {other: [4, 4]}}, {}, {}]
+    folding, kind = Folding(graph, OutcomeBase(0.5)), (0, 0)
+    both = {one: [5, 3], other: [4, 4]}
+    same, chance = (log(both, kind, folding.base) for log in (log_same, log_chance))
+    together = math.log(0.99 * math.exp(same) + 0.01 * math.exp(chance))
+    apart = sum(log_same({each: both[each]}, kind, folding.base) for each in both)
+    assert folding.gain(1, 2) == pytest.approx(together - apart)
 
 
 def test_no_partition_of_a_small_world_is_better():

@@ -8,9 +8,10 @@ import pytest
 from tgm.envs import load_maze
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.perception.feature_kinds import EPISODE_START
 from tgm.structure import scale_choice
 from tgm.structure.scale_choice import RATIOS, ScaleChoice, choose_scale
-from tgm.structure.scale_evidence import EPISODE_START, FirstSteps, evidence_of_each
+from tgm.structure.scale_evidence import FirstSteps, evidence_of_each
 
 Looks = np.ndarray
 
@@ -163,7 +164,7 @@ def test_a_feature_tells_states_apart_by_the_information_criterion(nats, tells):
     points = np.random.default_rng(0).normal(size=(40, 1))
     steps = FirstSteps(points, np.array([EPISODE_START] + [0] * 39))
     labels = np.arange(40) % 3
-    gain = scale_choice.NEEDED + nats
+    gain = scale_choice.FEATURE_GAIN + nats
     within = points.std(axis=0) * np.exp(-(gain + 0.5 * 2 * np.log(40)) / 40)
     assert scale_choice._tells_apart(steps, within, labels).tolist() == [tells]
 

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 from tests.oracles import common_log_density, scale_evidence
 
-from tgm.structure.scale_evidence import (
-    EPISODE_START,
-    FirstSteps,
-    evidence_of,
-    evidence_of_each,
-)
+from tgm.perception.feature_kinds import EPISODE_START
+from tgm.structure.scale_evidence import FirstSteps, evidence_of, evidence_of_each
 
 
 def random_walk(seed: int, n: int = 60, n_features: int = 2, noise: float = 0.1) -> FirstSteps:
@@ -93,6 +89,13 @@ def test_a_faulty_reading_does_not_make_a_typical_step(spike):
     points[20] += spike
     poisoned = FirstSteps(points, steps.actions).typical_step / steps.typical_step
     assert (poisoned < 5).all()
+
+
+@pytest.mark.parametrize(("n_steps", "counts_as"), [(6, 100.0), (7, 10.0)])
+def test_one_absurd_change_among_more_than_six_counts_as_ten_usual_ones(n_steps, counts_as):
+    points = np.cumsum([0.0, 100.0, *[1.0] * (n_steps - 1)])[:, None]
+    steps = FirstSteps(points, np.array([EPISODE_START] + [0] * n_steps))
+    assert steps.reach == pytest.approx([np.sqrt((n_steps - 1 + counts_as**2) / n_steps)])
 
 
 def test_a_feature_that_changes_rarely_is_typical_as_it_is():

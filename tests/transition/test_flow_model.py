@@ -174,6 +174,39 @@ def test_a_model_survives_a_file(wall, across):
 
 
 @pytest.mark.parametrize(
+    ("has_wall", "evidence", "is_taken"),
+    [(True, 11.0, True), (True, 9.0, False), (False, 11.0, False)],
+)
+def test_another_shape_is_taken_if_it_has_a_wall_and_more_evidence(
+    has_wall, evidence, is_taken, monkeypatch
+):
+    learned_from = []
+
+    def learn(self, new, kept):
+        learned_from.append(self)
+        self.log_evidence = 10.0 if len(learned_from) == 1 else evidence
+        self.wall = "a wall" if has_wall and len(learned_from) == 2 else None
+
+    steps = pendulum(400, wall=-0.9)
+    steps = FlowUnits.of_features(steps).seen(steps)
+    shape = best_shape(steps, steps.departure[:20], 2)
+    monkeypatch.setattr(flow_model, "best_shape", lambda *_: shape)
+    monkeypatch.setattr(FlowModel, "learn", learn)
+    model = FlowModel._of_shape(steps, shape[0], steps.departure[:20], np.eye(2), 2)
+    assert len(learned_from) == 2
+    assert model is learned_from[int(is_taken)]
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+def test_noise_of_observations_survives_a_file(noise):
+    model, _ = learned(pendulum(40))
+    model.observation_noise = noise * np.diag([1.0, 4.0])
+    copy = model_from_arrays(ArrayReader(model_to_arrays(model)), 2, 2)
+    np.testing.assert_array_equal(copy.observation_noise, noise * np.diag([1.0, 4.0]))
+    assert model.has_noise is copy.has_noise is (noise > 0.0)
+
+
+@pytest.mark.parametrize(
     ("inside", "odd", "threshold", "n_wrong"),
     [
         ([0.0, 1.0, 2.0], [4.0, 5.0], 3.5, 0),  # half a span below the first odd one

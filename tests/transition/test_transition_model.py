@@ -81,9 +81,19 @@ def test_counts_follow_their_components():
     assert model.evidence.tolist() == expected
 
 
+def test_before_there_are_states_there_are_no_counts():
+    model = TransitionModel(2)
+    assert model.folded_evidence.shape == model.kept_evidence.shape == (2, 0, 0)
+    assert model.evidence.shape == (2, 0, 0)
+
+
 def test_negative_counts_are_refused():
     with pytest.raises(DataError, match="below 0"):
         model_with(-np.ones((1, 1, 1)), np.zeros((1, 1, 1)))
+    one_of_many = np.ones((1, 2, 2))
+    one_of_many[0, 1, 0] = -0.1
+    with pytest.raises(DataError, match=r"'kept' hold -0\.1, below 0"):
+        model_with(np.ones((1, 2, 2)), one_of_many)
 
 
 def test_kept_and_forgotten_counts_go_with_their_states():

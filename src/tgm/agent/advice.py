@@ -17,7 +17,7 @@ FIRST_LOOK = 200  # steps; then after twice as many, and so on
 
 
 class Advised(Protocol):
-    """What an agent tells its adviser."""
+    """What the adviser reads from an agent."""
 
     n_steps: int
 

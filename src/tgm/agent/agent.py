@@ -1,4 +1,4 @@
-"""TGMAgent: lives in an environment, learns its states, and acts."""
+"""TGMAgent: learns the states of an environment, and acts in it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class TGMAgent(GuidedLife):
         self.n_episodes = 0
         is_categorical, n_actions = interface.is_categorical, interface.n_actions
         self._learner = make_learner(len(is_categorical), n_actions, config, is_categorical)
-        self._active = self._learner  # who learns from the steps of this episode
+        self._active = self._learner  # the learner of this episode
         self._rng = self._stream(EXPLORATION_STREAM)
         self._predict_rng = self._stream(PREDICT_STREAM)
         self.is_between_episodes, self.is_guided = True, False

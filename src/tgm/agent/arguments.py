@@ -50,7 +50,7 @@ _OF_OTHERS = {
     "gradient_steps": _LEFT_OUT,
     "custom_objects": _LEFT_OUT,
     "tensorboard_log": "write tgm train --tensorboard DIR",
-    "n_envs": "leave it out, an agent lives in one environment",
+    "n_envs": "leave it out, an agent learns in one environment",
     "random_state": "write seed=0",
 }
 
@@ -101,7 +101,7 @@ def environment(env: object, env_kwargs: dict[str, Any] | None = None) -> gym.En
         return env
     if (n_envs := getattr(env, "num_envs", None)) is not None:
         raise SpaceError(
-            f"the environment is a vector of {n_envs}; an agent lives in one of them: give "
+            f"the environment is a vector of {n_envs}; an agent learns in one of them: give "
             "gymnasium.make(id), without vectorizing it"
         )
     raise SpaceError(

@@ -47,7 +47,7 @@ class AgentMetadata:
 
     @classmethod
     def from_dict(cls, facts: dict[str, Any]) -> Self:
-        """What `to_dict` gave; a KeyError or TGMError tells what does not fit."""
+        """What `to_dict` gave; a KeyError or TGMError names what does not fit."""
         interface = Interface.from_dict(facts["interface"])
         config = TGMConfig.from_dict(facts["config"])
         if facts["n_steps"] < 0 or facts["n_episodes"] < 0:

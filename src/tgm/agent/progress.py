@@ -30,10 +30,10 @@ NARROW = 60  # columns of a terminal, below which only figures are shown
 
 
 class QuietStderr:
-    """Standard error for news that nobody may get: what cannot be written is left out.
+    """Standard error for progress: what cannot be written is left out.
 
-    It may be closed, on a full disk, a pipe that nobody reads, None, or anything that a program put
-    there; none of this is a reason to stop learning.
+    The stream may be closed, on a full disk, a pipe without a reader, None, or anything that a
+    program put there; none of this is a reason to stop learning.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class QuietStderr:
         return cast("IO[str]", self)
 
 
-def tell(line: str) -> None:
+def write_line(line: str) -> None:
     """Write a line to standard error, if possible."""
     stream = QuietStderr()
     stream.write(f"{line}\n")
@@ -132,14 +132,14 @@ def _bar(n_steps: int) -> Iterator[Advance]:
 
 
 def _plain(n_steps: int) -> Advance:
-    done, told_at = 0, time.monotonic()
+    done, written_at = 0, time.monotonic()
     every = max(1, n_steps // PLAIN_LINES)
 
     def advance(agent: HasStates) -> None:
-        nonlocal done, told_at
+        nonlocal done, written_at
         done += 1
-        if done % every == 0 or time.monotonic() - told_at >= PLAIN_SECONDS:
-            told_at = time.monotonic()
-            tell(f"learning: step {done} of {n_steps}, {agent.n_states} states")
+        if done % every == 0 or time.monotonic() - written_at >= PLAIN_SECONDS:
+            written_at = time.monotonic()
+            write_line(f"learning: step {done} of {n_steps}, {agent.n_states} states")
 
     return advance

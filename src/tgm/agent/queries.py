@@ -40,7 +40,7 @@ class AgentQueries:
     _episode_length: int
 
     def __repr__(self) -> str:
-        """Where it lives, what it found, and its settings."""
+        """The environment, what was found, and the settings."""
         spec = None if self.env is None else self.env.spec
         where = "no environment" if self.env is None else type(self.env.unwrapped).__name__
         where = where if spec is None else spec.id

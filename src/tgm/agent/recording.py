@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Ending = Literal["finished", "interrupted", "failed"]
 
 GOES_ON, TERMINATED, TRUNCATED = range(3)
-NO_ACTION = NO_STATE = -1
+NO_ACTION = -1  # at a reset
 
 
 class Recorder(Protocol):
@@ -78,7 +78,7 @@ def set_opener(opener: OpenRecorder) -> None:
 
 
 def open_recorder(agent: TGMAgent, folder: Path, n_steps: int) -> Recorder:
-    """A recorder of `agent` in `folder`, until it has lived `n_steps` steps in all."""
+    """A recorder of `agent` in `folder`, until it has taken `n_steps` steps in all."""
     if _opener is None:
         raise ConfigError("run_dir needs the package tgm.runs; import tgm, not a part of it")
     return _opener(agent, folder, n_steps)

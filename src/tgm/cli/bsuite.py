@@ -43,7 +43,7 @@ class Bsuite:
     """Experiments (catch), capabilities (memory) or single settings (deep_sea/0)."""
 
     agent: Literal["tgm", "tgm-paper", "random"] = "tgm"
-    """Who lives there; always with one setting for all experiments."""
+    """The agent; it has the same settings in all experiments."""
 
     episodes: Annotated[int | None, optional("N", "(default: as many as bsuite wants)")] = None
     """Most episodes of a trial, to try it out: such scores are not those of bsuite."""

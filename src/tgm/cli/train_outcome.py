@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def env(self) -> gym.Env[Any, Any]:
-        """Where the agent lived."""
+        """The environment of the run."""
         assert self.agent.env is not None
         return self.agent.env
 

@@ -12,13 +12,13 @@ from tgm.errors import DataError
 from tgm.files import schema
 from tgm.files.schema import (
     ANY,
+    CORRELATION_ROUNDING,
     LARGEST,
     LARGEST_POINT,
     LARGEST_PRODUCT,
     LARGEST_SQUARE,
     LARGEST_SUM,
     LARGEST_WHOLE,
-    ROUNDING,
     Arrays,
     Field,
     Schema,
@@ -135,7 +135,7 @@ class ArrayReader:
         if beside is None:
             return self._one(name, schema.scatter(*shape))
         matrices = self._one(name, schema.symmetric(*shape))
-        if not is_positive_definite(matrices + beside, -ROUNDING):
+        if not is_positive_definite(matrices + beside, -CORRELATION_ROUNDING):
             raise DataError(f"array '{self._prefix}{name}' leaves no covariance above zero")
         return matrices
 

@@ -36,7 +36,8 @@ LARGEST_SUM = 1e90  # of rewards, added up over a life or over a discounted futu
 LARGEST_SQUARE = 1e150  # of a scatter, a covariance or a precision: its own square is a number
 LARGEST_PRODUCT = 1e300  # of a precision with two observations
 LARGEST_WHOLE = 2**62
-ROUNDING = 1e-9  # of a correlation
+CORRELATION_ROUNDING = 1e-9  # by how much a correlation may be above one
+SUM_ROUNDING = 1e-6  # by how much sums and shares in a file may miss what they should be
 ANY = -1  # in a shape: any length
 
 

@@ -1,7 +1,7 @@
-"""Whether all that was ever seen of a state were outliers: faulty readings that happened to agree.
+"""Whether all observations of a state were outliers: faulty readings that happen to be alike.
 
-In a long run with many outliers some fall together. The first made a state, and the next ones are
-taken for it. Their rows tell: they lead elsewhere, nearly always.
+In a long run with many outliers some are alike. The first made a state, and the next ones are
+assigned to it. Their rows show it: nearly all other tries of these rows lead elsewhere.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def worst_first(found: list[Finding]) -> list[Finding]:
 
 
 def serious(found: Sequence[Finding]) -> tuple[str, ...]:
-    """Titles of what is wrong with the learning, for lists: the state of the run is told there."""
+    """Titles of what is wrong with the learning, for lists that show the state of the run too."""
     return tuple(
         finding.title
         for finding in found

@@ -20,7 +20,7 @@ from tgm.learners.step_info import RowId, StepInfo
 from tgm.learners.world_kinds import KeyedKind, SymbolKind
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
-from tgm.perception.symbol_book import UNKNOWN, SymbolBook
+from tgm.perception.symbol_book import NO_CODE, SymbolBook
 from tgm.structure.scale import Scale
 
 
@@ -71,7 +71,7 @@ class CodedLearner(OuterLearner):
     # --- codes ------------------------------------------------------------------------------------
 
     def _coded(self, observation: FloatArray, *, adds: bool = False) -> FloatArray:
-        """(n_inner,) code and other features; UNKNOWN for a new symbol, unless it is added."""
+        """(n_inner,) code and other features; NO_CODE for a new symbol, unless it is added."""
         if self._is_plain:
             code = self.book.add(observation) if adds else self.book.code(observation)
             return np.array([float(code)])
@@ -83,7 +83,7 @@ class CodedLearner(OuterLearner):
         """(n, n_features) of points (n, n_inner)."""
         found = np.where(self.left_out, self._use.common_mean, np.zeros((len(points), 1)))
         codes = np.rint(points[:, 0]).astype(np.intp).tolist()
-        known = np.array([i for i, code in enumerate(codes) if code != UNKNOWN], dtype=np.intp)
+        known = np.array([i for i, code in enumerate(codes) if code != NO_CODE], dtype=np.intp)
         found[np.ix_(known, self._exact)] = self.book.symbols([codes[i] for i in known.tolist()])
         found[:, self._rest] = points[:, 1:]
         return found

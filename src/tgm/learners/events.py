@@ -11,7 +11,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
 from tgm.learners.step_info import StepInfo
-from tgm.structure.scale_evidence import EPISODE_START
+from tgm.perception.feature_kinds import EPISODE_START
 
 
 class Shown(Protocol):

@@ -10,7 +10,7 @@ from tgm.files.arrays import ArrayReader, Arrays
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.exact_relevance import ExactSteps, noise_features
-from tgm.perception.feature_kinds import START, are_seldom_states
+from tgm.perception.feature_kinds import EPISODE_START, are_seldom_states
 
 LOOK_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters.
 # Where symbols are seen again only the last one counts: that is soon enough.
@@ -51,7 +51,7 @@ class ExactTrial:
         """The features that are left out by all events."""
         points = np.array([event.point for event in self.events])
         actions = np.array(
-            [START if event.action is None else event.action for event in self.events]
+            [EPISODE_START if event.action is None else event.action for event in self.events]
         )
         nothing = np.zeros(self._n_features, dtype=bool)
         has_left_out = bool(self.left_out.any())
@@ -67,7 +67,7 @@ class ExactTrial:
 
     def _steps(self, points: FloatArray, actions: IntArray) -> ExactSteps:
         """All steps; from the start of an episode to that of the next one is one too."""
-        starts = np.flatnonzero(actions == START)
+        starts = np.flatnonzero(actions == EPISODE_START)
         before = np.arange(len(points)) - 1
         before[starts[1:]] = starts[:-1]
         return ExactSteps(

@@ -24,7 +24,7 @@ from tgm.learners.outer import OuterLearner
 from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
 from tgm.perception.coordinates import Coordinates
-from tgm.perception.feature_kinds import START, feature_kinds
+from tgm.perception.feature_kinds import EPISODE_START, feature_kinds
 from tgm.perception.symbol_book import is_whole
 
 LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
@@ -220,7 +220,9 @@ class KindSearchLearner(OuterLearner):
         """The kinds of the features by all events."""
         points = np.array([event.point for event in self._events])
         is_last = len(points) == LOOK_AT[-1]
-        actions = [START if event.action is None else event.action for event in self._events]
+        actions = [
+            EPISODE_START if event.action is None else event.action for event in self._events
+        ]
         is_exact = self.is_exact.copy()
         used = np.ones(len(is_exact), dtype=bool) if self._use is None else self._use.relevant
         kinds = feature_kinds(points[:, used], actions, is_last=is_last)

@@ -92,7 +92,7 @@ class Learner(Protocol):
         """Learn from the first observation (n_features,) of an episode."""
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
-        """The index of the action to try after `n_steps` steps of life."""
+        """The index of the action to try after `n_steps` steps."""
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
@@ -100,7 +100,7 @@ class Learner(Protocol):
         """Learn from one step; the StepInfo says what it did."""
 
     def end_episode(self) -> None:
-        """The episode is over, or was broken off."""
+        """The episode has ended, or was stopped."""
 
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A learning step, every `learn_every` steps.
@@ -110,7 +110,7 @@ class Learner(Protocol):
 
     @property
     def active(self) -> Learner:
-        """Who learns from the steps of the next episode: itself, unless it only hands them on."""
+        """The learner of the next episode: itself, unless it only passes steps to another one."""
 
     # --- what is known ----------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from tgm.planning import BeliefQLearning
 from tgm.planning.exploration import STRATEGIES
 from tgm.transition import TransitionModel, transition_counts
 
-LEAST_RECORDED = 1e-4  # smaller expected counts are not recorded
+LEAST_RECORDED_COUNT = 1e-4  # smaller expected counts are not recorded
 LEAST_REPORTED = 1e-3  # smaller probabilities are not reported
 
 
@@ -249,7 +249,9 @@ class MeanShiftLearner:
             return Snapshot.empty(self._n_features, n_actions, points)
         known, ids = self.components, self.state_ids
         weight = known.posterior.components.mean_precision
-        resp = responsibilities(known.posterior, points) if len(points) else np.empty((0, len(ids)))
+        kept_states = np.empty(0, dtype=np.intp)
+        if len(points):
+            kept_states = ids[responsibilities(known.posterior, points).argmax(axis=1)]
         looks = [ids.astype(np.float64), np.zeros(len(ids))]
         if is_recorded(self._n_features):
             looks = [self.means, self.covariances.reshape(len(ids), -1)]
@@ -262,7 +264,7 @@ class MeanShiftLearner:
             -self._energy,
             0.0,
             points,
-            ids[resp.argmax(axis=1)] if len(points) else np.empty(0, dtype=np.intp),
+            kept_states,
         )
         return found if is_recorded(self._n_features) else found.narrow()
 
@@ -273,9 +275,9 @@ class MeanShiftLearner:
     def _row_tables(self) -> tuple[Table, Table]:
         """The published agent has no model of rewards and ends: they are recorded as zero."""
         counts, ids = self.transition_counts, self.state_ids
-        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_RECORDED)
+        actions, states = np.nonzero(counts.sum(axis=-1) > LEAST_RECORDED_COUNT)
         chosen = counts[actions, states]
-        seen = chosen > LEAST_RECORDED
+        seen = chosen > LEAST_RECORDED_COUNT
         nothing = np.zeros(len(actions))
         columns = (ids[states], actions, chosen.sum(axis=1), nothing, nothing, seen.sum(axis=1))
         row, reached = np.nonzero(seen)

@@ -25,21 +25,22 @@ from tgm.learners.step_info import StepInfo
 from tgm.learners.world_kinds import KeyedKind, WorldKind, gaussian_kind
 from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
+from tgm.perception.feature_kinds import EPISODE_START
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.scale import Scale
-from tgm.structure.scale_choice import NEEDED, ScaleChoice, choose_scale, within_states
-from tgm.structure.scale_evidence import EPISODE_START, FirstSteps
+from tgm.structure.scale_choice import FEATURE_GAIN, ScaleChoice, choose_scale, within_states
+from tgm.structure.scale_evidence import FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
-LATER = (127, 255)  # the same where states are so wide that the first steps may have joined some
-WIDE = 0.35  # typical steps: the deviation of a state from which they may
+LATER_CHOICES = (127, 255)  # the same where states are so wide that some may have been joined
+WIDE_STATES = 0.35  # typical steps: the deviation of a state from which they may
 RIVALS_AT = (63, 127, 255, 511)  # steps at which whole learners compete, where states are strained
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = 512  # steps in which a feature that was left out may still turn out to be relevant
 SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
 OTHER_SCALE = "another scale explains the observations"
-RECENT = 128  # events that decide whether it is relevant
-FEW_FEATURES = 2  # so many at once need no more evidence than that they are better than chance
+RECENT_EVENTS = 128  # events that decide whether it is relevant
+FEW_AT_ONCE = 2  # so many at once need no more evidence than that they are better than chance
 
 
 class ScaleSearchLearner(OnlineKnowledge):
@@ -129,7 +130,7 @@ class ScaleSearchLearner(OnlineKnowledge):
 
     def _rival(self, event: Event) -> Rival | None:
         """Another scale and its learner, if it is time to choose and another one is better."""
-        if self._n_steps in MEASURE_AT or (self._n_steps in LATER and self._is_wide):
+        if self._n_steps in MEASURE_AT or (self._n_steps in LATER_CHOICES and self._is_wide):
             choice = self._measured()
         else:
             choice = self._watched(event)
@@ -171,7 +172,7 @@ class ScaleSearchLearner(OnlineKnowledge):
     @property
     def _is_wide(self) -> bool:
         """Whether neighbouring places overlap so much that it takes longer to tell them apart."""
-        return self.choice is not None and self.choice.width > WIDE
+        return self.choice is not None and self.choice.width > WIDE_STATES
 
     def _everything(self, info: StepInfo, moves: tuple[Move, ...]) -> StepInfo:
         """What a step did that made another learner take over."""
@@ -203,8 +204,8 @@ class ScaleSearchLearner(OnlineKnowledge):
         if not len(features) or newest is None or newest.is_outlier:
             return None
         # A faulty reading shows in many features, a place that was never seen in one or two.
-        needed = 0.0 if len(features) <= FEW_FEATURES else NEEDED
-        steps = self._first_steps(self._events[-RECENT:])
+        needed = 0.0 if len(features) <= FEW_AT_ONCE else FEATURE_GAIN
+        steps = self._first_steps(self._events[-RECENT_EVENTS:])
         choice = self.choice.with_features(steps, features, needed)
         return choice if choice.differs(self.choice, SAME_SCALE) else None
 

@@ -12,7 +12,7 @@ from tgm.memory import step_table
 from tgm.memory.step import Shares, Step
 from tgm.perception.component_map import ComponentMap
 
-UNKNOWN = -1  # the state before a step where none is believed in
+NO_SLOT = -1  # the state before a step where none is believed in
 
 
 class StepMemory:
@@ -58,7 +58,7 @@ class StepMemory:
 
     def _note(self, step: Step, home: int) -> None:
         before = step.before
-        row = step.row = home, before[0][0] if before else UNKNOWN, step.action
+        row = step.row = home, before[0][0] if before else NO_SLOT, step.action
         step.kept_in = home
         self._witnesses[row] = self._witnesses.get(row, 0) + 1
 

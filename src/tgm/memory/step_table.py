@@ -10,11 +10,10 @@ import numpy as np
 from tgm.distributions import IntArray
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays
-from tgm.files.schema import LARGEST_POINT, Schema, Total, flags, floats, whole
+from tgm.files.schema import LARGEST_POINT, SUM_ROUNDING, Schema, Total, flags, floats, whole
 from tgm.memory.step import Belief, Step
 
 NONE = -1  # no action, no follower
-ROUNDING = 1e-6  # by how much a share may be above one
 
 
 def _belief_fields(name: str) -> Schema:
@@ -22,7 +21,7 @@ def _belief_fields(name: str) -> Schema:
     return {
         f"{name}.count": whole("n_steps"),
         f"{name}.state": whole(total, below="n_slots"),
-        f"{name}.share": floats(total, low=0.0, high=1.0 + ROUNDING),
+        f"{name}.share": floats(total, low=0.0, high=1.0 + SUM_ROUNDING),
     }
 
 

@@ -10,7 +10,9 @@ from tgm.perception.mixture import Mixture
 from tgm.perception.points import as_points
 
 ADDED_VARIANCE = 1e-4  # share of a variance, added to it where a covariance was shrunk
-LEAST_VARIANCE = 1e-12  # share of the variance over all points; a smaller variance is rounding
+LEAST_VARIANCE_SHARE = (
+    1e-12  # share of the variance over all points; a smaller variance is rounding
+)
 SINGULAR_BELOW = 1e-6  # eigenvalue of a correlation matrix; the log determinant is inaccurate there
 
 
@@ -62,10 +64,10 @@ def _covariances(moments: Moments, overall: FloatArray) -> FloatArray:
     n_pooled = scatter.shape[1] + 1
     pooled = scatter.sum(axis=0) / weight.sum()
     within = np.diag(pooled)
-    unit = np.where(within > LEAST_VARIANCE * overall, within, overall)
+    unit = np.where(within > LEAST_VARIANCE_SHARE * overall, within, overall)
     own = scatter / np.where(weight > 0, weight, 1.0)[:, None, None]
     shrunk = (scatter + n_pooled * pooled) / (weight + n_pooled)[:, None, None]
-    is_sound = (weight >= n_pooled) & ~_is_singular(own, LEAST_VARIANCE * overall)
+    is_sound = (weight >= n_pooled) & ~_is_singular(own, LEAST_VARIANCE_SHARE * overall)
     return np.where(is_sound[:, None, None], own, shrunk + ADDED_VARIANCE * np.diag(unit))
 
 

@@ -23,7 +23,7 @@ MOSTLY_UNKNOWN = 0.5  # share of new symbols from which some features may be not
 FEW_REPEATS = 5  # steps that were taken before, below which they say nothing
 AGREE = 0.25  # share of them that lead where they led before, from which symbols are states
 NEW_WAYS = 0.5  # share of new differences between two symbols, from which they are no lattice
-START = -1  # in place of an action: an episode begins
+EPISODE_START = -1  # in place of an action: an episode begins
 
 
 class FeatureKinds(NamedTuple):
@@ -47,7 +47,7 @@ def feature_kinds(points: FloatArray, actions: list[int], *, is_last: bool) -> F
 
     Args:
         points: at least two.
-        actions: what was done before each of them, START if an episode began.
+        actions: what was done before each of them, EPISODE_START if an episode began.
         is_last: whether it must be decided now.
     """
     new = newness(points)
@@ -92,7 +92,7 @@ def _agreement(symbols: FloatArray, actions: list[int]) -> tuple[int, int]:
     led: dict[tuple[bytes, int], set[bytes]] = {}
     n_repeats = n_agree = 0
     for before, after, action in zip(names[:-1], names[1:], actions[1:], strict=True):
-        if action != START:
+        if action != EPISODE_START:
             known = led.setdefault((before, action), set())
             n_repeats += bool(known)
             n_agree += after in known

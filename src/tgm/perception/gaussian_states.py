@@ -36,7 +36,6 @@ from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, Stat
 
 REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
-CONFIRMED = 1.5  # points that make a state more than an outlier
 WIDE = 2.5  # times the believed variance, in the plane, from which a split is worth a look
 LEAST_WIDE = 1.5  # the same of a state of many points, whose variance is known better
 
@@ -71,11 +70,6 @@ class GaussianStates(StateSlots):
     def n_features(self) -> int:
         """Length of an observation."""
         return self.mean.shape[1]
-
-    @property
-    def surely_seen(self) -> float:
-        """Points below which a state may be an outlier of another, and must not decide."""
-        return CONFIRMED
 
     @property
     def prior_covariance(self) -> FloatArray:

@@ -47,7 +47,6 @@ class SharedGaussianStates(StateSlots):
     """
 
     PER_SLOT = ("weight", "mean", "spread", "peak", "_refresh_at", "_theta")
-    surely_seen = 1.5  # points that make a state more than an outlier
 
     def __init__(self, covariance: FloatArray, log_state_density: float, radius: float) -> None:
         """No states yet.

@@ -12,6 +12,7 @@ from tgm.files.arrays import ANY, ArrayReader, Arrays
 FIRST_SLOTS = 16
 NO_DENSITY = -1e300  # the log density of a slot without a state, and of another symbol
 LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
+SURELY_SEEN = 1.5  # points; a state with fewer may be an outlier of another, and does not decide
 NO_WEIGHT = 1e-6  # points; a weight below this is rounding
 
 
@@ -23,6 +24,7 @@ class StateSlots:
     """
 
     PER_SLOT: ClassVar[tuple[str, ...]] = ()
+    surely_seen: float = SURELY_SEEN
 
     def __init__(self) -> None:
         """No states yet."""

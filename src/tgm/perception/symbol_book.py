@@ -11,7 +11,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import LARGEST, ArrayReader, Arrays
 from tgm.files.schema import Schema, Total, floats, whole
 
-UNKNOWN = -1
+NO_CODE = -1
 SHORT = 256  # bytes: a longer symbol is found by its digest
 
 SCHEMA: Schema = {
@@ -39,8 +39,8 @@ class SymbolBook:
         return len(self._places)
 
     def code(self, symbol: FloatArray) -> int:
-        """The code of a symbol (n_features,), UNKNOWN if it was never added."""
-        return self._codes.get(_key(symbol), UNKNOWN)
+        """The code of a symbol (n_features,), NO_CODE if it was never added."""
+        return self._codes.get(_key(symbol), NO_CODE)
 
     def add(self, symbol: FloatArray) -> int:
         """The code of a symbol, a new one if it was never added."""

@@ -10,7 +10,18 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
-from tgm.files.schema import Arrays, Field, Length, Schema, Total, flags, floats, read, whole
+from tgm.files.schema import (
+    SUM_ROUNDING,
+    Arrays,
+    Field,
+    Length,
+    Schema,
+    Total,
+    flags,
+    floats,
+    read,
+    whole,
+)
 
 # Name -> (type, shape of one entry: d for features, A for actions). The part before the dot is the
 # table that the column belongs to.
@@ -71,7 +82,6 @@ ENTRIES: dict[str, Length] = {
 }
 
 MOST = 1e300  # a value or an evidence may be large, but is a number
-ROUNDING = 1e-6  # by how much a probability may be above one
 
 NONE = -1  # no state, no action: the lowest whole number of a column, except of these
 FROM_ZERO = {
@@ -103,7 +113,7 @@ def _field(name: str, dtype: type[np.generic], letters: str) -> Field:
     if dtype is np.int64:
         return whole(*shape, low=0 if name in FROM_ZERO else NONE, below=INDEX_OF.get(name))
     if name in SHARES:
-        return floats(*shape, low=0.0, high=1.0 + ROUNDING)
+        return floats(*shape, low=0.0, high=1.0 + SUM_ROUNDING)
     return floats(*shape, size=MOST)
 
 
@@ -227,7 +237,7 @@ class Chunk:
     def _check_beliefs(self) -> None:
         """DataError if the probabilities of one observation sum to more than one."""
         totals = np.bincount(self.arrays["belief.observation"], self.arrays["belief.probability"])
-        if (totals > 1.0 + ROUNDING).any():
+        if (totals > 1.0 + SUM_ROUNDING).any():
             raise DataError(
                 "array 'belief.probability': the probabilities of observation "
                 f"{totals.argmax()} sum to {totals.max():g}, more than 1"

@@ -104,7 +104,7 @@ class RunFolder:
         Args:
             path: where; refused if it exists, so that no run is ever overwritten.
             agent: what learns: "tgm", "tgm-paper", "dqn" and so on.
-            world: the environment it lives in.
+            world: the environment of the run.
             seed: what everything random follows from.
             steps: how many are planned.
             config: its settings, as JSON can hold them.

@@ -74,7 +74,7 @@ class RunRecorder:
         self._due_at = 0  # the step at which the model or a line of metrics is to be kept
         self._terms: dict[str, float] = {}
         self._stops, self._stop_at = False, 0.0
-        self._told: LearnInfo | None = None  # the one that is in the last line of metrics
+        self._in_metrics: LearnInfo | None = None  # the one that is in the last line of metrics
         self._resumed: LearnInfo | None = None  # the one before all that the agent remembers
         self._returns: deque[float] = deque(maxlen=RECENT_EPISODES)
 
@@ -167,7 +167,7 @@ class RunRecorder:
         self._returns.extend([episode.total_reward for episode in episodes])
         self._moves, self._terms, self.episodes, self._broken_off = [], {}, [], []
         self._forgotten_before = self._agent.n_forgotten
-        self._recorded_at, self._told = self._agent.n_steps, lesson
+        self._recorded_at, self._in_metrics = self._agent.n_steps, lesson
         # Last, because it may write and fail: then the record is complete and not repeated.
         self._folder.append(record, episodes)
 
@@ -185,14 +185,14 @@ class RunRecorder:
 
     @property
     def _n_forgotten(self) -> int:
-        """Points let go of since the last line of metrics."""
+        """Points evicted since the last line of metrics."""
         return self._agent.n_forgotten - self._forgotten_before
 
     @property
-    def _untold(self) -> LearnInfo | None:
+    def _not_in_metrics(self) -> LearnInfo | None:
         """The newest lesson, if it is in no line of metrics."""
         newest = self._agent.lesson or self._resumed
-        return None if newest is self._told else newest
+        return None if newest is self._in_metrics else newest
 
     def _write_history(self, *, sync: bool = False) -> None:
         self._folder.check_place()
@@ -245,8 +245,8 @@ class RunRecorder:
         if is_finished and self._agent.n_states:
             # For viewers: kept points, priors and evidence as they are at the end.
             self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
-        if (untold := self._untold) is not None:
-            self._record(untold)
+        if (lesson := self._not_in_metrics) is not None:
+            self._record(lesson)
         self._write_history(sync=True)
         if is_finished:
             self._write_model()
@@ -278,7 +278,7 @@ class RunRecorder:
         A checkpoint that cannot be loaded again (`TGMAgent.save`) ends the run with a RunError.
         """
         self._folder.check_place()
-        untold = self._untold
+        lesson = self._not_in_metrics
         notes = {
             "metrics_bytes": self._folder.metrics_bytes,
             "chunk": self._history.first_step,
@@ -291,7 +291,7 @@ class RunRecorder:
             "terms": self._terms,
             "returns": list(self._returns),
             "unrecorded": self._model.changes.to_dict(),
-            "untold": None if untold is None else untold._replace(moves=())._asdict(),
+            "not_in_metrics": None if lesson is None else lesson._replace(moves=())._asdict(),
         }
         within = [] if self._agent.is_between_episodes else [self._agent.episode().to_dict()]
         if broken_off := self._broken_off + within:
@@ -333,10 +333,10 @@ class RunRecorder:
         if notes is not None and chunk is not None:
             recorder._history.resume(chunk, agent.n_episodes)
             recorder._model.resume(UnrecordedChanges.from_dict(notes["unrecorded"]))
-            if notes["untold"] is None:
-                recorder._told = agent.lesson  # if it has lived on since the checkpoint
+            if notes["not_in_metrics"] is None:
+                recorder._in_metrics = agent.lesson  # if it has learned since the checkpoint
             else:
-                recorder._resumed = LearnInfo(**notes["untold"])
+                recorder._resumed = LearnInfo(**notes["not_in_metrics"])
             recorder._moves = list(notes["moves"])
             recorder._forgotten_before = agent.n_forgotten - notes["n_forgotten"]
             recorder.episodes = [EpisodeInfo.from_dict(saved) for saved in notes["episodes"]]

@@ -16,9 +16,9 @@ from tgm.distributions import FloatArray
 from tgm.distributions.small import shift_moments
 from tgm.errors import DataError
 from tgm.files.arrays import Arrays
+from tgm.perception.observation_model import NO_STATE
 from tgm.runs.chunk import COLUMNS, Chunk
 
-UNKNOWN = -1  # id in place of a state, where the observation belongs to none
 MOST_GROWTH = 10  # successors in inserted rows, per number in the file
 MOST_INSERTED = 20_000_000  # numbers in all inserted frames: means, covariances and rows
 
@@ -177,7 +177,7 @@ class _Replay:
             return
         add_point(known, a["obs.point"][i], share)
         weight = a["obs.weight"][i]
-        is_step = weight > 0 and action >= 0 and i > 0 and a["obs.state"][i - 1] != UNKNOWN
+        is_step = weight > 0 and action >= 0 and i > 0 and a["obs.state"][i - 1] != NO_STATE
         # The first observation of an episode is learned together with its first step.
         step = a["obs.step"][i] + (action < 0)
         self.writer.frame(step, i + 1, False, (1, 0, int(is_step)))

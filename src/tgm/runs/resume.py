@@ -234,7 +234,7 @@ NOTES: dict[str, Any] = {
     "terms": dict,
     "returns": list,
     "unrecorded": dict,
-    "untold": dict | None,
+    "not_in_metrics": dict | None,
 }
 LESSON: dict[str, Any] = {
     "n_forgotten": int,
@@ -262,11 +262,11 @@ def _checked_notes(path: Path, notes: object) -> dict[str, Any]:
         UnrecordedChanges.from_dict(notes["unrecorded"])
     except (TGMError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{path}: its notes do not fit ({error})") from None
-    untold = notes["untold"]
-    if untold is not None:
-        _check_kinds(path, untold, LESSON)
-        if untold.keys() != LESSON.keys() or untold["moves"]:
-            raise RunError(f"{path}: its note 'untold' is no lesson")
+    lesson = notes["not_in_metrics"]
+    if lesson is not None:
+        _check_kinds(path, lesson, LESSON)
+        if lesson.keys() != LESSON.keys() or lesson["moves"]:
+            raise RunError(f"{path}: its note 'not_in_metrics' is no lesson")
     return notes
 
 

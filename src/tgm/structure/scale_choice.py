@@ -18,13 +18,13 @@ RATIOS = np.geomspace(0.04, 1.0, 8)
 USUAL_RATIO = 0.25  # of the deviation to the typical step, before anything was measured
 RATIO_SPREAD = 1.0  # standard deviation of ln of that ratio
 FEATURE_SPREAD = 0.3  # the same, of one feature about the mean of all
-FINER = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
-NEEDED = 6.0  # nats with which a feature shows that it tells states apart
-DROPPED = 10.0  # nats by which a scale with fewer features must be better than one with all
+AROUND = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
+FEATURE_GAIN = 6.0  # nats with which a feature shows that it tells states apart
+FEWER_GAIN = 10.0  # nats by which a scale with fewer features must be better than one with all
 ABOUT_AS_LIKELY = 3.0  # nats below the best candidate: between such the width decides
 LEAST_RATIO = 1e-3  # of a deviation to the typical step
 FEW_POINTS = 8  # observations; with fewer all features are as wide, in typical steps
-FEW_FEATURES = 8  # up to so many are made wider and narrower one by one
+ONE_BY_ONE = 8  # up to so many are made wider and narrower one by one
 ENOUGH_POINTS = 32  # observations; with fewer no feature is left out
 
 
@@ -60,7 +60,7 @@ class ScaleChoice:
         return bool(change.max() > tolerance)
 
     def with_features(
-        self, steps: FirstSteps, features: IntArray, needed: float = NEEDED
+        self, steps: FirstSteps, features: IntArray, needed: float = FEATURE_GAIN
     ) -> ScaleChoice:
         """The same scale, with those of some features (n,) that tell states apart in the steps.
 
@@ -120,26 +120,26 @@ def choose_scale(
         best = _best(steps, alike, every)
         return ScaleChoice(best.deviation, steps.typical_step, every, np.zeros(n_features))
     within = within_states(steps, labels)
-    proposed = [*FINER[:, None] * before.deviation, *FINER[:, None] * within]
+    proposed = [*AROUND[:, None] * before.deviation, *AROUND[:, None] * within]
     own, gain = within, np.zeros(n_features)
     if n_features > 1:
         each = evidence_of_each(steps, RATIOS)[0] + _log_prior(RATIOS[:, None])
         own, gain = RATIOS[each.argmax(axis=1)] * steps.typical_step, each.max(axis=1)
         # Features that differ in width need evidence for it: as wide as the mean, in steps.
         mean_ratio = math.exp(float(np.log(own / steps.typical_step).mean()))
-        proposed += [*FINER[:, None] * own, *FINER[:, None] * mean_ratio * steps.typical_step]
+        proposed += [*AROUND[:, None] * own, *AROUND[:, None] * mean_ratio * steps.typical_step]
     if n < ENOUGH_POINTS:
         proposed += [*alike]
     best = _best(steps, np.array(proposed), every)
-    if n_features <= FEW_FEATURES:
+    if n_features <= ONE_BY_ONE:
         turned = np.repeat(best.deviation[None], 2 * n_features, axis=0)
-        turned[:n_features] *= np.where(np.eye(n_features, dtype=bool), FINER[0], 1.0)
-        turned[n_features:] *= np.where(np.eye(n_features, dtype=bool), FINER[-1], 1.0)
+        turned[:n_features] *= np.where(np.eye(n_features, dtype=bool), AROUND[0], 1.0)
+        turned[n_features:] *= np.where(np.eye(n_features, dtype=bool), AROUND[-1], 1.0)
         best = max(best, _best(steps, turned, every))
-    shown = gain > NEEDED
+    shown = gain > FEATURE_GAIN
     if n >= ENOUGH_POINTS and shown.any() and not shown.all():
         fewer = _with_fewer(steps, own, shown)
-        if fewer.log_evidence > best.log_evidence + DROPPED:
+        if fewer.log_evidence > best.log_evidence + FEWER_GAIN:
             best = fewer
     return ScaleChoice(best.deviation, steps.typical_step, best.relevant, gain)
 
@@ -185,7 +185,7 @@ def _with_fewer(steps: FirstSteps, own: FloatArray, shown: BoolArray) -> _Candid
     labels = _best(steps, own[None], shown).labels
     within = within_states(steps, labels)
     relevant = shown | _tells_apart(steps, within, labels)
-    best = _best(steps, FINER[:, None] * np.where(shown, own, within), relevant)
+    best = _best(steps, AROUND[:, None] * np.where(shown, own, within), relevant)
     return max(best, _best(steps, within_states(steps, best.labels)[None], relevant))
 
 
@@ -210,4 +210,4 @@ def _tells_apart(steps: FirstSteps, within: FloatArray, labels: IntArray) -> Boo
     n, n_states = len(steps.points), len(set(labels.tolist()))
     overall = np.maximum(steps.points.std(axis=0), LEAST_RATIO * steps.typical_step)
     gain = n * np.log(overall / within) - 0.5 * (n_states - 1) * math.log(n)
-    return np.asarray(gain > NEEDED)
+    return np.asarray(gain > FEATURE_GAIN)

@@ -18,6 +18,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
 from tgm.perception.common_covariance import LOG_2PI
+from tgm.perception.feature_kinds import EPISODE_START
 from tgm.transition.displacements import (
     BROAD_DOF,
     FARTHEST,
@@ -28,12 +29,11 @@ from tgm.transition.displacements import (
 )
 
 ROW_TRIES = 0.5  # tries that the base of a row is worth
-OUTLIER = 0.01  # probability of an observation that belongs to no state
+OUTLIER_SHARE = 0.01  # probability of an observation that belongs to no state
 ABSURD = 0.05  # of the steps may lead absurdly far without being typical
 FEW_ABSURD = 3  # times as many steps are needed to tell which are absurd
 LEAST_STEP = 1e-65  # of an observation that has moved; the square of its inverse is a number
 LEAST_REACH = 1e-6  # of the largest: the typical step of a feature that never changes
-EPISODE_START = -1  # the action of an observation that begins an episode
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,8 @@ class FirstSteps:
             - 0.5 * np.log(dof * math.pi * square)
             - 0.5 * (dof + 1) * np.log1p(z)
         )
-        outlier = math.log(OUTLIER) + _log_student((offset[1:] - mean) / step) - np.log(step)
-        density = np.logaddexp(math.log1p(-OUTLIER) + density, outlier)
+        outlier = math.log(OUTLIER_SHARE) + _log_student((offset[1:] - mean) / step) - np.log(step)
+        density = np.logaddexp(math.log1p(-OUTLIER_SHARE) + density, outlier)
         return np.concatenate([np.zeros((1, self.points.shape[1])), density])
 
 
@@ -208,9 +208,10 @@ class _Laws:
 class _Models:
     """One small model for each candidate, with sure assignments; all learn side by side.
 
-    P(x | s, a) = sum_j P(j | s, a) N(x; m_j, 1 + 1/n_j) + [P(new | s, a) + OUTLIER] f_a(x - m_s)
+    P(x | s, a) = sum_j P(j | s, a) N(x; m_j, 1 + 1/n_j) + [P(new | s, a) + o] f_a(x - m_s)
 
-    in units of the deviations. The most likely of the terms explains x, for good.
+    in units of the deviations, with o = OUTLIER_SHARE. The most likely of the terms explains x, for
+    good.
     """
 
     def __init__(self, points: FloatArray, reach: FloatArray, actions: IntArray) -> None:
@@ -292,7 +293,7 @@ class _Models:
         log_probability = np.log(np.maximum(probability, NOTHING))
         np.copyto(terms[:, :-2], log_probability + log_density, where=is_there)
         terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / (tries + ROW_TRIES))
-        terms[:, -1] = log_jump + math.log(OUTLIER)
+        terms[:, -1] = log_jump + math.log(OUTLIER_SHARE)
         return terms
 
     def _add(self, point: FloatArray, found: IntArray, share: FloatArray) -> None:

@@ -32,8 +32,8 @@ MERGE_NEEDS = 3.0  # nats: a wrong merge hides untried actions, a double state c
 class StructureSearch:
     """Proposes changes for the states that have grown, and weighs them; it changes no model.
 
-    Proposals are cheap, and decisions are made by evidence (`structure.evidence`). Who applies a
-    `Revision` is the learner.
+    Proposals are cheap, and decisions are made by evidence (`structure.evidence`). The
+    learner applies the `Revision`.
     """
 
     def __init__(self, world: WorldModel, row_prior: float) -> None:

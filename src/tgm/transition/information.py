@@ -8,8 +8,6 @@ from scipy.special import digamma
 from tgm.distributions import FloatArray
 from tgm.transition.sparse import SparseTransitions
 
-TINY_COUNT = 1e-12  # of an outcome without counts: a gamma law needs a shape; the draw is not used
-
 
 def expected_information_gain(
     model: SparseTransitions, n_slots: int, row_prior: float
@@ -51,7 +49,7 @@ def sampled_rows(
         probability of any other state.
     """
     counts = model.probability[:n_slots] * model.visits[:n_slots, :, None]
-    draws = np.where(counts > 0, rng.standard_gamma(np.maximum(counts, TINY_COUNT)), 0.0)
+    draws = rng.standard_gamma(np.maximum(counts, 0.0))  # zero where there are no counts
     other = rng.standard_gamma(np.full(counts.shape[:2], row_prior))
     total = draws.sum(axis=2) + other
     return np.asarray(draws / total[..., None]), np.asarray(other / total)

@@ -19,7 +19,7 @@ from tgm.transition.reward_noise import (
 from tgm.transition.rows import NO_COUNT, Row
 
 SUMS = ("visits", "reward_sum", "reward_square", "reward_moves", "end_sum", "end_reward")
-MOVED = 0.1  # standard errors by which an expected reward must move to be planned with again
+REWARD_MOVED = 0.1  # standard errors by which an expected reward must move to be planned with again
 NOISY = 0.5  # probability of random rewards from which a row is planned with its posterior mean
 
 
@@ -79,7 +79,7 @@ class NoisyRows(PlannedRows):
         if self.noise is None:
             return
         mean, variance = self.noise.posterior(self.visits, self.reward_sum, ends)
-        moved = noisy & (np.abs(mean - self.reward) > MOVED * np.sqrt(variance))
+        moved = noisy & (np.abs(mean - self.reward) > REWARD_MOVED * np.sqrt(variance))
         self.reward[moved] = mean[moved]
         self.changed.update(np.flatnonzero(moved.any(axis=1)).tolist())
         self.version += int(moved.any())

@@ -24,7 +24,7 @@ from tgm.transition.chance import (
 MOVES_BY_MISTAKE = (2.0 * MISREAD[0], MISREAD[1] - MISREAD[0])  # Beta: a misread step makes two
 GROUPS = 2  # of rows: those that go on, those that end the episode
 ENDS = 0.5  # probability of an end from which a row is one of the second
-RANDOM_ROWS_WEIGHT = 0.1  # rows that RANDOM_ROWS is worth: all rewards are random, or none
+NOISY_ROWS_WEIGHT = 0.1  # rows that RANDOM_ROWS is worth: all rewards are random, or none
 JUDGED_FROM = 2.0  # tries of the rows that say how many rows have random rewards
 SAME_REWARD = 1e-9  # share of a reward: two that differ by less are equal
 SPREADS = np.power(4.0, np.arange(-7, 4))  # variances of noise: what the variance of means may be
@@ -101,7 +101,7 @@ def probability_of_noise(
     for group in range(GROUPS):
         own = ends == bool(group)
         judged = own & (tries >= JUDGED_FROM)
-        found[group] = share_of_random_rows(odds, judged, float(shares[group]), RANDOM_ROWS_WEIGHT)
+        found[group] = share_of_random_rows(odds, judged, float(shares[group]), NOISY_ROWS_WEIGHT)
         probability[own] = probability_of_chance(odds[own], float(found[group]))
     return probability, found
 

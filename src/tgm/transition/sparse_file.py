@@ -9,12 +9,11 @@ import numpy as np
 from tgm.distributions import IntArray
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays
+from tgm.files.schema import SUM_ROUNDING
 from tgm.transition.planned_rows import PLANNED, Key
 from tgm.transition.reward_noise import GROUPS, RewardNoise
 from tgm.transition.rows import Row
 from tgm.transition.sparse import ENDED, START, SUMS, SparseTransitions
-
-ROUNDING = 1e-6  # by how much sums in a file may miss what they should be
 
 
 def to_arrays(transitions: SparseTransitions) -> Arrays:
@@ -53,7 +52,7 @@ def restore(transitions: SparseTransitions, saved: ArrayReader, n_slots: int) ->
         raise DataError(f"array 'visits' has {shape[0]} of {n_slots} states")
     transitions.predecessors = [set() for _ in range(shape[0])]
     for name in SUMS:
-        low = -ROUNDING if name in ("visits", "end_sum", "reward_moves") else None
+        low = -SUM_ROUNDING if name in ("visits", "end_sum", "reward_moves") else None
         size = LARGEST_SUM**2 if name == "reward_square" else LARGEST_SUM
         setattr(transitions, name, saved.floats(name, *shape, low=low, size=size))
     _restore_planned(transitions, saved, shape)
@@ -79,15 +78,15 @@ def _restore_planned(
     """The planner's arrays; values would grow without end if rows summed to more than one."""
     for name in ("reward", "certainty", "log_chance"):
         setattr(transitions, name, saved.floats(name, *shape, size=LARGEST_SUM))
-    transitions.end = saved.floats("end", *shape, low=-ROUNDING, high=1.0)
+    transitions.end = saved.floats("end", *shape, low=-SUM_ROUNDING, high=1.0)
     transitions.successor = saved.whole("successor", *shape, ANY, high=max(shape[0] - 1, 0))
     wide = transitions.successor.shape
     transitions.probability = saved.floats("probability", *wide, low=0.0, high=1.0 + 1e-9)
     transitions.discounted = saved.floats("discounted", *wide, low=0.0, high=1.0 + 1e-9)
     goes_on = transitions.gamma * (1.0 - transitions.end[..., None]) * transitions.probability
-    if (transitions.probability.sum(axis=-1) > 1.0 + ROUNDING).any():
+    if (transitions.probability.sum(axis=-1) > 1.0 + SUM_ROUNDING).any():
         raise DataError("array 'probability' has a row that sums to more than one")
-    if (np.abs(transitions.discounted - goes_on) > ROUNDING).any():
+    if (np.abs(transitions.discounted - goes_on) > SUM_ROUNDING).any():
         raise DataError("array 'discounted' does not fit the probabilities")
 
 
@@ -103,7 +102,7 @@ def _restore_rows(transitions: SparseTransitions, saved: ArrayReader) -> None:
             transitions.predecessors[state].add(key)
         if key[0] != START:
             visits, counted = float(transitions.visits[key]), sum(row.values())
-            if counted > visits + ROUNDING * max(1.0, visits):
+            if counted > visits + SUM_ROUNDING * max(1.0, visits):
                 raise DataError(f"array 'next.count' has {counted} of {visits} visits of {key}")
             outcomes = zip(
                 transitions.successor[key].tolist(),
@@ -121,7 +120,7 @@ def _restore_ended(
     keys = _keys(saved, "ended.key", shape, len(counts))
     for key, state, count in zip(keys, states, counts, strict=True):
         tries = transitions.row(*key).get(state, 0.0)
-        if key[0] == START or count > tries + ROUNDING * max(1.0, tries):
+        if key[0] == START or count > tries + SUM_ROUNDING * max(1.0, tries):
             raise DataError(f"array 'ended.count' has {count} of {tries} tries of {key}")
         transitions.ended.setdefault(key, {})[state] = count
 

@@ -286,6 +286,16 @@ def test_a_restored_strategy_gives_the_same_values_after_any_call(n_calls):
         np.testing.assert_array_equal(values, again)
 
 
+def test_a_value_is_exact_to_a_fiftieth_of_what_one_step_is_worth(monkeypatch):
+    _, planner = corridor()
+    asked = []
+    monkeypatch.setattr(planner.sweeper, "sweep", lambda alive, *bounds, **_: asked.append(bounds))
+    swept(optimism(), planner, 4)
+    tolerance, lowest, least = asked[0]
+    assert tolerance == pytest.approx(0.02 * (1.0 - GAMMA))
+    assert (lowest, least) == (planner.lowest, pytest.approx(1e-6 * planner.reward_range))
+
+
 def test_values_that_differ_by_rounding_are_ties():
     rng = np.random.default_rng(0)
     values = np.array([5.0, 10.0, 10.0 * (1 - 1e-12), 10.0 * (1 - 1e-7)])

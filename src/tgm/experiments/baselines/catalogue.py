@@ -61,7 +61,7 @@ def unfit(name: str, env: gym.Env[Any, Any]) -> str:
         return f"{name} takes Discrete actions, not {type(actions).__name__}"
     is_maze = isinstance(env.unwrapped, MazeEnv)
     if name == "oracle" and not is_maze:
-        return "oracle lives in mazes; rmax is its like elsewhere"
+        return "oracle is for mazes; elsewhere use rmax"
     if name in TABULAR:
         return "" if true_states(env) else f"{name} is told the true state, and there is none"
     if name in DEEP_CONFIGS and not is_maze:
@@ -88,7 +88,7 @@ def make_agent(
         env: where it learns.
         seed: of its generators.
         settings: what differs from the preset of a TGM agent; other agents take none.
-        make_copy: makes one more environment like `env`, for a learner that lives in several.
+        make_copy: makes one more environment like `env`, for a learner that steps several.
     """
     if check_agent_name(name) in TGM_PRESETS:
         config = TGMConfig.preset(TGM_PRESETS[name], **(settings or {}))

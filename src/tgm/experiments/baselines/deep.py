@@ -35,7 +35,7 @@ class DeepConfig:
         settings: what differs from the library's defaults.
         time_limit_ends: whether it takes a time limit for a terminal state.
         rescaled: whether it sees observations within [-1, 1].
-        n_envs: copies of the environment that it lives in at once; their steps all count.
+        n_envs: copies of the environment that it steps at once; their steps all count.
         normalized: whether observations and rewards are scaled by their running deviations.
     """
 

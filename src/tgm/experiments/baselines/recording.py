@@ -16,7 +16,7 @@ Step = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
 class EpisodeRecorder(gym.Wrapper[Any, Any, Any, Any]):
     """Seeds each episode in the way of TGMAgent, and keeps its return, length and end.
 
-    Whoever lives here, episode number n of a seed has the same noise.
+    Whatever the agent, episode number n of a seed has the same noise.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class EpisodeRecorder(gym.Wrapper[Any, Any, Any, Any]):
         Args:
             env: the environment.
             seed: of its episodes.
-            main: if this is a further copy for a learner that lives in several at once, the
+            main: if this is a further copy for a learner that steps several at once, the
                 recorder that keeps the steps and episodes of all of them.
         """
         super().__init__(env)

@@ -1,4 +1,4 @@
-"""A world of the study: what is lived in, how it is seen, and when it counts as solved."""
+"""A world of the study: the environment, how it is seen, and when it counts as solved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worlds of the study as data: what is lived in, how it is seen, and what is wanted there."""
+"""The worlds of the study as data: the environment, how it is seen, and what is wanted there."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def in_record(
     Args:
         folder: where to leave a run directory; None: nowhere.
         trial: what is run.
-        agent, recorder: who lives, and what writes down its episodes.
+        agent, recorder: the agent, and what records its episodes.
         world: the environment, for the run directory.
         live: trains the agent.
         best: best return of an episode, for the run directory.
