@@ -15,18 +15,38 @@ export function layoutOf(frame) {
   places.spacing = 1;
   if (!frame) return places;
   const links = linksOf(frame);
-  let left = 0;
-  for (const part of partsOf(links)) {
-    const at = placesOf(part, links);
-    const least = (k) => at.reduce((value, place) => Math.min(value, place[k]), Infinity);
-    const most = (k) => at.reduce((value, place) => Math.max(value, place[k]), -Infinity);
-    const low = [least(0), least(1)];
-    const [wide, high] = [most(0) - low[0], most(1) - low[1]];
-    part.forEach((id, index) => places.set(id, [left + at[index][0] - low[0], at[index][1] - low[1] - high / 2]));
-    left += wide + GAP;
-  }
+  const parts = partsOf(links).map((part) => boxed(part, placesOf(part, links)));
+  packed(parts).forEach(([left, low], index) => {
+    const { part, at } = parts[index];
+    part.forEach((id, k) => places.set(id, [left + at[k][0], low + at[k][1]]));
+  });
   places.spacing = spacingOf([...places.values()]);
   return places;
+}
+
+// A part with its places from (0, 0) on, and the size of its rectangle.
+function boxed(part, at) {
+  const [low, high] = [Math.min, Math.max].map((best) => [0, 1].map((k) => (
+    at.reduce((value, place) => best(value, place[k]), at[0][k]))));
+  return { part, at: at.map((place) => [place[0] - low[0], place[1] - low[1]]),
+    wide: high[0] - low[0], high: high[1] - low[1] };
+}
+
+// [left, low] of each rectangle: side by side in rows, which together are about as wide as high.
+function packed(parts) {
+  const area = parts.reduce((sum, { wide, high }) => sum + (wide + GAP) * (high + GAP), 0);
+  const most = parts.reduce((value, { wide }) => Math.max(value, wide), Math.sqrt(area));
+  const order = [...parts.keys()].sort((a, b) => parts[b].high - parts[a].high);
+  const corners = [];
+  let [left, low, row] = [0, 0, 0];
+  for (const index of order) {
+    const { wide, high } = parts[index];
+    if (left > 0 && left + wide > most) [left, low, row] = [0, low + row + GAP, 0];
+    corners[index] = [left, low];
+    left += wide + GAP;
+    row = Math.max(row, high);
+  }
+  return corners;
 }
 
 // The usual distance of a place to the nearest other one, as if they filled their rectangle.
