@@ -146,7 +146,7 @@ def test_features_that_the_agent_left_out_come_last(visit, other_worlds):
     state = int(visit.page.inner_text("#state-card h2").split()[1])
     mean = frame.mean[frame.ids.tolist().index(state)]
     words = visit.page.inner_text("#state-card [data-fact='sensor F']").split(" ± ")
-    assert float(words[0].replace("−", "-")) == pytest.approx(mean[5], rel=0.01)
+    assert float(words[0].replace("\u2212", "-")) == pytest.approx(mean[5], rel=0.01)
     visit.show("transitions")
     heads = visit.page.locator("#states thead th").all_inner_texts()
     assert heads[1:3] == ["sensor F", "sensor G"]
@@ -234,11 +234,12 @@ def test_tab_reaches_every_control_and_each_has_a_name(visit, name):
     for tab in TABS if name == "d-maze" else ("overview",):
         visit.show(tab)
         n_controls, nameless = page.evaluate(
-            """(tab) => { const all = [...document.querySelectorAll(`#page-${tab} :is(button, select,
-                    input, a, [tabindex])`)].filter((e) => e.clientWidth && !e.disabled);
+            """(tab) => { const all = [...document.querySelectorAll(
+                    `#page-${tab} :is(button, select, input, a, [tabindex])`)]
+                    .filter((e) => e.clientWidth && !e.disabled);
                 all.forEach((e, index) => { e.dataset.place = `${tab}${index}`; });
-                const nameOf = (e) => e.getAttribute("aria-label") ?? e.closest("label")?.textContent
-                    ?? e.textContent;
+                const nameOf = (e) => e.getAttribute("aria-label")
+                    ?? e.closest("label")?.textContent ?? e.textContent;
                 return [all.length, all.filter((e) => !nameOf(e).trim()).map((e) => e.outerHTML)];
             }""",
             tab,
