@@ -210,7 +210,7 @@ function cell(value) {
 }
 
 function tableRows(table) {
-  const words = (cell) => cell.innerText.replace(/ [▲▼]$/, "").trim();
+  const words = (cell) => cell.innerText.replace(/ [▲▼]$/, "").trim().replace(/^–$/, ""); // what is not known is empty
   return [...table.rows].map((row) => [...row.cells].map((cell) => (
     "value" in cell.dataset ? Number(cell.dataset.value) : words(cell))));
 }

@@ -13,7 +13,7 @@ const MARGIN = { left: 30, right: 8, top: 4, bottom: 24 }; // below the buttons 
 const MOST_NAMES = 90; // of states in sight
 const ARROW = 9; // pixels: half of an arrow on a small state
 const LEAST_ARROW = 2.5; // pixels: half of an arrow that can be read
-const LEAST_RADIUS = 3; // pixels: of a state, where there are few
+const LEAST_RADIUS = 4; // pixels: of a state, where there are few
 const REACH = 12; // pixels: a click so near to the middle of a state is on it
 const LONG_TRAIL = 60; // steps: the line of a longer path is thinner
 const LABELLED = { left: 44, right: 10, top: 4, bottom: 42 }; // space for longer labels
@@ -280,7 +280,9 @@ export class Figure {
     const shape = this.shape(component);
     if (!this.#isSeen(shape)) return 0;
     const [left, top, right, bottom] = this.bounds;
-    const apart = Math.sqrt(((right - left) * (bottom - top)) / Math.max(1, this.#seen(ctx).length));
+    const { places } = this.plane;
+    const apart = places ? places.spacing * this.scale[0]
+      : Math.sqrt(((right - left) * (bottom - top)) / Math.max(1, this.#seen(ctx).length));
     const size = Math.max(0.62 * Math.min(shape.ry, 34), Math.min(ARROW, 0.25 * apart));
     return size > LEAST_ARROW ? size : 0;
   }

@@ -8,6 +8,7 @@ const MANY = 400;
 const MOST_PUSHES = 400;
 const MOST_SPRINGS = 12;
 const GAP = 2; // between parts that no transition connects
+const MOST_WIDTHS = 40; // of rows that are tried
 
 // Map of id -> [x, y], with about unit distance between neighbours. `spacing` is that distance.
 export function layoutOf(frame) {
@@ -16,7 +17,7 @@ export function layoutOf(frame) {
   if (!frame) return places;
   const links = linksOf(frame);
   const parts = partsOf(links).map((part) => boxed(part, placesOf(part, links)));
-  packed(parts).forEach(([left, low], index) => {
+  (parts.length ? packed(parts) : []).forEach(([left, low], index) => {
     const { part, at } = parts[index];
     part.forEach((id, k) => places.set(id, [left + at[k][0], low + at[k][1]]));
   });
@@ -32,21 +33,28 @@ function boxed(part, at) {
     wide: high[0] - low[0], high: high[1] - low[1] };
 }
 
-// [left, low] of each rectangle: side by side in rows, which together are about as wide as high.
+// [left, low] of each rectangle: side by side in rows, so wide that all together are about a square.
 function packed(parts) {
-  const area = parts.reduce((sum, { wide, high }) => sum + (wide + GAP) * (high + GAP), 0);
-  const most = parts.reduce((value, { wide }) => Math.max(value, wide), Math.sqrt(area));
   const order = [...parts.keys()].sort((a, b) => parts[b].high - parts[a].high);
+  let wide = -GAP;
+  const widths = order.map((index) => (wide += parts[index].wide + GAP)); // a row of one, of two and so on
+  const tried = widths.filter((_, k) => k % Math.ceil(widths.length / MOST_WIDTHS) === 0);
+  return tried.map((most) => inRows(parts, order, most)).reduce((best, one) => (one.side < best.side ? one : best)).corners;
+}
+
+// Rows that are not wider than `most`, if no part is; `side` is the longer side of all together.
+function inRows(parts, order, most) {
   const corners = [];
-  let [left, low, row] = [0, 0, 0];
+  let [left, low, row, side] = [0, 0, 0, 0];
   for (const index of order) {
     const { wide, high } = parts[index];
-    if (left > 0 && left + wide > most) [left, low, row] = [0, low + row + GAP, 0];
+    if (left > 0 && left + wide > most + 1e-9) [left, low, row] = [0, low + row + GAP, 0];
     corners[index] = [left, low];
-    left += wide + GAP;
     row = Math.max(row, high);
+    side = Math.max(side, left + wide, low + row);
+    left += wide + GAP;
   }
-  return corners;
+  return { corners, side };
 }
 
 // The usual distance of a place to the nearest other one, as if they filled their rectangle.

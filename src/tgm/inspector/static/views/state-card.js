@@ -107,7 +107,7 @@ export class StateCard {
     return h("table", { class: "actions" },
       h("thead", {}, h("tr", {},
         h("th", { scope: "col" }, "action"),
-        h("th", { scope: "col", "data-tip": "the most likely next states, if the episode goes on" }, "leads to"),
+        h("th", { scope: "col", "data-tip": "the most likely next states, and how often the episode ends" }, "leads to"),
         h("th", { scope: "col", "data-tip": "how often the action was tried in this state" }, "tries"),
         h("th", { scope: "col", "data-tip": "value of the action in this state" }, "value"))),
       h("tbody", {}, ctx.actionNames.map((name, action) => {
@@ -130,7 +130,7 @@ export class StateCard {
     const lines = likely.map((next) => h("div", {},
       h("button", { type: "button", class: "link", "data-tip": "select this state",
         onclick: () => this.ctx.select(next.id) }, next.id === id ? "itself" : String(next.id)), `, ${percent(next.p)}`));
-    return row.end >= LIKELY ? [...lines, h("div", {}, `the end, ${percent(row.end)}`)] : lines;
+    return row.end >= LIKELY ? [...lines, h("div", {}, `ends with ${percent(row.end)}`)] : lines;
   }
 }
 
