@@ -317,6 +317,54 @@ def test_two_fingers_zoom_and_one_moves(browser, served):
     visit.close()
 
 
+def contrast(one, other):
+    """Of two colours (red, green, blue) up to 255, as WCAG defines it."""
+
+    def light(colour):
+        parts = [c / 255 for c in colour]
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_in_drawings_has_contrast(visit, theme):
+    """axe-core does not look at text in SVG, nor at buttons that nobody has pressed."""
+    page = visit.page
+    visit.open_run("d-maze")
+    if page.evaluate("() => document.documentElement.dataset.theme ?? 'light'") != theme:
+        page.keyboard.press("t")
+    visit.show("transitions")
+    chip = page.locator("#graph .chip").first
+    chip.click()
+    page.keyboard.press("]")
+    visit.show("learning")
+    visit.show("transitions")
+    pairs = page.evaluate(
+        """async () => { const { inkOn, sequential } = await import("/static/format.js");
+            const shades = [...Array(101).keys()].map((k) => sequential(k / 100));
+            const hex = (ink) => [1, 3, 5].map((k) => parseInt(ink.slice(k, k + 2), 16));
+            const rgb = (words) => words.match(/[0-9.]+/g).slice(0, 3).map(Number);
+            const style = (words) => getComputedStyle(document.querySelector(words));
+            const ground = rgb(style(".panel").backgroundColor);
+            return [...shades.map((shade) => [shade, hex(inkOn(shade))]),
+                [ground, rgb(style("#graph .id.selected").fill)],
+                [ground, rgb(style("#graph .id:not(.selected)").fill)],
+                [ground, rgb(style("#graph .tick").fill)],
+                [ground, rgb(style("#lineage .lane.selected text").fill)],
+                [ground, rgb(style("#lineage .lane:not(.selected) text").fill)],
+                [ground, rgb(style("#graph .chip[aria-pressed=false]").color)]]; }"""
+    )
+    assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
+    assert page.evaluate(
+        "() => getComputedStyle(document.querySelector('#graph .chip')).opacity"
+    ) == "1"  # fmt: skip
+    chip.click()
+    page.keyboard.press("Escape")
+
+
 def saved(visit, panel):
     """Everything that a panel saves: ending -> content."""
     page, found = visit.page, {}

@@ -123,6 +123,7 @@ async function turnToRun(id) {
   address.isNew = true;
   await openRun(id);
   address.write();
+  address.isNew = false; // the run could not be shown
 }
 
 function show(page) {
