@@ -138,7 +138,7 @@ def field(run: Run) -> dict[str, Any] | None:
     return _field(run.folder, _changed(run.folder / HISTORY_FOLDER), tuple(map(_changed, files)))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _field(folder: Path, history: str, models: tuple[str, ...]) -> dict[str, Any] | None:
     """The field of a run as its files are now; their state is part of the cache key."""
     if any(int(size.partition(":")[0]) > LARGEST_CHUNK for size in models if size):

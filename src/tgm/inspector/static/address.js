@@ -15,6 +15,8 @@ export class Address {
   constructor(describe) {
     this.describe = describe; // gives the values of the page as it is
     this.timer = null;
+    this.isNew = false; // whether the user turned to another tab or run: "back" leads to the one before
+    this.isHeld = false; // while the page follows the address
   }
 
   // The fragment of this view.
@@ -31,7 +33,10 @@ export class Address {
 
   write() {
     clearTimeout(this.timer);
-    if (location.hash !== this.fragment) history.replaceState(null, "", this.fragment);
+    if (this.isHeld || location.hash === this.fragment) return;
+    if (this.isNew) history.pushState(null, "", this.fragment);
+    else history.replaceState(null, "", this.fragment);
+    this.isNew = false;
   }
 
   // A link to this view. That of a server needs its token, or another tab is given no data.

@@ -34,6 +34,13 @@ export class Context {
 
   get featureNames() { return this.summary.interface.feature_names; }
 
+  // Indices of the features; those that the agent left out come last.
+  get featureOrder() {
+    const { left_out: leftOut } = this.summary.interface;
+    const all = [...this.featureNames.keys()];
+    return [...all.filter((k) => !leftOut.includes(k)), ...leftOut];
+  }
+
   get nActions() { return this.summary.interface.n_actions; }
 
   get gamma() {

@@ -152,8 +152,8 @@ export function installTooltip(parent) {
     else tip.hidden = true;
   });
   document.addEventListener("focusin", (event) => {
-    const owner = event.target.closest?.(".help[data-tip]");
-    if (!owner || !owner.matches(":focus-visible")) return;
+    const owner = event.target.closest?.("[data-tip]");
+    if (!owner || !event.target.matches(":focus-visible")) return;
     const box = owner.getBoundingClientRect();
     show(owner.getAttribute("data-tip"), box.left, box.bottom - 10);
   });
@@ -165,6 +165,7 @@ export function installTooltip(parent) {
     show(owner.getAttribute("data-tip"), box.left, box.bottom - 10);
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
+  document.addEventListener("input", () => { tip.hidden = true; });
   document.addEventListener("focusout", () => { tip.hidden = true; });
   document.addEventListener("mouseleave", () => { tip.hidden = true; });
   window.addEventListener("resize", () => { tip.hidden = true; });

@@ -6,7 +6,7 @@ import { bestOf, valueOf } from "./planner.js";
 const LOOK = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
   "fill-opacity", "stroke-opacity", "font-size", "font-family", "font-weight", "font-style", "text-anchor",
   "paint-order", "display"];
-const WORDS = ["story", "why", "belief", "health", "health-brief", "what-if"]; // panels of words only
+const WORDS = ["story", "why", "health", "health-brief", "what-if"]; // panels of words only
 const PIXELS = 2; // of a PNG, for each of the screen
 
 // A button in the head of each panel that holds something to save, and the dialog it opens.
@@ -54,7 +54,8 @@ function choicesOf(ctx, panel) {
   const matrices = [...panel.querySelectorAll("canvas.matrix")].filter((canvas) => seen(canvas) && canvas.picture);
   const table = panel.querySelector("table");
   const steps = panel.querySelector("ol.steps");
-  if (seen(svg?.parentElement) && svg.hasChildNodes()) {
+  const bars = panel.querySelector(".bars");
+  if (seen(svg?.parentElement) && svg.style.display !== "none" && svg.hasChildNodes()) {
     found.push(["picture as SVG", async () => ({ name: ".svg", blob: svgBlob(svg) })],
       ["picture as PNG", async () => ({ name: ".png", blob: await pngOf(svg) })]);
     if (svg.matches(".space") && ctx.frame) {
@@ -75,7 +76,13 @@ function choicesOf(ctx, panel) {
   if (seen(table) && table.rows.length > 1) {
     found.push(["table as CSV", async () => ({ name: "-table.csv", blob: csv(tableRows(table)) })]);
   }
-  if (seen(steps)) {
+  if (panel.id === "states" && ctx.frame) { // the table has some of them only
+    found.push(["all states as CSV", async () => ({ name: "-all.csv", blob: csv(stateRows(ctx)) })]);
+  }
+  if (bars?.hasChildNodes()) {
+    found.push(["bars as CSV", async () => ({ name: ".csv", blob: csv(barRows(bars)) })]);
+  }
+  if (seen(steps) && steps.hasChildNodes()) {
     found.push(["steps as CSV", async () => ({ name: ".csv", blob: csv(stepRows(ctx)) })]);
   }
   return found;
@@ -203,9 +210,14 @@ function cell(value) {
 }
 
 function tableRows(table) {
-  const words = (cell) => cell.innerText.replace(/ [▲▼]$/, "").trim();
+  const words = (cell) => cell.innerText.replace(/ [▲▼]$/, "").trim().replace(/^–$/, ""); // what is not known is empty
   return [...table.rows].map((row) => [...row.cells].map((cell) => (
     "value" in cell.dataset ? Number(cell.dataset.value) : words(cell))));
+}
+
+function barRows(bars) {
+  return [["name", "value", "outcome"], ...[...bars.children].map((bar) => [bar.querySelector(".name").textContent,
+    "value" in bar.dataset ? Number(bar.dataset.value) : null, bar.querySelector(".outlook")?.textContent])];
 }
 
 function curveRows(plot) {

@@ -10,7 +10,7 @@ const SHAPES = 5; // actions with a shape of their own; others are numbers
 
 export class FieldDrawing {
   constructor(label) {
-    this.canvas = h("canvas");
+    this.canvas = h("canvas", { "aria-hidden": "true" });
     this.window = h("div", { class: "field-window" }, this.canvas);
     this.layers = Object.fromEntries(["ground", "imagined", "visited", "bounds", "marks", "laws"]
       .map((name) => [name, s("g", { class: `field-${name}-layer` })]));

@@ -13,6 +13,8 @@ const MARGIN = { left: 30, right: 8, top: 4, bottom: 24 }; // below the buttons 
 const MOST_NAMES = 90; // of states in sight
 const ARROW = 9; // pixels: half of an arrow on a small state
 const LEAST_ARROW = 2.5; // pixels: half of an arrow that can be read
+const LEAST_RADIUS = 4; // pixels: of a state, where there are few
+const REACH = 12; // pixels: a click so near to the middle of a state is on it
 const LONG_TRAIL = 60; // steps: the line of a longer path is thinner
 const LABELLED = { left: 44, right: 10, top: 4, bottom: 42 }; // space for longer labels
 
@@ -51,19 +53,21 @@ export class Figure {
   layout(ctx) {
     const width = this.box.clientWidth;
     const height = this.box.clientHeight;
-    this.svg.style.display = ctx.summary.plane ? "" : "none";
-    this.zoom.element.hidden = !ctx.summary.plane;
-    if (!width || !height || !ctx.summary.plane) return false;
+    const hasPlane = Boolean(ctx.summary.plane);
+    for (const part of [this.svg, this.floor, this.many.canvas]) part.style.display = hasPlane ? "" : "none";
+    this.zoom.element.hidden = !hasPlane;
+    if (!width || !height || !hasPlane) return false;
     const isLayout = (ctx.axes ?? usualAxes(ctx.summary)) === LAYOUT;
     const places = isLayout ? ctx.layout : null;
     const { zoom } = ctx;
     this.twins = places ? new Map() : ctx.twins;
+    const least = (ctx.frame?.components.size ?? 0) > MANY ? 1 : LEAST_RADIUS;
     const planeKey = [ctx.id, ctx.axes, ctx.lastStep, ctx.flows, places?.size].join();
     const isOther = planeKey !== this.planeKey || places !== (this.plane?.places ?? null);
-    const key = [[...this.twins.keys()].join(" "), width, height, planeKey, zoom?.low, zoom?.high].join();
+    const key = [[...this.twins.keys()].join(" "), width, height, planeKey, least, zoom?.low, zoom?.high].join();
     if (key === this.key && !isOther) return true;
     this.key = key;
-    this.flows = ctx.flows;
+    [this.flows, this.least] = [ctx.flows, least];
     this.shapes = new WeakMap();
     if (isOther) {
       this.planeKey = planeKey;
@@ -185,10 +189,10 @@ export class Figure {
     const yy = c * sy * sy;
     const middle = (xx + yy) / 2;
     const spread = Math.hypot((xx - yy) / 2, xy);
-    const radius = (square) => (square > 0.25 ? Math.min(2 * Math.sqrt(square), 2000) : 1);
+    const radius = (square) => Math.min(2 * Math.sqrt(Math.max(square, 0)) || 0, 2000);
     return {
-      rx: radius(middle + spread),
-      ry: radius(middle - spread),
+      rx: Math.max(radius(middle + spread), this.least),
+      ry: Math.max(radius(middle - spread), this.least),
       angle: (Math.atan2(2 * xy, xx - yy) * 90) / Math.PI || 0,
     };
   }
@@ -276,7 +280,9 @@ export class Figure {
     const shape = this.shape(component);
     if (!this.#isSeen(shape)) return 0;
     const [left, top, right, bottom] = this.bounds;
-    const apart = Math.sqrt(((right - left) * (bottom - top)) / Math.max(1, this.#seen(ctx).length));
+    const { places } = this.plane;
+    const apart = places ? places.spacing * this.scale[0]
+      : Math.sqrt(((right - left) * (bottom - top)) / Math.max(1, this.#seen(ctx).length));
     const size = Math.max(0.62 * Math.min(shape.ry, 34), Math.min(ARROW, 0.25 * apart));
     return size > LEAST_ARROW ? size : 0;
   }
@@ -310,12 +316,21 @@ export class Figure {
     });
     this.svg.addEventListener("click", (event) => {
       if (this.zoom.wasDragged) return;
-      const node = event.target.closest("[data-id]");
-      const item = node ? null : this.many.at(this.#pixelOf(event));
-      if (node) ctx.select(Number(node.getAttribute("data-id")));
-      else if (item) ctx.select(item.component.id);
+      const id = this.#idAt(event);
+      if (id !== null) ctx.select(id);
       else if (ctx.selected !== null) ctx.select(ctx.selected);
     });
+  }
+
+  // The state at a place, or one beside it: small ones are hard to hit, with a finger above all.
+  #idAt(event) {
+    const node = event.target.closest("[data-id]");
+    if (node) return Number(node.getAttribute("data-id"));
+    const [x, y] = this.#pixelOf(event);
+    const far = (component) => Math.hypot(this.shape(component).x - x, this.shape(component).y - y);
+    const found = this.many.drawn ? this.many.at([x, y])?.component
+      : (this.inSight ?? []).filter((one) => far(one) <= REACH).sort((a, b) => far(a) - far(b))[0];
+    return found?.id ?? null;
   }
 
   #pixelOf(event) {

@@ -91,10 +91,11 @@ export function css(rgb) {
   return `rgb(${rgb.map(Math.round).join(",")})`;
 }
 
-// Dark or light text, whichever is readable on a colour.
+// Black or white text, whichever has more contrast with a colour: at least 4.5 to 1.
 export function inkOn(rgb) {
-  const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
-  return light > 120 ? "#15202b" : "#f6f8fa";
+  const linear = rgb.map((value) => (value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  const light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  return light > 0.179 ? "#000000" : "#ffffff";
 }
 
 // Round numbers for an axis.

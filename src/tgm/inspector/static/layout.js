@@ -8,6 +8,7 @@ const MANY = 400;
 const MOST_PUSHES = 400;
 const MOST_SPRINGS = 12;
 const GAP = 2; // between parts that no transition connects
+const MOST_WIDTHS = 40; // of rows that are tried
 
 // Map of id -> [x, y], with about unit distance between neighbours. `spacing` is that distance.
 export function layoutOf(frame) {
@@ -15,18 +16,45 @@ export function layoutOf(frame) {
   places.spacing = 1;
   if (!frame) return places;
   const links = linksOf(frame);
-  let left = 0;
-  for (const part of partsOf(links)) {
-    const at = placesOf(part, links);
-    const least = (k) => at.reduce((value, place) => Math.min(value, place[k]), Infinity);
-    const most = (k) => at.reduce((value, place) => Math.max(value, place[k]), -Infinity);
-    const low = [least(0), least(1)];
-    const [wide, high] = [most(0) - low[0], most(1) - low[1]];
-    part.forEach((id, index) => places.set(id, [left + at[index][0] - low[0], at[index][1] - low[1] - high / 2]));
-    left += wide + GAP;
-  }
+  const parts = partsOf(links).map((part) => boxed(part, placesOf(part, links)));
+  (parts.length ? packed(parts) : []).forEach(([left, low], index) => {
+    const { part, at } = parts[index];
+    part.forEach((id, k) => places.set(id, [left + at[k][0], low + at[k][1]]));
+  });
   places.spacing = spacingOf([...places.values()]);
   return places;
+}
+
+// A part with its places from (0, 0) on, and the size of its rectangle.
+function boxed(part, at) {
+  const [low, high] = [Math.min, Math.max].map((best) => [0, 1].map((k) => (
+    at.reduce((value, place) => best(value, place[k]), at[0][k]))));
+  return { part, at: at.map((place) => [place[0] - low[0], place[1] - low[1]]),
+    wide: high[0] - low[0], high: high[1] - low[1] };
+}
+
+// [left, low] of each rectangle: side by side in rows, so wide that all together are about a square.
+function packed(parts) {
+  const order = [...parts.keys()].sort((a, b) => parts[b].high - parts[a].high);
+  let wide = -GAP;
+  const widths = order.map((index) => (wide += parts[index].wide + GAP)); // a row of one, of two and so on
+  const tried = widths.filter((_, k) => k % Math.ceil(widths.length / MOST_WIDTHS) === 0);
+  return tried.map((most) => inRows(parts, order, most)).reduce((best, one) => (one.side < best.side ? one : best)).corners;
+}
+
+// Rows that are not wider than `most`, if no part is; `side` is the longer side of all together.
+function inRows(parts, order, most) {
+  const corners = [];
+  let [left, low, row, side] = [0, 0, 0, 0];
+  for (const index of order) {
+    const { wide, high } = parts[index];
+    if (left > 0 && left + wide > most + 1e-9) [left, low, row] = [0, low + row + GAP, 0];
+    corners[index] = [left, low];
+    row = Math.max(row, high);
+    side = Math.max(side, left + wide, low + row);
+    left += wide + GAP;
+  }
+  return { corners, side };
 }
 
 // The usual distance of a place to the nearest other one, as if they filled their rectangle.

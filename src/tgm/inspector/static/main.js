@@ -5,6 +5,7 @@ import { Context } from "./context.js";
 import { glyph, h, installTooltip, isOnly } from "./dom.js";
 import { installExports } from "./export.js";
 import { amount, isDark, short } from "./format.js";
+import { KEYS, installKeys } from "./keys.js";
 import { openSource, renewToken } from "./source.js";
 import { Compare } from "./views/compare.js";
 import { Energy } from "./views/energy.js";
@@ -29,13 +30,6 @@ const POLL = 1000; // milliseconds between two requests about a live run
 
 const LINK = "M6 8l3-3M5 6.5L3.6 8a2.2 2.2 0 0 0 3 3.1L8 9.7M7 4.3l1.4-1.4a2.2 2.2 0 0 1 3.1 3.1L10 7.5";
 
-const KEYS = [
-  ["← →", "one step back or forward; with shift, ten"], [", .", "previous or next structure move"],
-  ["space", "play or pause"], ["home end", "first or last step"],
-  ["[ ]", "previous or next state"], ["esc", "clear the selection"], ["1 to 7", "tabs"],
-  ["c", "copy a link to this view"], ["t", "light or dark"], ["?", "this help"],
-];
-
 const ctx = new Context(openSource());
 const timeline = new Timeline(ctx);
 
@@ -48,7 +42,7 @@ function tabs() {
   const replay = new Replay(ctx);
   const whatIf = new WhatIf(ctx);
   const health = [new Health(ctx), new Where(ctx)];
-  const compare = new Compare(ctx, (id) => openRun(id));
+  const compare = new Compare(ctx, (id) => turnToRun(id));
   return [
     { id: "overview", title: "Overview", views: overview,
       element: h("div", { class: "columns overview" }, space, policy, field,
@@ -77,13 +71,13 @@ const address = new Address(() => ({ run: ctx.id, tab: active.id,
 // Plain buttons instead of ARIA tabs: those use the arrow keys, which move the timeline here.
 const nav = h("nav", { class: "tabs", "aria-label": "Views" }, pages.map((page, index) => {
   page.button = h("button", { type: "button", id: `tab-${page.id}`, "data-tip": `key ${index + 1}`,
-    onclick: () => show(page) }, page.title);
+    onclick: () => turnTo(page) }, page.title);
   page.holder = h("div", { id: `page-${page.id}`, class: "page" }, page.element);
   return page.button;
 }), timeline.words);
 
 const chooser = h("select", { id: "run", "aria-label": "run",
-  onchange: (event) => openRun(event.target.value),
+  onchange: (event) => turnToRun(event.target.value),
   onmousedown: () => refresh(),
   onfocus: () => refresh() });
 const facts = h("div", { class: "run-facts" });
@@ -115,6 +109,22 @@ document.getElementById("app").append(
   h("main", {}, message, pages.map((page) => page.holder), toast), help, linkBox);
 installTooltip(document.querySelector("main"));
 installExports(ctx);
+
+// The user turns to another tab or run: "back" leads to the one before.
+function turnTo(page) {
+  address.write();
+  address.isNew = page !== active;
+  show(page);
+  address.write();
+}
+
+async function turnToRun(id) {
+  address.write();
+  address.isNew = true;
+  await openRun(id);
+  address.write();
+  address.isNew = false; // the run could not be shown
+}
 
 function show(page) {
   active = page;
@@ -172,15 +182,16 @@ function showMessage(words) {
 }
 
 async function openRun(id, at = null) {
+  const run = ctx.runs.find((one) => one.id === id);
   try {
     showMessage("");
-    const run = ctx.runs.find((one) => one.id === id);
     if (run?.error) throw new Error(run.error);
     await ctx.open(id, { at });
     const hasNone = ctx.history.isEmpty && ctx.summary.state !== "live";
     if (hasNone && !active.needsNoHistory) show(pages.at(-1));
   } catch (error) {
-    showMessage(`This run cannot be shown: ${error.message}`);
+    showMessage(`The run ${run?.name ?? ""} cannot be shown: ${error.message}`);
+    if (ctx.id) chooser.value = ctx.id; // the one that is shown still
   }
   document.documentElement.dataset.ready = "true";
 }
@@ -268,33 +279,16 @@ function takeTheme({ theme }) {
 window.addEventListener("hashchange", async () => {
   renewToken(ctx.source);
   const asked = readAddress();
+  address.isHeld = true;
   takeTheme(asked);
   const page = pages.find(({ id }) => id === asked.tab);
   if (page) show(page);
   if (ctx.runs.some((run) => run.id === asked.run)) await openRun(asked.run, asked);
+  [address.isHeld, address.isNew] = [false, false];
+  address.changed();
 });
 
-document.addEventListener("keydown", (event) => {
-  const isTyping = event.target.closest?.("input:not([type=range]), select, textarea, dialog");
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !ctx.summary) return;
-  const size = event.shiftKey ? 10 : 1;
-  const actions = {
-    ArrowLeft: () => ctx.goTo(ctx.step - size), ArrowRight: () => ctx.goTo(ctx.step + size),
-    ",": () => timeline.jump(-1), ".": () => timeline.jump(1),
-    Home: () => ctx.goTo(0), End: () => ctx.goTo(ctx.lastStep),
-    "[": () => ctx.selectNext(-1), "]": () => ctx.selectNext(1),
-    Escape: () => { if (ctx.selected !== null) ctx.select(ctx.selected); },
-    c: copyLink, t: switchTheme, "?": () => help.showModal(),
-  };
-  if (event.key === " " && !event.target.closest?.("button")) actions[" "] = () => timeline.toggle();
-  const page = pages[Number(event.key) - 1];
-  const act = actions[event.key] ?? (page && (() => show(page)));
-  const isOnOther = event.target.matches?.("input[type=range]:not(#slider)")
-    && event.key.startsWith("Arrow");
-  if (!act || isOnOther) return;
-  event.preventDefault();
-  act();
-});
+installKeys(ctx, { timeline, pages, turnTo, copyLink, switchTheme, showHelp: () => help.showModal() });
 
 // Paper is light, whatever the screen is. Some browsers say more than once that they will print.
 let onScreen = null; // { theme } while the page is printed

@@ -5,6 +5,7 @@ import { count } from "./format.js";
 const MOST_STATES = 2000; // drawn at most
 export const SHARP = 10; // pixels: the radius of a state without any width
 export const FAR = 1e5; // pixels: outside every screen
+export const NO_MODEL = "No model is recorded at this step.";
 
 // A number of pixels that SVG can draw.
 export function bounded(pixels) {

@@ -63,11 +63,14 @@ export class Zoom {
     this.pointers.set(event.pointerId, now);
   }
 
+  // What will be shown: of two fingers both move before the next drawing.
+  get #window() { return this.ctx.zoom ?? this.figure.plane; }
+
   // Nearer by a factor; the plane's point at `pixel` stays where it is.
   by(factor, pixel = null) {
     const { figure } = this;
     if (!figure.plane) return;
-    const { low, high } = figure.shown;
+    const { low, high } = this.#window;
     const whole = figure.plane;
     const middle = [0, 1].map((k) => (low[k] + high[k]) / 2);
     const at = pixel ? figure.planeAt(pixel) : middle;
@@ -82,7 +85,7 @@ export class Zoom {
   }
 
   pan([dx, dy]) {
-    const { low, high } = this.figure.shown;
+    const { low, high } = this.#window;
     const [sx, sy] = this.figure.scale;
     // The middle of what is shown stays within the whole.
     const way = [-dx / sx, dy / sy].map((value, k) => {

@@ -3,6 +3,7 @@
 import { Chart, plotText } from "../charts.js";
 import { curvesOf } from "../curves.js";
 import { Choices, checkbox, choice, h, panel } from "../dom.js";
+import { amount } from "../format.js";
 import { RunTable, filtered, settingNames, valueOf } from "../run-table.js";
 
 const MOST_RUNS = 400; // whose curves are fetched
@@ -149,9 +150,9 @@ export class Compare {
     const more = Math.max(0, this.ctx.runs.length - MOST_RUNS);
     const lengths = new Set(runs.map((run) => run.last_step).filter((steps) => steps !== undefined));
     this.note.textContent = [
-      `${runs.length} of ${here.length} runs of this world`,
+      `${runs.length} of ${amount(here.length, "run")} of this world`,
       lengths.size > 1 && "they differ in length: curves are dotted where some have ended",
-      lost && `${lost} runs cannot be read`, more && `the curves of ${more} older runs are left out`]
+      lost && `${amount(lost, "run")} cannot be read`, more && `the curves of ${amount(more, "older run")} are left out`]
       .filter(Boolean).join("; ");
   }
 }

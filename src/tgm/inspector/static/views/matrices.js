@@ -1,7 +1,8 @@
 // Transition matrices: one per action, rows are states, columns are next states.
 
-import { checkbox, choice, h, panel } from "../dom.js";
+import { checkbox, choice, h, panel, set } from "../dom.js";
 import { css, diverging, isDark, percent, sequential, short } from "../format.js";
+import { NO_MODEL } from "../states.js";
 
 const MODES = [
   ["mean", "probability"], ["counts", "counts"], ["entropy", "entropy"], ["change", "change since"],
@@ -56,7 +57,12 @@ export class Matrices {
 
   update() {
     const { ctx } = this;
-    if (!ctx.frame || !this.grid.clientWidth) return;
+    if (!this.element.clientWidth) return;
+    if (!ctx.frame) {
+      for (const cell of this.cells) this.#draw(cell, null, []);
+      this.scale.replaceChildren(NO_MODEL);
+      return;
+    }
     const ids = [...ctx.frame.components.keys()].sort((a, b) => a - b);
     this.size = Math.max(1, Math.ceil(ids.length / MOST_SIDE));
     this.#drawActions();
@@ -68,6 +74,7 @@ export class Matrices {
     this.grid.classList.toggle("one", pictures.length === 1);
     this.grid.classList.toggle("two", pictures.length === 2 || pictures.length === 4);
     this.grid.classList.toggle("large", this.isLarge);
+    for (const { scroller } of this.cells) set(scroller, { tabindex: this.isLarge ? 0 : null });
     this.cells.forEach((cell, index) => this.#draw(cell, pictures[index], ids));
     this.#drawScale(pictures);
   }
@@ -143,8 +150,9 @@ export class Matrices {
     const [above, beside] = ["above", "beside"].map((side) => h("div", { class: `labels-${side}`, "aria-hidden": "true" }));
     const fine = h("canvas", { class: "fine", "aria-hidden": "true" });
     const sheet = h("div", { class: "sheet" }, above, beside, canvas, fine);
-    const cell = { canvas, fine, title, names, above, beside, sheet,
-      figure: h("figure", {}, title, h("div", { class: "sheet-scroller" }, sheet), names) };
+    const scroller = h("div", { class: "sheet-scroller", role: "group", "aria-label": "cells of the matrix" }, sheet);
+    const cell = { canvas, fine, title, names, above, beside, sheet, scroller,
+      figure: h("figure", {}, title, scroller, names) };
     canvas.addEventListener("mousemove", (event) => {
       const at = this.#under(cell, event);
       canvas.setAttribute("data-tip", at ? this.#words(cell, at) : "");
@@ -186,6 +194,7 @@ export class Matrices {
     cell.picture = picture;
     cell.canvas.picture = picture; // for the exports
     if (cell.title.textContent !== picture.title) cell.title.textContent = picture.title;
+    set(cell.canvas, { role: "img", "aria-label": `Matrix: ${picture.title}` });
     const rows = picture.rows.length;
     const columns = picture.columns.length;
     if (!rows || !columns) return;

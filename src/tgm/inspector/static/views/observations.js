@@ -56,7 +56,7 @@ export class Observations {
     const points = this.options.points ? ctx.points : [];
     figure.drawStates(ctx, (component) => ({
       tip: () => `state ${component.id}, ${kindOf(component, ctx.flows)}\n`
-        + `${short(component.weight)} points${meanWords(ctx.featureNames, component.mean)}`,
+        + `${short(component.weight)} points${meanWords(ctx, component.mean)}`,
     }), points, (state) => state === ctx.selected);
     set(figure.svg, { "data-step": ctx.step, "data-points": points.length });
     const until = ctx.episode.filter((row) => row.step <= ctx.step);
@@ -82,8 +82,8 @@ function kindOf(component, flows) {
 }
 
 // The mean by the names of the features, as far as a tooltip has space.
-export function meanWords(names, mean) {
-  const lines = mean.slice(0, 8).map((value, k) => `\n${names[k]}: ${short(value)}`);
+function meanWords({ featureNames, featureOrder }, mean) {
+  const lines = featureOrder.slice(0, 8).map((k) => `\n${featureNames[k]}: ${short(mean[k])}`);
   return lines.join("") + (mean.length > 8 ? `\nand ${mean.length - 8} more features` : "");
 }
 

@@ -30,7 +30,8 @@ export class Policy {
   update() {
     const { ctx, figure } = this;
     this.element.hidden = ctx.field !== null || ctx.isFieldComing; // the field shows more
-    if (this.element.hidden || !figure.layout(ctx) || !ctx.plan) return;
+    this.scale.element.hidden = !ctx.plan;
+    if (this.element.hidden || !figure.layout(ctx)) return;
     this.scale.draw(this.layer.draw(ctx, ctx.plan));
     set(figure.svg, { "data-step": ctx.step });
   }

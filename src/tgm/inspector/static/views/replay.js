@@ -37,7 +37,7 @@ export class Replay {
           help: "The recorded belief and the action values at this step, in words." }, this.words),
         panel({ title: "Belief", id: "belief", help: "The most likely states at this step, with the "
           + "probabilities that the agent itself gave them." }, this.belief),
-        panel({ title: "Action values", help: "Value of each action, averaged over the known states "
+        panel({ title: "Action values", id: "action-values", help: "Value of each action, averaged over the known states "
           + "of the belief. The longest bar is the planned action." }, this.bars)),
       panel({ title: "Steps of the episode", id: "episode-steps",
         help: "Each line is a step: click to go there." }, this.steps));
@@ -47,9 +47,9 @@ export class Replay {
     const { ctx, figure } = this;
     if (!this.element.clientWidth) return;
     const { row, frame, plan } = ctx;
-    if (!row || !frame || !figure.layout(ctx)) {
-      this.shown = null;
-      this.words.replaceChildren(h("p", { class: "empty" }, "Nothing is recorded here."));
+    const hasSize = figure.layout(ctx);
+    if (!row || !frame || !hasSize) {
+      this.#clear(hasSize);
       return;
     }
     const rows = ctx.episode;
@@ -65,6 +65,15 @@ export class Replay {
     const total = rows.reduce((sum, one) => sum + one.reward, 0);
     this.title.textContent = `episode ${count(row.episode)}, ${length} ${length === 1 ? "step" : "steps"}, `
       + `return ${short(total)}`;
+  }
+
+  // Nothing of another step or run stays.
+  #clear(hasSize) {
+    [this.shown, this.key] = [null, null];
+    this.words.replaceChildren(h("p", { class: "empty" }, "Nothing is recorded here."));
+    for (const list of [this.belief, this.bars, this.steps]) list.replaceChildren();
+    this.title.textContent = "";
+    if (hasSize) this.#drawMap([], [], null);
   }
 
   // What is shown stays the same: only the map moves.
@@ -93,10 +102,10 @@ export class Replay {
     this.words.replaceChildren(...lines.map((line) => h("p", {}, line)));
     const likely = belief.filter(({ p }, index) => index < 4 && (p > 0.0005 || index === 0));
     const bars = likely.map(({ id, p }) => (
-      bar(`state ${id}`, p, share(p), "var(--accent)", () => ctx.select(id))));
+      bar(`state ${id}`, p, p, share(p), "var(--accent)", () => ctx.select(id))));
     const rest = unexplained(belief);
     if (rest > 0.0005) {
-      bars.push(bar("no known state", rest, share(rest), "var(--ink-soft)"));
+      bars.push(bar("no known state", rest, rest, share(rest), "var(--ink-soft)"));
       bars.at(-1).dataset.tip = "a new state, or states too unlikely to be recorded";
     }
     this.belief.replaceChildren(...bars);
@@ -113,7 +122,7 @@ export class Replay {
     const high = told(Math.max(...shown));
     const width = (value) => (high > low ? 0.08 + (0.92 * (told(value) - low)) / (high - low) : 1);
     this.bars.replaceChildren(...ctx.actionNames.map((name, action) => {
-      const line = bar(name, known[action] ? width(values[action]) : 0,
+      const line = bar(name, known[action] ? values[action] : null, known[action] ? width(values[action]) : 0,
         known[action] ? short(values[action]) : "unknown", actionColour(ctx.actionNames, action));
       line.append(h("span", { class: "outlook muted" }, outlook(ctx.frame, here, action)));
       if (next?.action === action) line.classList.add("taken");
@@ -127,16 +136,18 @@ export class Replay {
     if (key !== this.key) {
       this.key = key;
       this.steps.style.setProperty("--number", `${count(rows.at(-1).step).length + 0.5}ch`);
-      const widest = rows.reduce((most, { state }) => Math.max(most, state), 0);
+      const widest = (words) => rows.reduce((most, one) => Math.max(most, words(one).length), 0);
+      const rewardWords = (one) => (one.action < 0 ? "" : short(one.reward));
       const endWords = (one) => (one.end === 1 && ctx.summary.maze ? "goal" : END_WORDS[one.end] ?? "");
-      this.steps.style.setProperty("--state", `${`state ${widest}`.length}ch`);
-      this.steps.style.setProperty("--end", `${rows.reduce((most, one) => Math.max(most, endWords(one).length), 0)}ch`);
+      this.steps.style.setProperty("--state", `${widest(({ state }) => `state ${state}`)}ch`);
+      this.steps.style.setProperty("--reward", `${widest(rewardWords) + 0.5}ch`); // a minus is wider than a digit
+      this.steps.style.setProperty("--end", `${widest(endWords)}ch`);
       this.steps.replaceChildren(...rows.map((one) => h("li", {},
         h("button", { type: "button", class: "step", onclick: () => ctx.goTo(one.step) },
           h("span", { class: "num" }, count(one.step)),
-          h("span", {}, one.action < 0 ? "start" : ctx.actionNames[one.action]),
+          h("span", { class: "name" }, one.action < 0 ? "start" : ctx.actionNames[one.action]),
           h("span", {}, one.state < 0 ? "" : `state ${one.state}`),
-          h("span", { class: "num" }, one.action < 0 ? "" : short(one.reward)),
+          h("span", { class: "num" }, rewardWords(one)),
           h("span", {}, endWords(one))))));
     }
     rows.forEach((one, index) => {
@@ -167,12 +178,13 @@ function keepInSight(list, item) {
   }
 }
 
-function bar(name, share, words, colour, onclick) {
+// `share` is the length of the bar, `words` is what stands beside it.
+function bar(name, value, share, words, colour, onclick) {
   const fill = h("span", { class: "fill" });
   fill.style.width = `${100 * share}%`;
   fill.style.background = colour;
   const label = onclick ? h("button", { type: "button", class: "link name", onclick }, name)
     : h("span", { class: "name" }, name);
-  return h("div", { class: "bar" }, label, h("span", { class: "groove" }, fill),
+  return h("div", { class: "bar", "data-value": value }, label, h("span", { class: "groove" }, fill),
     h("span", { class: "num" }, words));
 }

@@ -3,6 +3,7 @@
 import { h, panel } from "../dom.js";
 import { count, short } from "../format.js";
 import { bestActions, valueOf } from "../planner.js";
+import { NO_MODEL } from "../states.js";
 
 const MOST = 300; // rows
 const MOST_FEATURES = 12; // columns
@@ -26,10 +27,15 @@ export class StateTable {
   update() {
     const { ctx } = this;
     const key = [ctx.id, ctx.selected, this.sort.name, this.sort.isUp].join();
-    if (!this.element.clientWidth || !ctx.frame || (this.drawn === ctx.frame && this.key === key)) return;
+    if (!this.element.clientWidth || (this.drawn === ctx.frame && this.key === key)) return;
     [this.drawn, this.key] = [ctx.frame, key];
-    const names = ctx.featureNames.slice(0, MOST_FEATURES);
-    const columns = [["state", (one) => one.id], ...names.map((name, k) => [name, (one) => one.mean[k]]),
+    if (!ctx.frame) {
+      this.table.replaceChildren();
+      this.note.textContent = NO_MODEL;
+      return;
+    }
+    const columns = [["state", (one) => one.id],
+      ...ctx.featureOrder.slice(0, MOST_FEATURES).map((k) => [ctx.featureNames[k], (one) => one.mean[k]]),
       ["points", (one) => one.weight], ["value", (one) => valueOf(ctx.plan, one.id)],
       ["best action", (one) => bestActions(ctx.plan, one.id).map((action) => ctx.actionNames[action]).join(", ")]];
     const of = columns.find(([name]) => name === this.sort.name)?.[1] ?? columns[0][1];

@@ -1,7 +1,7 @@
 // A summary of the current step in sentences.
 
 import { h, panel } from "../dom.js";
-import { isVisited } from "../states.js";
+import { NO_MODEL, isVisited } from "../states.js";
 import { amount, count, fixed, percent, short } from "../format.js";
 import { isKnown } from "../planner.js";
 
@@ -20,7 +20,7 @@ export class Story {
 
   update() {
     const { ctx } = this;
-    const words = ctx.frame ? this.#sentences().join(" ") : "No model is recorded at this step.";
+    const words = ctx.frame ? this.#sentences().join(" ") : NO_MODEL;
     if (this.words.textContent !== words) this.words.textContent = words;
   }
 

@@ -5,6 +5,7 @@ import { Figure } from "../figure.js";
 import { short } from "../format.js";
 import { PolicyLayer } from "../policy-layer.js";
 import { samePlan, valueOf } from "../planner.js";
+import { NO_MODEL } from "../states.js";
 import { ValueScale } from "./policy.js";
 
 export class WhatIf {
@@ -71,7 +72,9 @@ export class WhatIf {
       this.bonus.clear();
       this.gamma = null;
     }
-    if (!this.before.layout(ctx) || !this.after.layout(ctx) || !ctx.frame) return;
+    const hasSize = [this.before, this.after].map((figure) => figure.layout(ctx)).every(Boolean);
+    if (!ctx.frame) this.#clear(hasSize);
+    if (!hasSize || !ctx.frame) return;
     const gamma = this.gamma ?? ctx.gamma;
     const bonus = this.bonus.size ? this.bonus : null;
     const changed = this.gamma === null && !bonus ? ctx.plan : ctx.planWith(gamma, bonus);
@@ -85,8 +88,20 @@ export class WhatIf {
     if (this.changed && this.before.layout(this.ctx) && this.after.layout(this.ctx)) this.#drawPlans();
   }
 
+  // Without a model there is no plan.
+  #clear(hasSize) {
+    this.changed = null;
+    if (hasSize) for (const layer of this.layers) layer.draw(this.ctx, null);
+    for (const { element } of this.scales) element.hidden = true;
+    this.target.textContent = "(select a state)";
+    this.reward.disabled = true;
+    this.list.replaceChildren();
+    this.words.replaceChildren(h("p", { class: "empty" }, NO_MODEL));
+  }
+
   #drawPlans() {
     const { ctx, changed } = this;
+    for (const { element } of this.scales) element.hidden = false;
     this.scales[0].draw(this.layers[0].draw(ctx, ctx.plan));
     this.scales[1].draw(this.layers[1].draw(ctx, changed, ctx.plan));
   }
