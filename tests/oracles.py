@@ -993,3 +993,11 @@ def labels_evidence(
             each = [reached.count(label) for label in set(reached)]
             found += of_ways(each, n_alike[outcome[0]]) - math.log(1 + n_alike[outcome[0]])
     return found
+
+
+def gain_of_correlations(points, correlation):
+    """Nats by which N(0, correlation) explains points (N, O) better than N(0, I), one by one."""
+    origin = np.zeros(len(correlation))
+    alone = stats.multivariate_normal(origin, np.eye(len(correlation)))
+    together = stats.multivariate_normal(origin, correlation)
+    return sum(together.logpdf(point) - alone.logpdf(point) for point in points)

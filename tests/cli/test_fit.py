@@ -71,6 +71,21 @@ def test_json_and_a_log_without_actions(log, tmp_path, capsys):
     assert Run.open(out).agent().interface.action_names == ("step",)
 
 
+def test_rows_on_their_own_have_no_transitions(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    for text, first in (
+        ("x;y\n1;2\n", "1 state in 1 row of 1 episode"),
+        ("x,y\n1,2\n,3\n", "1 state in 2 rows of 2 episodes, 1 value missing"),
+    ):
+        path.write_text(text)
+        flags = ["--obs", "x", "--episode", "y", "--no-report", "--out", str(tmp_path / first[-1:])]
+        assert main(["fit", str(path), *flags]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0] == first
+        assert "no transitions: every episode is one row" in lines
+        assert "most likely transitions" not in lines
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -95,7 +110,7 @@ def test_a_directory_that_exists_is_refused_first(log, tmp_path, capsys, monkeyp
     assert "exists already; name another directory with --out" in capsys.readouterr().err
     monkeypatch.chdir(tmp_path)
     assert main(["fit", str(tmp_path / "nothing.csv"), "--obs", "x"]) == 2
-    assert "nothing.csv: is no file" in capsys.readouterr().err
+    assert "nothing.csv: there is no such file" in capsys.readouterr().err
 
 
 @pytest.fixture

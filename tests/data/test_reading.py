@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from uuid import UUID
+
 import gymnasium as gym
 import minari
 import numpy as np
@@ -9,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from minari.data_collector.episode_buffer import EpisodeBuffer
+from scipy import sparse
 
 from tgm.data import from_arrays, from_frame, read
 from tgm.errors import ConfigError, DataError
@@ -121,7 +125,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(DataError, match=message):
             read(tmp_path / name, ["x"])
-    with pytest.raises(DataError, match="is no file"):
+    with pytest.raises(DataError, match="there is no such file"):
         read(tmp_path / "nothing.csv", ["x"])
     with pytest.raises(DataError, match="is a folder, and no data set of Minari"):
         read(tmp_path, ["x"])
@@ -218,3 +222,86 @@ def test_a_data_set_of_minari(tmp_path, monkeypatch):
         read(made, ["angle"])
     with pytest.raises(DataError, match="minari:tgm/none-v0: cannot be read"):
         read("minari:tgm/none-v0")
+
+
+DAYS = ["2024-03-01", "2024-03-01", "2024-03-02"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["datetime64[D]", "datetime64[ms]", "datetime64[us]", "datetime64[ns]"]
+)
+def test_dates_name_episodes_and_are_no_amounts(unit, tmp_path):
+    days = np.array(DAYS, dtype=unit)
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "day": days})
+    frame.to_parquet(tmp_path / "log.parquet")
+    for source in (
+        frame,
+        pl.DataFrame({"x": [1.0, 2.0, 3.0], "day": days}),
+        tmp_path / "log.parquet",
+    ):
+        assert read(source, ["x"], episode="day").lengths.tolist() == [2, 1]
+        with pytest.raises(
+            DataError, match=r"row . ?.*column 'day': 2024.* is a date or .*seconds"
+        ):
+            read(source, ["x", "day"])
+    assert from_arrays([[1.0], [2.0], [3.0]], episode_ids=days).lengths.tolist() == [2, 1]
+
+
+def test_durations_are_no_amounts():
+    waits = np.array([1, 2], dtype="timedelta64[ns]")
+    for given in (waits, waits.astype("timedelta64[s]")):
+        with pytest.raises(DataError, match=r"row 0 .*is a date or a duration"):
+            from_arrays(given[:, None])
+
+
+def test_labels_may_be_bytes_or_identifiers():
+    assert from_arrays([[1.0], [2.0]], np.array([b"go", b"stay"])).action_values == ("go", "stay")
+    ids = [UUID(int=2), UUID(int=2), UUID(int=1)]
+    assert from_arrays([[1.0], [2.0], [3.0]], episode_ids=ids).lengths.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("separator", [";", "|", "\t"])
+def test_the_separator_is_the_one_that_the_first_line_has(separator, tmp_path):
+    text = CSV.replace(",", separator) + separator.join(["", '"2"', "go", "7", "1"])
+    (tmp_path / "log.csv").write_text(text)
+    log = read(tmp_path / "log.csv", **COLUMNS)
+    np.testing.assert_array_equal(log.observations, [[0.5, 0], [1.5, 1], [np.nan, 2]])
+    (tmp_path / "log.csv").write_text(text.replace("0.5", "0,5"))
+    with pytest.raises(DataError, match=r"column 'x': '0,5' .*decimal point"):
+        read(tmp_path / "log.csv", **COLUMNS)
+
+
+def test_names_in_quotes_may_have_other_separators(tmp_path):
+    (tmp_path / "log.csv").write_text('"temperature; inside; C",y\n1,2\n')
+    assert read(tmp_path / "log.csv", ["temperature; inside; C"]).observations.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("log.csv", r"observations is the path 'log.csv'; .*tgm\.data\.read"),
+        (Path("log.csv"), r"tgm\.data\.read"),
+        (sparse.csr_matrix(np.eye(3)), r"observations is sparse; .*toarray\(\)"),
+        (pd.DataFrame([[1, 2]], columns=["x", "x"]), "observations: 2 columns are called 'x'"),
+    ],
+)
+def test_what_is_no_array_is_said_with_a_remedy(given, message):
+    with pytest.raises(DataError, match=message):
+        from_arrays(given)
+
+
+def test_lengths_of_episodes_are_no_actions():
+    with pytest.raises(DataError, match=r"lengths of episodes.*np\.split"):
+        from_arrays(np.zeros((7, 2)), [3, 4])
+    with pytest.raises(DataError, match=r"must be the same$"):
+        from_arrays(np.zeros((7, 2)), [3, 5])
+
+
+def test_lazy_frames_are_collected():
+    frame = pl.DataFrame({"x": X, "y": range(5)}, strict=False).lazy()
+    assert from_arrays(frame).feature_names == ("x", "y")
+
+
+def test_an_action_called_none_gets_a_remedy():
+    with pytest.raises(DataError, match=r"row 1 .*action is missing.*'none'.* another name"):
+        from_arrays(np.zeros((3, 1)), ["go", "none", "go"])

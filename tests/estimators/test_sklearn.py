@@ -12,7 +12,17 @@ import tgm
 
 
 # The checks fit data of a few points again and again: fewer sweeps are enough.
-@parametrize_with_checks([tgm.VariationalMixture(max_iter=20, tol=1e-3)])
+@parametrize_with_checks(
+    [
+        tgm.VariationalMixture(max_iter=20, tol=1e-3),
+        tgm.VariationalMixture(
+            covariance_type="low_rank",
+            weight_concentration_prior_type="dirichlet_distribution",
+            max_iter=20,
+            tol=1e-3,
+        ),
+    ]
+)
 def test_every_check_of_scikit_learn(estimator, check):
     check(estimator)
 

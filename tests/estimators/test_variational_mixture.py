@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
@@ -144,7 +145,9 @@ def test_many_points_with_the_same_feature_twice():
 def test_infinite_and_huge_values_are_refused():
     with pytest.raises(ValueError, match="infinity"):
         tgm.VariationalMixture().fit([[0.0], [np.inf]])
-    with pytest.raises(tgm.errors.DataError, match="row 1, column 0 is 1e\\+200"):
+    with pytest.raises(
+        tgm.errors.DataError, match=r"row 1, column 0 \(counted from 0\) is 1e\+200"
+    ):
         tgm.VariationalMixture().fit([[0.0], [1e200]])
 
 
@@ -244,6 +247,54 @@ def test_files_and_dask_give_what_the_array_gives(tmp_path):
     assert list(tgm.VariationalMixture().fit(tmp_path).feature_names_in_) == names
 
 
+def test_one_pass_over_a_source_is_batch_after_batch(tmp_path):
+    dask_frame = pytest.importorskip("dask.dataframe")
+    points, _ = clusters(4, 2, 3000, seed=12)
+    expected = tgm.VariationalMixture()
+    for batch in np.split(points, [1000, 2000]):
+        expected.partial_fit(batch)
+    frame = pd.DataFrame(points, columns=["x", "y"])
+    frame.to_parquet(tmp_path / "p.parquet")
+    sources = {
+        "parquet": ParquetPoints(tmp_path / "p.parquet", rows=1000),
+        "chunks": ArrayPoints(points, rows=1000),
+        "dask": dask_frame.from_pandas(frame, npartitions=3),
+    }
+    for name, source in sources.items():
+        model = tgm.VariationalMixture().partial_fit(source)
+        np.testing.assert_array_equal(model.means_, expected.means_, err_msg=name)
+        assert model.n_iter_ == 3
+    with pytest.raises(tgm.errors.DataError, match="X has 1 features; the mixture has 2"):
+        model.partial_fit(ArrayPoints(points[:, :1]))
+    with pytest.raises(tgm.errors.DataError, match=r"fitted with \['x', 'y'\], in this order"):
+        model.partial_fit(ParquetPoints(tmp_path / "p.parquet", columns=["y", "x"]))
+    assert model.n_iter_ == 3
+    again = tgm.VariationalMixture().partial_fit(tmp_path / "p.parquet")
+    assert [*again.partial_fit(frame).feature_names_in_] == ["x", "y"]
+    with pytest.raises(tgm.errors.DataError, match="there are no points: 0 rows"):
+        tgm.VariationalMixture().partial_fit(ArrayPoints(np.zeros((0, 2))))
+
+
+def test_a_value_that_cannot_be_used_is_named_in_every_batch_and_file(tmp_path):
+    points = np.zeros((10, 2))
+    points[7, 1] = 1e200
+    frame = pd.DataFrame(points, columns=["x", "how far"])
+    frame.to_parquet(tmp_path / "p.parquet")
+    model = tgm.VariationalMixture().partial_fit(np.ones((20, 2)))
+    before = model.means_
+    for learn, source, place in (
+        (tgm.VariationalMixture().fit, frame, "chunk 0, row 7, column 'how far'"),
+        (tgm.VariationalMixture().fit, ParquetPoints(tmp_path / "p.parquet", rows=4),
+         "chunk 1, row 3, column 'how far'"),
+        (model.partial_fit, points, "row 7, column 1"),
+    ):  # fmt: skip
+        with pytest.raises(
+            tgm.errors.DataError, match=f"{place} .*is 1e[+]200; .*at most 1e[+]150"
+        ):
+            learn(source)
+    np.testing.assert_array_equal(model.means_, before)
+
+
 def test_a_sample_of_large_data_is_searched_and_all_of_it_learned(monkeypatch):
     monkeypatch.setattr("tgm.estimators.survey.SAMPLE_SIZE", 500)
     points, labels = clusters(4, 2, 5000, seed=13)
@@ -261,7 +312,7 @@ def test_a_sample_of_large_data_is_searched_and_all_of_it_learned(monkeypatch):
     [
         (lambda folder: folder / "none.parquet", "none.parquet: no such Parquet file"),
         (lambda folder: folder / "none.npy", "none.npy: not readable"),
-        (lambda folder: folder / "table.csv", "table.csv: wanted a .parquet file"),
+        (lambda folder: folder / "table.csv", "table.csv: wanted a .parquet file.*pandas.read_csv"),
         (lambda folder: folder, "no such Parquet file, nor a folder with some"),
         (lambda folder: ArrayPoints(np.zeros(3)), "shape \\(3,\\)"),
         (lambda folder: ArrayPoints(np.zeros((0, 3))), "no points"),

@@ -122,8 +122,12 @@ class Fit:
         print_lines(evidence_line(model, log), "")
         heads, rows = state_rows(model)
         print_table(heads, rows)
-        print_lines("", "most likely transitions")
-        print_table(*transition_rows(model))
+        heads, rows = transition_rows(model)
+        if rows:
+            print_lines("", "most likely transitions")
+            print_table(heads, rows)
+        else:
+            print_lines("", "no transitions: every episode is one row")
         print_lines(*policy_lines(model, self.gamma))
         print_lines("", f"the run is in {out}: tgm inspect {shlex.quote(str(out))} shows it")
         if report is not None:

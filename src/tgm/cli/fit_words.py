@@ -27,10 +27,13 @@ def _short(name: object) -> str:
 def evidence_line(model: TemporalMixture, log: Log) -> str:
     """How many states were found in what."""
     missing = int(np.isnan(log.observations).sum())
-    holes = f", {missing:,} values missing" if missing else ""
-    episodes = "1 episode" if log.n_episodes == 1 else f"{log.n_episodes:,} episodes"
-    states = "1 state" if model.n_states_ == 1 else f"{model.n_states_} states"
-    return f"{states} in {log.n_rows:,} rows of {episodes}{holes}"
+    holes = f", {_counted(missing, 'value')} missing" if missing else ""
+    states, rows = _counted(model.n_states_, "state"), _counted(log.n_rows, "row")
+    return f"{states} in {rows} of {_counted(log.n_episodes, 'episode')}{holes}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def state_rows(model: TemporalMixture) -> Table:

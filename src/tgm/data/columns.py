@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
+from datetime import date, time, timedelta
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from tgm.files.arrays import LARGEST
 
 MISSING_WORDS = {"", "na", "n/a", "nan", "null", "none"}
 TRUTH_WORDS = {"true": 1.0, "false": 0.0}
+DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
 Place = Callable[[int], str]
 """From a row to words that name it, such as "log.csv, row 7 (line 8)"."""
 
@@ -34,18 +38,30 @@ def numbers(values: Any, name: str, place: Place) -> FloatArray:
     wrong = np.flatnonzero(~(np.isnan(found) | (np.abs(found) <= LARGEST)))
     if len(wrong):
         row = int(wrong[0])
-        seen = given[row].item() if isinstance(given[row], np.generic) else given[row]
-        raise DataError(
-            f"{place(row)}, column {name!r}: {seen!r:.60} is no number that can be used; it must "
-            f"be finite and at most {LARGEST:g} in size, or missing (empty, NaN)"
-        )
+        seen = given[row]
+        if isinstance(seen, np.generic) and not isinstance(seen, DATES):
+            seen = seen.item()
+        raise DataError(f"{place(row)}, column {name!r}: {_no_number(seen)}")
     return found
+
+
+def _no_number(value: Any) -> str:
+    """Why a value is no number that can be used, and what to do."""
+    if isinstance(value, DATES):
+        return (
+            f"{value!s:.60} is a date or a duration; make it a number first, such as seconds "
+            "since the start, or leave the column out"
+        )
+    remedy = f"it must be finite and at most {LARGEST:g} in size, or missing (empty, NaN)"
+    if isinstance(value, str) and re.fullmatch(r"[-+]?[\d.]+,\d+", value.strip()):
+        remedy = "write it with a decimal point, and without separators of thousands"
+    return f"{value!r:.60} is no number that can be used; {remedy}"
 
 
 def labels(values: Any, name: str, place: Place) -> tuple[IntArray, tuple[Any, ...]]:
     """(n_rows,) the index of each row's label, -1 where it is missing; and the labels, sorted.
 
-    Labels are whole numbers or text, not both.
+    Labels are whole numbers or text, not both; dates and identifiers count as text.
     """
     given = [_label(one, row, name, place) for row, one in enumerate(_plain(values).tolist())]
     seen = {one for one in given if one is not None}
@@ -61,8 +77,16 @@ def labels(values: Any, name: str, place: Place) -> tuple[IntArray, tuple[Any, .
 
 
 def _plain(values: Any) -> np.ndarray[Any, Any]:
-    """(n_rows,) an array; masked values become None."""
-    return np.asarray(unmasked(values)).reshape(-1)
+    """(n_rows,) an array; masked values become None, and dates stay dates."""
+    given = np.asarray(unmasked(values)).reshape(-1)
+    return objects(given) if given.dtype.kind in "mM" else given
+
+
+def objects(values: Any) -> np.ndarray[Any, Any]:
+    """(n_rows,) values as objects; NumPy would make numbers of dates in nanoseconds."""
+    result = np.empty(len(values), dtype=object)
+    result[:] = list(values)
+    return result
 
 
 def unmasked(values: Any) -> Any:
@@ -76,8 +100,10 @@ def unmasked(values: Any) -> Any:
 
 def _number(value: Any) -> float:
     """A number; NaN if it is missing; infinity if it cannot be read."""
-    if value is None or value is _pandas_na(value):
+    if _is_missing(value):
         return math.nan
+    if isinstance(value, DATES):
+        return math.inf
     if isinstance(value, str):
         word = value.strip()
         if word.lower() in MISSING_WORDS:
@@ -91,19 +117,22 @@ def _number(value: Any) -> float:
     return found
 
 
-def _pandas_na(value: Any) -> Any:
-    """The value itself if it is the mark of pandas for a missing value, and not NaN."""
-    return value if type(value).__name__ in ("NAType", "NaTType") else _NOTHING
-
-
-_NOTHING = object()
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, the mark of pandas for a missing value, or no date; NaN is a number."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _label(value: Any, row: int, name: str, place: Place) -> int | str | None:
-    if value is None or value is _pandas_na(value):
+    if _is_missing(value):
         return None
+    if isinstance(value, (*DATES, UUID)):
+        return str(value)
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
     if isinstance(value, str):
         word = value.strip()
         if word.lower() in MISSING_WORDS:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from tgm.data.log import Log
-from tgm.data.tables import from_arrays, from_frame
+from tgm.data.tables import collected, from_arrays, from_frame
 from tgm.errors import ConfigError, DataError
 
 MINARI = "minari:"
 SUFFIXES = ".csv, .tsv, .parquet"
+SEPARATORS = ",;\t|"
 
 
 def read(
@@ -40,7 +41,7 @@ def read(
     if hasattr(source, "iterate_episodes"):
         return _minari(source, obs, "the data set")
     if not isinstance(source, str | Path):
-        source = source.collect() if hasattr(source, "collect") else source  # a lazy frame
+        source = collected(source)
         if not isinstance(source, dict) and not hasattr(source, "columns"):
             raise ConfigError(
                 f"the source is {source!r:.60}; wanted a file, a frame, a dict of columns or a "
@@ -53,7 +54,7 @@ def read(
     if path.is_dir():
         return _minari(_data_set_in(path), obs, str(source))
     if not path.is_file():
-        raise DataError(f"{path}: is no file")
+        raise DataError(f"{path}: there is no such file")
     if path.suffix.lower() in (".csv", ".tsv", ".txt"):
         return _csv(path, obs, named)
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -73,8 +74,9 @@ def _csv(path: Path, obs: Sequence[str], named: Named) -> Log:
     """A log from a text file of columns; the first line names them."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-            lines = csv.reader(file, delimiter=delimiter, strict=True)
+            first = file.readline()
+            file.seek(0)
+            lines = csv.reader(file, delimiter=_separator(path, first), strict=True)
             head = [name.strip() for name in next(lines, [])]
             rows, line_of = [], []
             for row in lines:
@@ -87,7 +89,9 @@ def _csv(path: Path, obs: Sequence[str], named: Named) -> Log:
                     )
                 rows.append(row)
                 line_of.append(lines.line_num)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: cannot be read ({error}); save it as UTF-8") from None
+    except (OSError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read ({error})") from None
     if not head:
         raise DataError(f"{path}: is empty; the first line must name the columns")
@@ -99,6 +103,13 @@ def _csv(path: Path, obs: Sequence[str], named: Named) -> Log:
         source=str(path),
         place=lambda row: f"{path}, row {row + 1} (line {line_of[row]})",
     )
+
+
+def _separator(path: Path, first: str) -> str:
+    """What stands between values: of .tsv a tab, else what gives the first line most columns."""
+    if path.suffix.lower() == ".tsv":
+        return "\t"
+    return max(SEPARATORS, key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
 
 
 def _named_columns(head: list[str], rows: list[list[str]], source: str) -> dict[str, Any]:

@@ -114,7 +114,8 @@ def made_log(
         for row in np.flatnonzero((indices == NO_ACTION) & ~is_last)[:1].tolist():
             raise DataError(
                 f"{place(int(order[row]))}: the action is missing; it may be in the last row of "
-                "an episode only"
+                "an episode only. Begin another episode after this row, or, if 'none' or 'na' is "
+                "an action here, give it another name"
             )
     ended = None if terminated is None else np.nan_to_num(terminated[order]) != 0
     if ended is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tgm.data.columns import Place, labels, numbers, same_length, unmasked
+from tgm.data.columns import Place, labels, numbers, objects, same_length, unmasked
 from tgm.data.log import Log, made_log
 from tgm.distributions import FloatArray, IntArray
 from tgm.errors import ConfigError, DataError
@@ -45,7 +47,9 @@ def from_arrays(
         if episode_ids is not None:
             raise ConfigError("a list of episodes has no episode_ids; leave them out")
         return _from_episodes(observations, actions, rewards, terminated)
+    observations = collected(observations)
     table, names = _matrix(observations, "observations")
+    _refuse_lengths(actions, len(table))
     place = _place_in("observations")
     columns = [("observations", table)]
     given = {"actions": actions, "episode_ids": episode_ids, "rewards": rewards}
@@ -261,11 +265,44 @@ def _is_ragged(observations: Any, episode_ids: Any, others: tuple[Any, ...]) -> 
     return False
 
 
+def collected(frame: Any) -> Any:
+    """The same; of a lazy frame of Polars what it stands for."""
+    return frame.collect() if hasattr(frame, "collect") else frame
+
+
+def _refuse_lengths(actions: Any, n_rows: int) -> None:
+    """DataError if the second argument is, as hmmlearn has it, the lengths of the episodes."""
+    if actions is None or not 1 < len(actions) < n_rows:
+        return
+    given = np.asarray(actions)
+    if given.dtype.kind in "iu" and given.sum() == n_rows:
+        raise DataError(
+            f"actions has {len(given)} values whose sum is {n_rows}, the number of rows: if these "
+            "are lengths of episodes, pass np.split(observations, np.cumsum(lengths)[:-1]) as "
+            "observations; actions need one value for each row"
+        )
+
+
+def _refuse_others(values: Any, source: str) -> None:
+    """DataError with a remedy for what is no table in memory."""
+    if isinstance(values, str | Path):
+        raise DataError(
+            f"{source} is the path {str(values)!r:.200}; read the file first: "
+            "tgm.data.read(path, obs=[names of columns], ...)"
+        )
+    if hasattr(values, "toarray"):
+        raise DataError(f"{source} is sparse; wanted a dense array: pass {source}.toarray()")
+
+
 def _matrix(values: Any, source: str) -> tuple[np.ndarray[Any, Any], tuple[str, ...]]:
     """(n_rows, n_features) and the names of the features."""
+    _refuse_others(values, source)
     if hasattr(values, "columns"):
         names = tuple(str(name) for name in values.columns)
-        columns = [np.asarray(_column(values[name]), dtype=object) for name in values.columns]
+        for name, count in Counter(names).items():
+            if count > 1:
+                raise DataError(f"{source}: {count} columns are called {name!r}")
+        columns = [objects(_column(values[name])) for name in values.columns]
         if not columns:
             raise DataError(f"{source} has no columns")
         return np.stack(columns, axis=1), names

@@ -12,10 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from tgm.distributions import FloatArray, Moments, NormalWishart, normal_wishart
-from tgm.distributions.cholesky import factorise
+from tgm.estimators.factors import Factors, factors
 from tgm.estimators.shared_prior import SharedPrior
 from tgm.estimators.students import IndependentStudents, Predictive, Students
-from tgm.perception.low_rank import low_rank
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -151,18 +150,16 @@ class LowRank:
     def log_evidence(self, prior: SharedPrior, moments: Moments) -> FloatArray:
         """ln marginal likelihood of each component's points, (K,), approximately."""
         evidence = self._variances.log_evidence(prior, moments)
-        gain, _ = self._correlations(prior, moments)
-        return np.asarray(evidence + gain)
+        return np.asarray(evidence + self._factors(prior, moments).gain)
 
     def gaussians(self, prior: SharedPrior, moments: Moments) -> ExpectedGaussians:
         """The expected log densities of the components."""
         own = self._variances.gaussians(prior, moments)
-        _, correlation = self._correlations(prior, moments)
-        factor = factorise(correlation, "correlation")
+        found = self._factors(prior, moments)
         root = np.sqrt(np.einsum("kii->ki", own.precision))
-        precision = factor.inverse * root[:, :, None] * root[:, None, :]
+        precision = found.inverse * root[:, :, None] * root[:, None, :]
         return ExpectedGaussians(
-            own.peak - 0.5 * factor.log_det, own.mean, precision, own.mean_precision
+            own.peak - 0.5 * found.log_det, own.mean, precision, own.mean_precision
         )
 
     def predictive(self, prior: SharedPrior, moments: Moments) -> Predictive:
@@ -176,27 +173,11 @@ class LowRank:
         """Of the covariance of one component, with one direction."""
         return 2 * n_features
 
-    def _correlations(self, prior: SharedPrior, moments: Moments) -> tuple[FloatArray, FloatArray]:
-        """The gain in nats (K,) and the correlations (K, O, O) of each component."""
-        n_components, n_features = moments.mean.shape
-        gains = np.zeros(n_components)
-        correlations = np.tile(np.eye(n_features), (n_components, 1, 1))
-        shrunk = prior.strength * np.diag(np.diag(prior.covariance))
-        for k in range(n_components):
-            weight = float(moments.weight[k])
-            total = moments.scatter[k] + shrunk
-            scale = 1.0 / np.sqrt(np.diag(total))
-            seen = total * np.outer(scale, scale)
-            found = low_rank(np.ones(n_features), seen, weight)
-            rank = int(np.count_nonzero(np.linalg.eigvalsh(found) > 1.0 + 1e-9))
-            if weight < 2 or not rank:
-                continue
-            factor = factorise(found[None], "correlation")
-            fit = factor.log_det[0] + factor.trace_with(seen[None])[0] - n_features
-            gain = -0.5 * weight * fit - 0.5 * rank * n_features * np.log(weight)
-            if gain > 0:
-                gains[k], correlations[k] = gain, found
-        return gains, correlations
+    def _factors(self, prior: SharedPrior, moments: Moments) -> Factors:
+        """The correlations of each component; points of the prior have none."""
+        total = moments.scatter + prior.strength * np.diag(np.diag(prior.covariance))
+        scale = 1.0 / np.sqrt(np.einsum("kii->ki", total))
+        return factors(total * scale[:, :, None] * scale[:, None, :], moments.weight)
 
 
 def _by_feature(moments: Moments) -> Moments:

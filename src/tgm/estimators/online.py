@@ -32,6 +32,7 @@ class Stream:
     at_most: int | None
     points: FloatArray
     n_seen: int = 0
+    n_batches: int = 0
     search_at: float = 1.0
     fitted: Fitted | None = None
     course: Course | None = None
@@ -50,6 +51,7 @@ class Stream:
     def add(self, batch: FloatArray) -> None:
         """Learn from a batch (n, O); NaN is missing."""
         was_whole = self.n_seen == len(self.points)
+        self.n_batches += 1
         self._keep(batch)
         self.n_seen += len(batch)
         self.known = self.known + np.count_nonzero(~np.isnan(batch), axis=0)

@@ -172,13 +172,13 @@ class DaskPoints:
         apply = delayed(_apply, pure=False)
         run: Any = compute
         results: tuple[T, ...] = run(
-            *[apply(shared, index, part) for index, part in enumerate(self._chunks)]
+            *[apply(shared, index, part) for index, part in enumerate(self.parts)]
         )
         return results
 
     @cached_property
-    def _chunks(self) -> list[Any]:
-        """The chunks, each with all features; made once for all sweeps."""
+    def parts(self) -> list[Any]:
+        """The chunks, each with all features, not computed yet; made once for all sweeps."""
         collection = self.collection
         if self.names is None and collection.numblocks[1] > 1:
             collection = collection.rechunk({1: -1})
@@ -222,6 +222,19 @@ class _Scaled:
         return self.function(index, scaled)
 
 
+def batches(source: Points) -> Iterator[FloatArray]:
+    """The chunks as floats, one after the other: at no time are all of them in memory."""
+    if isinstance(source, DaskPoints):
+        for part in source.parts:
+            yield np.asarray(part.compute(), dtype=np.float64)
+    else:
+        yield from source.map(_itself)
+
+
+def _itself(index: int, chunk: FloatArray) -> FloatArray:
+    return chunk
+
+
 def as_source(data: Any) -> Points | None:
     """The source of data that is not an ordinary array; None if it is one.
 
@@ -247,7 +260,10 @@ def _of_path(path: Path) -> Points:
             raise DataError(f"{path}: not readable as a .npy file: {error}") from None
     if path.suffix == ".parquet" or path.is_dir():
         return ParquetPoints(path)
-    raise DataError(f"{path}: wanted a .parquet file, a folder of such, or a .npy file")
+    raise DataError(
+        f"{path}: wanted a .parquet file, a folder of such, or a .npy file; of other files "
+        "pass the table itself, as pandas.read_csv gives it"
+    )
 
 
 def _apply(function: Callable[[int, FloatArray], T], index: int, part: Any) -> T:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,7 +68,7 @@ class Survey:
 def survey(points: Points) -> Survey:
     """One pass over the points."""
     total: Survey | None = None
-    for part in points.map(_survey_chunk):
+    for part in points.map(partial(_survey_chunk, points.names)):
         if part.n_points:
             total = part if total is None else _together(total, part)
     if total is None:
@@ -74,16 +76,22 @@ def survey(points: Points) -> Survey:
     return total
 
 
-def _survey_chunk(index: int, chunk: FloatArray) -> Survey:
+def check_sizes(chunk: FloatArray, names: Sequence[str] | None, index: int) -> None:
+    """DataError if a value of the chunk (N, O) is infinite or too large; NaN is missing."""
+    wrong = np.abs(chunk) > LARGEST
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        name = column if names is None else repr(names[column])
+        raise DataError(
+            f"chunk {index}, row {row}, column {name} (counted from 0) is {chunk[row, column]}; "
+            f"values must be at most {LARGEST:g} in size, or NaN for missing: rescale the column"
+        )
+
+
+def _survey_chunk(names: Sequence[str] | None, index: int, chunk: FloatArray) -> Survey:
+    check_sizes(chunk, names, index)
     known = ~np.isnan(chunk)
     filled = np.where(known, chunk, 0.0)
-    size = np.abs(filled)
-    if chunk.size and size.max() > LARGEST:
-        row, column = np.argwhere(size > LARGEST)[0]
-        raise DataError(
-            f"chunk {index}, row {row}, column {column} is {chunk[row, column]}; values must be "
-            f"at most {LARGEST:g} in size, or NaN for missing: rescale the column"
-        )
     count = known.sum(axis=0).astype(np.float64)
     divisor = np.maximum(count, 1.0)
     mean = filled.sum(axis=0) / divisor

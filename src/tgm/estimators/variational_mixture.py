@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import asdict
 from typing import Any
@@ -19,8 +20,8 @@ from tgm.errors import ConfigError, DataError
 from tgm.estimators.covariance import KINDS, CovarianceKind
 from tgm.estimators.online import Stream
 from tgm.estimators.search import Course, climb, find
-from tgm.estimators.sources import ArrayPoints, Points, ScaledPoints, as_source
-from tgm.estimators.survey import Survey, survey
+from tgm.estimators.sources import ArrayPoints, Points, ScaledPoints, as_source, batches
+from tgm.estimators.survey import Survey, check_sizes, survey
 from tgm.estimators.units import Fitted, in_order
 from tgm.estimators.weight_prior import DirichletProcess, FiniteDirichlet, WeightPrior
 
@@ -91,7 +92,8 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         kind, weight_prior, at_most = self._settings()
         source = as_source(X)
         if source is None:
-            source = ArrayPoints(self._points(X, reset=True))
+            points = self._points(X, reset=True)
+            source = ArrayPoints(points, names=getattr(self, "feature_names_in_", None))
         else:
             self._remember_features(source)
         with one_thread():
@@ -102,24 +104,36 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: object = None) -> VariationalMixture:
-        """Learn from one more batch (n_samples, n_features).
+        """Learn from one more batch.
+
+        Args:
+            X: (n_samples, n_features) array or data frame; or a source, as `fit` takes it: one
+                pass over its chunks, each of which is a batch.
+            y: not used.
 
         The cost of a batch does not depend on how many there were before. The search for components
         is repeated, in a bounded sample, whenever the number of points has doubled. Batches after
         a `fit` begin again: `fit` keeps nothing of its points that could be added to.
         """
-        first = not hasattr(self, "stream_")
-        points = self._points(X, reset=first)
-        if first:
-            kind, weight_prior, at_most = self._settings()
-            self.stream_ = Stream.begin(kind, weight_prior, at_most, points.shape[1])
+        stream: Stream | None = getattr(self, "stream_", None)
+        source = as_source(X)
+        if source is None:
+            source = ArrayPoints(self._points(X, reset=stream is None), rows=sys.maxsize)
+        elif stream is None:
+            self._remember_features(source)
+        else:
+            self._check_features(source)
+        stream = stream or Stream.begin(*self._settings(), source.n_features)
+        names = getattr(self, "feature_names_in_", None)
         with one_thread():
-            self.stream_.add(points)
-        stream = self.stream_
-        assert stream.fitted is not None
-        assert stream.course is not None
-        self.fitted_ = stream.fitted
-        self.n_iter_ = 1 + (0 if first else getattr(self, "n_iter_", 0))
+            for index, batch in enumerate(batches(source)):
+                check_sizes(batch, names, index)
+                if len(batch):
+                    stream.add(batch)
+        if stream.fitted is None or stream.course is None:
+            raise DataError("there are no points: 0 rows")
+        self.stream_, self.fitted_ = stream, stream.fitted
+        self.n_iter_ = stream.n_batches
         self.converged_ = stream.course.converged
         self.history_ = _as_dicts(stream.course, stream.fitted, stream.known)
         return self
@@ -204,6 +218,17 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if source is None:
             yield getattr(fitted, method)(self._points(X, reset=False))
             return
+        self._check_features(source)
+        yield from source.map(_Chunk(fitted, method))
+
+    def _points(self, X: Any, *, reset: bool) -> FloatArray:
+        points: npt.NDArray[np.float64] = validate_data(
+            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
+        )
+        return points
+
+    def _check_features(self, source: Points) -> None:
+        """DataError unless the source has the features that the mixture was fitted with."""
         if source.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {source.n_features} features; the mixture has {self.n_features_in_}"
@@ -214,13 +239,6 @@ class VariationalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 f"the columns of X are {[*source.names]!r:.200}; the mixture was fitted with "
                 f"{[*known]!r:.200}, in this order"
             )
-        yield from source.map(_Chunk(fitted, method))
-
-    def _points(self, X: Any, *, reset: bool) -> FloatArray:
-        points: npt.NDArray[np.float64] = validate_data(
-            self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"
-        )
-        return points
 
     def _remember_features(self, source: Points) -> None:
         self.n_features_in_ = source.n_features

@@ -208,9 +208,13 @@ class World:
                 f"from {', '.join(wanted):.200}, in this order"
             )
         if bool(log.action_values) and not self.action_values:
-            raise DataError(f"{log.source} has actions; the model was learned without")
+            raise DataError(
+                f"{log.source} has actions; the model was learned without them: leave them out"
+            )
         if log.actions is None and self.action_values:
-            raise DataError(f"{log.source} has no actions; the model was learned with them")
+            raise DataError(
+                f"{log.source} has no actions; the model was learned with them: pass actions too"
+            )
 
     def with_actions(self, values: tuple[Any, ...]) -> World:
         """The same with room for further actions."""
