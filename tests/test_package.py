@@ -14,7 +14,8 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(r"^version: (.*)$", written, re.M)[1] == tgm.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## ([\d.]+)", changes, re.M)[1] == tgm.__version__
-    for page in sorted((ROOT / "docs").glob("tutorial-*.md")):
+    pages = [ROOT / "docs" / "index.md", *(ROOT / "docs").glob("tutorial-*.md")]
+    for page in pages:
         wheel = re.search(r"temporal_gaussian_mixture-([\d.]+)-py3", page.read_text())
         assert wheel[1] == tgm.__version__, page.name
 

@@ -1,6 +1,7 @@
 """The documentation site: public names have examples in the reference, and pages are listed."""
 
 import ast
+import codeop
 import doctest
 import inspect
 import re
@@ -96,3 +97,34 @@ def test_a_tutorial_installs_the_extras_that_it_uses(page):
     (installed, *_) = re.findall(r'pip install "?temporal-gaussian-mixture(.*?)"?$', code, re.M)
     for used, extra in (("VariationalMixture", "estimators"), ("tgm inspect", "inspect")):
         assert used not in code or extra in installed
+
+
+def refused_by_an_interpreter(block: str) -> list[str]:
+    """The lines of a block that `python` does not take if they are pasted without prompts."""
+    lines = [line[4:] for line in block.splitlines() if line.startswith((">>> ", "..."))]
+    compile_lines, typed, refused = codeop.CommandCompiler(), "", []
+    for line in [*lines, ""]:
+        typed += f"{line}\n"
+        try:
+            if compile_lines(typed.removesuffix("\n")) is None:
+                continue  # it waits for more
+        except SyntaxError:
+            refused.append(line)
+        typed = ""
+    return refused
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+def test_an_example_can_be_pasted_into_python(page):
+    """No blank line within a class or function, and one after it: a line of "..." alone."""
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        assert refused_by_an_interpreter(block) == []
+
+
+def test_what_cannot_be_pasted_is_seen():
+    assert refused_by_an_interpreter(">>> if 1:\n...     a = 1\n...\n>>> a\n1\n") == []
+    assert refused_by_an_interpreter(">>> if 1:\n...     a = 1\n>>> a\n1\n") == ["a"]
+    assert refused_by_an_interpreter(">>> if 1:\n...     a = 1\n...\n...     b = 2\n") == [
+        "    b = 2"
+    ]

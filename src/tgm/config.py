@@ -24,6 +24,7 @@ else:
 class TGMConfig:
     """Settings of a TGMAgent. Every field is also a flag of `tgm train`, and a keyword of TGMAgent.
 
+    >>> from tgm import TGMConfig
     >>> TGMConfig(gamma=0.95, exploration="greedy")
     TGMConfig(gamma=0.95, exploration='greedy')
     """

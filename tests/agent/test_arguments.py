@@ -40,7 +40,7 @@ def test_an_environment_by_its_id_is_the_same_as_made_before():
         (("CartPole-v1",), {"verbose": 1}, "leave it out"),
         (("CartPole-v1",), {"n_envs": 4}, "learns in one environment"),
         (("CartPole-v1",), {"random_state": 0}, "write seed=0"),
-        (("CartPole-v1", {"gamma": 0.9}), {}, r"write TGMAgent\(env, \*\*config\)"),
+        (("CartPole-v1", {"gamma": 0.9}), {}, r"write \*\*config, or config="),
         ((replace(gym.spec("CartPole-v1"), id="A-v0", entry_point="no:A"),), {}, "'A-v0' cannot"),
         (("CartPole-v1",), {"gamma": 0.9, "discount": 0.9}, "one setting"),
         (("CartPole-v1",), {"discount": 2.0}, "gamma is 2.0"),
@@ -175,6 +175,8 @@ def test_a_loaded_agent_takes_the_settings_that_may_change(tmp_path):
     for refused in ({"gamma": 0.5}, {"config": tgm.TGMConfig(bandwidth=0.5)}, {"max_states": 3}):
         with pytest.raises(RunError, match=r"which stay: (gamma|bandwidth|max_states)"):
             tgm.TGMAgent.load(tmp_path / "model", **refused)
+    with pytest.raises(RunError, match=r"write \*\*config, or config="):
+        tgm.TGMAgent.load(tmp_path / "model", config={"exploration": "greedy"})
     changed.save(tmp_path / "model")
     with pytest.raises(RunError, match="the agent began with 'greedy'"):
         tgm.TGMAgent.load(tmp_path / "model", exploration="optimism")

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tgm.cli.help_text import EXAMPLES, help_of
+from tgm.cli.help_text import EXAMPLES, FIRST_STEPS, help_of
 from tgm.cli.main import COMMANDS, _parse, main
 from tgm.cli.output import folded
 from tgm.cli.streams import OutText
@@ -70,6 +70,19 @@ def test_every_command_has_examples_and_each_of_them_can_be_read():
             if words[0] != "eval":
                 assert words[:2] == ["tgm", name]
                 _parse(name, words[2:])
+
+
+def test_the_overview_fits_and_has_examples_that_can_be_read(capsys):
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    first = lines.index("examples:") + 1
+    examples = lines[first : lines.index("", first)]
+    assert len(examples) == len(FIRST_STEPS) == 3
+    for example in examples:
+        program, name, *words = shlex.split(example, comments=True)
+        assert program == "tgm"
+        _parse(name, words)
 
 
 def test_boxes_keep_their_width():

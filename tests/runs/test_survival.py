@@ -207,6 +207,7 @@ def interrupted_at(at, act):
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # from 3.12 on it counts only if set before settrace
     sys.settrace(trace)
     try:
         act()

@@ -118,7 +118,7 @@ def settings(config: object, changes: dict[str, Any]) -> TGMConfig:
     if config is None:
         config = TGMConfig()
     if isinstance(config, dict):
-        raise ConfigError("config is a dictionary; write TGMAgent(env, **config)")
+        raise ConfigError("config is a dictionary; write **config, or config=TGMConfig(**config)")
     if not isinstance(config, TGMConfig):
         raise ConfigError(
             f"config is {config!r:.100}; the order is TGMAgent(env, TGMConfig(...), seed=0)"

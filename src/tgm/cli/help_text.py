@@ -66,6 +66,12 @@ EXAMPLES = {
     ),
 }
 
+FIRST_STEPS = (
+    "tgm train --maze 27              # train an agent; draw what it learned",
+    "tgm inspect runs/latest          # the same in the browser, step by step",
+    "tgm fit log.csv --obs x y        # states of a table of observations",
+)
+
 WIDEST = 80  # columns of text that is not in a box
 NARROWEST = 40  # in fewer columns tyro draws its boxes for ever
 

@@ -20,7 +20,7 @@ from typing import Protocol
 import tyro
 
 from tgm import __version__
-from tgm.cli.help_text import help_of, wide_enough, without_style
+from tgm.cli.help_text import FIRST_STEPS, help_of, wide_enough, without_style
 from tgm.cli.output import one_line, say, speak_plainly
 from tgm.cli.streams import (
     OutputError,
@@ -124,6 +124,7 @@ def _run(arguments: list[str]) -> int:
 def _overview() -> str:
     lines = ["usage: tgm COMMAND [OPTIONS]", ""]
     lines += [f"  {name:<10} {text}" for name, (_, _, text) in COMMANDS.items()]
+    lines += ["", "examples:", *(f"  {example}" for example in FIRST_STEPS)]
     lines += ["", "tgm COMMAND --help shows the options of a command; --debug shows tracebacks."]
     return "\n".join(lines)
 

@@ -25,6 +25,7 @@ def load_maze(name_or_path: str | os.PathLike[str]) -> Maze:
 
     A name wins over a file of the same name in the working directory; "./27" is the file.
 
+    >>> from tgm.envs import load_maze
     >>> load_maze("27").optimal_return
     -7.0
     """

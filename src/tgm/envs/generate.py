@@ -34,6 +34,7 @@ def random_maze(kind: MazeKind, rows: int, columns: int, seed: int) -> Maze:
 
     The start is at the bottom left, (1, 1).
 
+    >>> from tgm.envs import random_maze
     >>> print(random_maze("open", 2, 3, seed=0).to_text(), end="")
     #####
     #..G#

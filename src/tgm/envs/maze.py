@@ -38,6 +38,7 @@ class Maze:
     (`#` wall, `.` floor, `S` start, `G` goal, `L` lava, space outside). Everything else follows
     from it and is computed once, when it is first asked for.
 
+    >>> from tgm.envs import Maze
     >>> maze = Maze("corridor", ("#####", "#S.G#", "#####"))
     >>> maze.start, maze.goal, maze.optimal_return
     ((1, 1), (3, 1), -1.0)

@@ -26,7 +26,7 @@ def default_limit(maze: Maze) -> int:
     For any other maze four times the steps of its shortest way (the moves, and eating), but at
     least 50; also 50 if there is no way.
 
-    >>> from tgm.envs import random_maze
+    >>> from tgm.envs import default_limit, load_maze, random_maze
     >>> default_limit(load_maze("10")), default_limit(random_maze("open", 20, 20, seed=0))
     (50, 156)
     """
