@@ -753,6 +753,24 @@ def regression_predictive_covariance(
     return np.array((residual * spread).tolist(), dtype=float)
 
 
+def weighted_plane(
+    points: Array, values: Array, weights: Array, ridge: float
+) -> Callable[[Array], float]:
+    """The plane of weighted least squares, by lstsq on rows; a ridge for the slopes alone.
+
+    The ridge is rows of a slope that is to be zero; the height is free because it is that of the
+    weighted mean of the points.
+    """
+    n_features = points.shape[1]
+    centre = weights @ points
+    root = np.sqrt(weights)[:, None]
+    rows = root * np.column_stack([np.ones(len(points)), points - centre])
+    flat = np.column_stack([np.zeros(n_features), math.sqrt(ridge) * np.eye(n_features)])
+    targets = np.concatenate([root[:, 0] * values, np.zeros(n_features)])
+    height, *slope = np.linalg.lstsq(np.concatenate([rows, flat]), targets, rcond=None)[0]
+    return lambda z: float(height + (z - centre) @ np.array(slope))
+
+
 def share_of_narrower_half(freedom, n_features):
     """Mean variance below its median, of states of variance 1: by integrating its quantiles."""
     levels = (np.arange(10_000) + 0.5) / 20_000  # from 0 to 1/2

@@ -78,10 +78,9 @@ def test_support_is_closed_and_bounded(plan):
     assert distance.max() < 1.5 * support.spacing
 
 
-def test_few_points_make_a_coarser_support(plan, monkeypatch):
+def test_few_points_make_a_coarser_support(plan):
     steps = plan.units.seen(pushed())
-    monkeypatch.setattr("tgm.planning.flow_support.MOST_POINTS", 60)
-    few = find_support(plan.model, steps, plan.support.spacing, GAMMA)
+    few = find_support(plan.model, steps, plan.support.spacing, GAMMA, 60)
     assert len(few.points) <= 60
     assert few.spacing > plan.support.spacing
 

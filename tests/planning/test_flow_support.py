@@ -6,9 +6,11 @@ import pytest
 from tgm.planning.flow_support import (
     COARSEST,
     MOST_HELD,
+    MOST_POINTS,
     Box,
     find_support,
     hold,
+    most_points,
 )
 from tgm.transition.flow_units import Steps
 
@@ -147,7 +149,7 @@ def test_where_episodes_ended_is_a_point_too():
 
 def test_support_becomes_coarser_by_steps_until_it_is_small_enough(monkeypatch):
     steps = walked(np.linspace(0.0, 1.0, 200).tolist())
-    monkeypatch.setattr("tgm.planning.flow_support.MOST_VISITED", 15)
+    monkeypatch.setattr("tgm.planning.flow_support.MOST_VISITED", 15 / MOST_POINTS)
     support = find_support(Walk(), steps, 0.05, GAMMA)
     assert support.spacing == pytest.approx(0.05 * 1.15**3)
     assert support.n_visited <= 15
@@ -167,14 +169,20 @@ def test_the_coarsest_support_may_be_too_large():
     assert len(support.points) > 40
 
 
-def test_the_coarsest_support_ends_with_the_most_points(monkeypatch):
-    monkeypatch.setattr("tgm.planning.flow_support.MOST_POINTS", 6)
+def test_the_coarsest_support_ends_with_the_most_points():
     steps = walked([0.0, 20.0, 40.0])  # cells between them are imagined, two more in each round
-    support = find_support(Walk(pace=0.5), steps, COARSEST, GAMMA)
+    support = find_support(Walk(pace=0.5), steps, COARSEST, GAMMA, most=6)
     assert support.spacing == COARSEST
     assert support.n_visited == 3
     assert len(support.points) <= 6
     assert len(support.reach.reward) == 2 * len(support.points)
+
+
+@pytest.mark.parametrize(
+    ("n_steps", "most"), [(1, 400), (80, 400), (81, 405), (799, 3995), (800, 4000), (10**6, 4000)]
+)
+def test_a_plan_from_few_steps_has_few_points(n_steps, most):
+    assert most_points(n_steps) == most
 
 
 def test_and_after_as_many_rounds_as_may_be(monkeypatch):

@@ -37,6 +37,8 @@ from tgm.transition.flow_units import FlowUnits, Steps
 
 FIRST_PLAN = 20  # steps
 SOONEST = 30  # steps between two plans
+PACE = 10  # support points of a plan for each step until the next: bounds the cost
+FIRST_PACE = 25  # the same, while nothing was found: plans are not compared, and there is no other
 AFTER_EPISODE = 10  # the same at the end of an episode, while there are few steps
 FEW_STEPS = 400
 GROWTH = 0.1  # share of the steps so far, between two plans
@@ -158,11 +160,17 @@ class FlowLearner(FlowKnowledge):
     def _is_due(self) -> bool:
         """Whether to plan: when the steps have grown by a share, sooner if they are few."""
         since = self.n_steps - self._planned_at
-        if self.n_steps < FIRST_PLAN:
+        pace = PACE if self._best_return > -math.inf else FIRST_PACE
+        if self.n_steps < FIRST_PLAN or pace * since < self._n_points:
             return False
         if self._episode_ended and self.n_steps < FEW_STEPS and since >= AFTER_EPISODE:
             return True
         return since >= max(SOONEST, self._growth * self.n_steps)
+
+    @property
+    def _n_points(self) -> int:
+        """Support points of the newest plan."""
+        return 0 if self.newest is None else len(self.newest.support.points)
 
     def _planned(self, observation: FloatArray, log_density: float) -> StepInfo:
         """Plan; if the numbers of new steps are too far apart for it, what was planned stays."""
@@ -269,9 +277,14 @@ class FlowLearner(FlowKnowledge):
         return self._learn_noise(self._model, local, follows(kept))
 
     def _learn_noise(self, model: FlowModel, local: Steps, is_next: BoolArray) -> Steps:
-        """Learn despite noise of observations, if there is any; returns the steps without it."""
+        """Learn despite noise of observations, if there is any; returns the steps without it.
+
+        Whether there is any is asked when shapes are chosen.
+        """
         if model.has_noise:
             found = learn_despite_noise(model, local, is_next, ROUNDS)
+        elif self._shaped_at < self.n_steps:
+            return local
         elif (first := with_noise(model, local, is_next)) is not None:
             found = first[0]
         else:

@@ -2,7 +2,7 @@
 
 The greedy one follows the laws within the bounds of all observations, and has the lowest value
 outside. The hopeful one has the highest value at points that are unknown. Both are averages of the
-values at support points.
+values at support points; acting reads planes through them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.planning.flow_support import (
     FINER,
     FINEST,
-    MOST_POINTS,
     Box,
     Reach,
     Support,
     find_support,
     hold,
+    most_points,
 )
 from tgm.planning.interpolation import Interpolation
+from tgm.planning.local_planes import plane_values
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -38,7 +39,7 @@ CONVERGED = 1e-6  # of the range of values
 MOST_SWEEPS = 100
 EVALUATIONS = 30  # sweeps over the actions of one policy
 CLEARLY = 0.05  # of the range of values: the hopeful value must be so much above the greedy one
-ROOMY = 0.6  # of MOST_POINTS: with fewer points the next support may be finer
+ROOMY = 0.6  # of the most points: with fewer points the next support may be finer
 HELD_IN_ACTING = 2  # steps for which an action is held in acting
 IMAGINED = 200  # steps of an imagined episode
 
@@ -101,10 +102,11 @@ class Plan(NamedTuple):
         actions = np.arange(len(start)) % n_actions
         spacing, most = support.spacing, HELD_IN_ACTING
         reach = hold(self.model, start, actions, spacing, self.gamma, support.box, most)
-        index, weights = self.weights(reach.arrival)
+        arrival = support.box.clip(reach.arrival).reshape(len(points), n_actions, -1)
+        later = plane_values(self.interpolation, (self.greedy, self.hopeful), arrival)
         careful = _careful(reach, self.seen, self.lowest)
-        greedy = careful.reward + careful.discount * _averages(weights, self.greedy[index])
-        hopeful = reach.reward + reach.discount * _averages(weights, self.hopeful[index])
+        greedy = careful.reward + careful.discount * later[:, 0].ravel()
+        hopeful = reach.reward + reach.discount * later[:, 1].ravel()
         return greedy.reshape(-1, n_actions), hopeful.reshape(-1, n_actions)
 
     def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -173,11 +175,11 @@ def make_plan(
     model: FlowModel, units: FlowUnits, steps: Steps, gamma: float, before: Plan | None = None
 ) -> Plan:
     """Plan with laws and steps in the same units; a plan before says how fine it may be."""
-    spacing = FINEST
+    spacing, most = FINEST, most_points(len(steps.action))
     if before is not None:
-        is_roomy = len(before.support.points) < ROOMY * MOST_POINTS
+        is_roomy = len(before.support.points) < ROOMY * most
         spacing = max(FINEST, before.support.spacing / (FINER if is_roomy else 1.0))
-    support = find_support(model, steps, spacing, gamma)
+    support = find_support(model, steps, spacing, gamma, most)
     reach, n_points, n_actions = support.reach, len(support.points), model.n_actions
     interpolation = Interpolation(support.points, support.spacing)
     index, weights = interpolation.weights(support.box.clip(reach.arrival))
@@ -186,18 +188,13 @@ def make_plan(
     careful, nothing = _careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
     shape, bounds = (n_actions * n_points, n_points), (lowest, highest)
     rows = _rows(index, weights, careful.discount, shape)
-    greedy = _solve(rows, careful.reward, nothing, lowest, bounds)
+    greedy = _solve(rows, careful.reward, nothing, np.full(n_points, lowest), bounds)
     hopeful = greedy
     if is_unknown.any():
         rows = _rows(index, weights, reach.discount, shape)
-        hopeful = _solve(rows, reach.reward, is_unknown, highest, bounds)
+        hopeful = _solve(rows, reach.reward, is_unknown, greedy, bounds)
     return Plan(units, model, support, interpolation, seen, greedy, hopeful, is_unknown, lowest,
                 highest, gamma)  # fmt: skip
-
-
-def _averages(weights: FloatArray, values: FloatArray) -> FloatArray:
-    """(n,) of values (n, width)."""
-    return np.asarray(np.einsum("nw,nw->n", weights, values))
 
 
 def _careful(reach: Reach, seen: Box, lowest: float) -> Reach:
@@ -246,15 +243,16 @@ def _solve(
     rows: sparse.csr_matrix,
     reward: FloatArray,
     is_set: BoolArray,
-    start: float,
+    start: FloatArray,
     bounds: tuple[float, float],
 ) -> FloatArray:
     """Modified policy iteration: (n_points,) values; where `is_set` they are the highest.
 
-    A sweep over all actions improves the policy, some sweeps over its actions alone evaluate it.
+    Begins with `start` (n_points,). A sweep over all actions improves the policy, some sweeps over
+    its actions alone evaluate it.
     """
     n_points = rows.shape[1]
-    value, every = np.full(n_points, start), np.arange(n_points)
+    value, every = start, np.arange(n_points)
     for _ in range(MOST_SWEEPS):
         q = (reward + rows @ value).reshape(-1, n_points)
         best = q.argmax(axis=0)

@@ -16,7 +16,9 @@ from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import Steps
 
 MOST_POINTS = 4000  # visited and imagined
-MOST_VISITED = 3000
+POINTS_PER_STEP = 5  # that was lived: a plan from few steps has few points
+FEWEST_POINTS = 400  # that a plan may always have
+MOST_VISITED = 0.75  # share of the most points
 MOST_HELD = 12  # steps
 FINEST, COARSEST = 0.025, 0.34  # spacing in spans of a feature
 COARSER, FINER = 1.15, 1.2  # factors by which the spacing changes
@@ -111,13 +113,20 @@ def hold(
     return Reach(now, reward, discount)
 
 
-def find_support(model: FlowModel, steps: Steps, spacing: float, gamma: float) -> Support:
-    """Support of the finest spacing from `spacing` on that the number of points allows."""
+def most_points(n_steps: int) -> int:
+    """How many support points a plan may have after so many steps."""
+    return min(MOST_POINTS, max(FEWEST_POINTS, POINTS_PER_STEP * n_steps))
+
+
+def find_support(
+    model: FlowModel, steps: Steps, spacing: float, gamma: float, most: int = MOST_POINTS
+) -> Support:
+    """Support of the finest spacing from `spacing` on that allows at most `most` points."""
     box = Box.of(steps)
     seen = np.concatenate([steps.departure, steps.arrival[steps.ended]])
-    most_visited = min(MOST_VISITED, len(steps.departure))
+    most_visited = min(MOST_VISITED * most, len(steps.departure))
     while True:
-        support = _close(model, seen, spacing, gamma, box, most_visited)
+        support = _close(model, seen, spacing, gamma, box, (most_visited, most))
         if support is not None:
             return support
         spacing *= COARSER
@@ -129,14 +138,17 @@ def _close(
     spacing: float,
     gamma: float,
     box: Box,
-    most_visited: int,
+    most: tuple[float, int],
 ) -> Support | None:
-    """The support of one spacing; None if it has too many points and could be coarser."""
+    """The support of one spacing; None if it could be coarser and has too many points.
+
+    These are more than `most`, the visited ones and all.
+    """
     may_fail = spacing < COARSEST
     wide = box.wider(max(MARGIN * spacing, LEAST_MARGIN))
     known, newest = _one_per_cell(seen, spacing, np.zeros(0, dtype=np.int64))
     n_visited = len(newest)
-    if n_visited > most_visited and may_fail:
+    if n_visited > most[0] and may_fail:
         return None
     points, reaches = [newest], []
     n_actions = model.n_actions
@@ -148,7 +160,7 @@ def _close(
         cells, newest = _one_per_cell(arrivals, spacing, known)
         if len(newest) == 0:
             break
-        is_over = len(reaches) == MOST_ROUNDS or len(known) + len(newest) > MOST_POINTS
+        is_over = len(reaches) == MOST_ROUNDS or len(known) + len(newest) > most[1]
         if is_over and may_fail:
             return None
         if is_over:

@@ -36,17 +36,27 @@ class Interpolation:
 
     def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
         """The support points of each z (n, n_features) and their weights, both (n, width)."""
-        distance, index = self._tree.query(z, k=self.width)
-        distance, index = distance.reshape(len(z), -1), index.reshape(len(z), -1)
+        distance, index = self._near(z)
         return index, max_entropy_weights(self.points[index] - z[:, None], distance, self.spacing)
+
+    def kernel(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
+        """The same support points by how near they are: weights that are exact for constants."""
+        distance, index = self._near(z)
+        band = _band(distance, z.shape[1], self.spacing)
+        return index, _normalised(-0.5 * np.square(distance / band))
+
+    def _near(self, z: FloatArray) -> tuple[FloatArray, IntArray]:
+        """Distances and indices (n, width) of the support points next to each z, sorted."""
+        distance, index = self._tree.query(z, k=self.width)
+        return distance.reshape(len(z), -1), index.reshape(len(z), -1)
 
 
 def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: float) -> FloatArray:
     """Weights (n, width) of points at `offsets` (n, width, n_features), the nearest first."""
-    n, width, n_features = offsets.shape
-    band = WIDTH * np.maximum(spacing, distance[:, min(n_features, width - 1)])
-    offsets = offsets / band[:, None, None]
-    closeness = -0.5 * np.square(distance / band[:, None])
+    n, _, n_features = offsets.shape
+    band = _band(distance, n_features, spacing)
+    offsets = offsets / band[..., None]
+    closeness = -0.5 * np.square(distance / band)
     now = weights = _normalised(closeness)
     tilt, ridge = np.zeros((n, n_features, 1)), RIDGE * np.eye(n_features)
     left: IntArray | slice = slice(None)  # those that are not exact yet
@@ -69,6 +79,12 @@ def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: floa
         tilt -= step * (LONGEST / np.maximum(length, LONGEST))
         weights[left] = now = _normalised(closeness + (offsets @ tilt)[:, :, 0])
     return weights
+
+
+def _band(distance: FloatArray, n_features: int, spacing: float) -> FloatArray:
+    """(n, 1) bandwidths, wider where support points are far apart."""
+    least = min(n_features, distance.shape[1] - 1)
+    return np.asarray(WIDTH * np.maximum(spacing, distance[:, least, None]))
 
 
 def _normalised(log_weights: FloatArray) -> FloatArray:

@@ -210,10 +210,14 @@ def best_shape(
             shared = bumps @ bumps.T
         for is_shared in (True, False) if length else (True,):
             gram = straight if not length else straight + (shared if is_shared else shared * same)
-            for looseness in SIGNAL_TO_NOISE:
+            before = -np.inf
+            for looseness in reversed(SIGNAL_TO_NOISE):
                 evidence = log_evidence_of_points(looseness * gram, targets, scale, dof)
                 if evidence > highest:
                     best, highest = LawShape(length, is_shared, looseness), evidence
+                if evidence < before:  # it has one maximum
+                    break
+                before = evidence
     return best, highest - n * float(np.log(unit).sum()), n
 
 
