@@ -227,16 +227,6 @@ def test_a_state_of_many_points_need_not_be_so_wide(n_points, is_wide):
     assert states.is_wide(slot) == is_wide
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e3, 1e-3])
-def test_a_cut_does_not_depend_on_the_unit_of_a_feature(unit):
-    rng = np.random.default_rng(0)
-    points = rng.normal(scale=0.1, size=(20, 2)) + np.repeat([[0.0, 0.0], [1.0, 0.0]], 10, axis=0)
-    units = np.array([1.0, unit])
-    states = GaussianStates(ComponentPrior(np.diag((0.1 * units) ** 2), 22.0, -1.8, 3.0))
-    side = states.cut(points * units)
-    assert (side == side[0]).tolist() == [True] * 10 + [False] * 10
-
-
 def test_a_scatter_that_is_none_is_repaired_once():
     states = plain_states()
     slot = states.birth()

@@ -272,7 +272,7 @@ class GaussianStates(StateSlots):
 
     def cut(self, points: FloatArray) -> BoolArray | None:
         """(n,) one side of the best cut of points (n, n_features) in two, or None."""
-        return two_sides(points @ np.linalg.cholesky(self.prior.precision))
+        return two_sides(points)
 
     def split_gain(self, first: Moments, second: Moments) -> float:
         """Nats of evidence of the observations won by seeing two sets of points as two states."""
