@@ -11,17 +11,8 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.inspector import payload
 from tgm.learners.events import Event
-from tgm.learners.flow import (
-    FIRST_PACE,
-    LATE,
-    LATE_GROWTH,
-    OTHER_SHAPE,
-    PACE,
-    SLOWER,
-    SOONER,
-    SOONEST,
-    FlowLearner,
-)
+from tgm.learners.flow import LATE, LATE_GROWTH, OTHER_SHAPE, SLOWER, SOONER, FlowLearner
+from tgm.learners.flow_schedule import SOONEST
 from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
@@ -270,16 +261,6 @@ def test_while_there_are_few_steps_the_end_of_an_episode_asks_for_a_plan():
     without, with_ends = (planned_at(FlowLearner(1, 2, 0.9), told) for told in (events, ends))
     assert len(with_ends) > len(without)
     assert all(step % 12 == 0 for step in with_ends)
-
-
-@pytest.mark.parametrize(("has_found", "pace"), [(False, FIRST_PACE), (True, PACE)])
-def test_the_next_plan_waits_longer_the_more_points_a_plan_has(has_found, pace, monkeypatch):
-    learner, events = FlowLearner(1, 2, 0.9), drifting(300)
-    if has_found:
-        events[3] = replace(events[3], reward=-1.0001)
-    learner.recall(events[:101])
-    monkeypatch.setattr(FlowLearner, "_n_points", 60 * pace)  # as many as need 60 steps
-    assert planned_at(learner, events[101:])[0] == 160
 
 
 def test_noise_is_looked_for_when_shapes_are_chosen(monkeypatch):

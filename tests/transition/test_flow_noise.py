@@ -198,6 +198,29 @@ def test_more_rounds_never_explain_less():
     assert heights == sorted(heights)
 
 
+def test_rounds_stop_where_gains_like_the_last_one_would_not_be_enough(monkeypatch):
+    steps, _ = swung(200, NOISE)
+    _, plain, local = learned(steps)
+    model = with_noise(plain, local, follows(steps))[0].model
+    asked = []
+
+    def counted(*given):
+        asked.append(1)
+        return smoothed(*given)
+
+    monkeypatch.setattr("tgm.transition.flow_noise.smoothed", counted)
+    heights = []
+    for rounds, needed in ((1, -np.inf), (5, -np.inf), (5, 1e9)):
+        found = learn_despite_noise(model, local, follows(steps), rounds, needed)
+        heights.append((found.smoothed.log_density, len(asked)))
+        asked.clear()
+    assert heights[0] == heights[2]  # one round shows that five are too few
+    assert [n for _, n in heights] == [2, 6, 2]
+    within_reach = heights[1][0] - 1e-6
+    learn_despite_noise(model, local, follows(steps), 5, within_reach)
+    assert len(asked) == 6
+
+
 def test_a_filter_without_steps_believes_what_it_sees():
     filtering = FlowFilter(FlowUnits(np.zeros(2), np.eye(2), np.eye(2)), linear_model())
     seen = np.array([[1.0, 2.0]])

@@ -15,6 +15,7 @@ from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
+from tgm.learners.flow_schedule import SincePlan
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.step_info import StepInfo
 from tgm.perception.component_map import Move
@@ -35,12 +36,6 @@ from tgm.transition.flow_noise import learn_despite_noise, with_noise
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
-FIRST_PLAN = 20  # steps
-SOONEST = 30  # steps between two plans
-PACE = 10  # support points of a plan for each step until the next: bounds the cost
-FIRST_PACE = 25  # the same, while nothing was found: plans are not compared, and there is no other
-AFTER_EPISODE = 10  # the same at the end of an episode, while there are few steps
-FEW_STEPS = 400
 GROWTH = 0.1  # share of the steps so far, between two plans
 LATE = 1500  # steps from which there are fewer plans
 LATE_GROWTH = 0.25  # the share then
@@ -158,19 +153,11 @@ class FlowLearner(FlowKnowledge):
         return LearnInfo(n_evicted, -self.log_evidence, {}, (), moves)
 
     def _is_due(self) -> bool:
-        """Whether to plan: when the steps have grown by a share, sooner if they are few."""
-        since = self.n_steps - self._planned_at
-        pace = PACE if self._best_return > -math.inf else FIRST_PACE
-        if self.n_steps < FIRST_PLAN or pace * since < self._n_points:
-            return False
-        if self._episode_ended and self.n_steps < FEW_STEPS and since >= AFTER_EPISODE:
-            return True
-        return since >= max(SOONEST, self._growth * self.n_steps)
-
-    @property
-    def _n_points(self) -> int:
-        """Support points of the newest plan."""
-        return 0 if self.newest is None else len(self.newest.support.points)
+        """Whether to plan."""
+        n_points = 0 if self.newest is None else len(self.newest.support.points)
+        n_new, has_found = self.n_steps - self._planned_at, self._best_return > -math.inf
+        since = SincePlan(self.n_steps, n_new, n_points, has_found, self._episode_ended)
+        return since.is_due(self._growth)
 
     def _planned(self, observation: FloatArray, log_density: float) -> StepInfo:
         """Plan; if the numbers of new steps are too far apart for it, what was planned stays."""

@@ -64,7 +64,7 @@ def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Deno
     noisy.observation_noise = 0.5 * (1.0 - SHARE_OF_MOTION) * np.diag(variance)
     noisy.law.noise = SHARE_OF_MOTION * spread
     plain = -0.5 * n * (float(np.linalg.slogdet(2.0 * math.pi * spread)[1]) + n_features)
-    found = learn_despite_noise(noisy, steps, is_next, FIRST_ROUNDS)
+    found = learn_despite_noise(noisy, steps, is_next, FIRST_ROUNDS, plain + cost)
     gain = found.smoothed.log_density - plain - cost
     return (found, gain) if gain > 0.0 else None
 
@@ -79,20 +79,25 @@ def _looser(law: FlowLaw) -> FlowLaw:
 
 
 def learn_despite_noise(
-    model: FlowModel, steps: Steps, is_next: BoolArray, n_rounds: int
+    model: FlowModel, steps: Steps, is_next: BoolArray, n_rounds: int, needed: float = -math.inf
 ) -> Denoised:
     """Improve laws and noise of a model by rounds of expectation and maximisation.
 
     The best round counts: slopes are exact only in linear laws, and a wall that is found or lost
-    changes the laws at once.
+    changes the laws at once. There are no more rounds if gains like the last one would not reach
+    the log density `needed`: rounds gain less and less.
     """
     best = Denoised(model, smoothed(model, steps, is_next))
-    now = best
-    for _ in range(n_rounds):
+    now, gain = best, math.inf
+    for left in range(n_rounds, 0, -1):
+        if now.smoothed.log_density + left * gain < needed:
+            break
+        before = now.smoothed.log_density
         after = now.model.frozen()
         after.observation_noise = now.smoothed.noise
         after.fit(expected_sums(after.law, now.smoothed), now.smoothed.steps)
         now = Denoised(after, smoothed(after, steps, is_next))
+        gain = now.smoothed.log_density - before
         if now.smoothed.log_density > best.smoothed.log_density:
             best = now
     learned = best.model.frozen()
