@@ -19,7 +19,7 @@ from tgm.learners.events import Event
 from tgm.learners.step_info import StepInfo
 from tgm.learners.symbols import Reader, symbol_of, symbols_of
 from tgm.memory.symbol_history import SymbolHistory
-from tgm.structure.clone_model import gain_of_clones
+from tgm.structure.clone_model import gain_of_clones, gain_of_cue
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
@@ -156,7 +156,7 @@ class AliasWatch:
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
-        """Whether history predicts outcomes, or one state per symbol finds nothing new.
+        """Whether history or a cue predicts outcomes, or one state per symbol finds nothing new.
 
         After each fold the nats that the next one needs grow.
         """
@@ -168,9 +168,10 @@ class AliasWatch:
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
         self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
         enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
-        self._may_fold = self._is_stuck or worth > enough
+        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > NEEDED
+        self._may_fold = self._is_stuck or is_cued or worth > enough
         is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
-        if not (self._is_stuck or is_told):
+        if not (self._is_stuck or is_cued or is_told):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True

@@ -111,6 +111,7 @@ class CloneLife:
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
         if row is None or is_new:
+            folding.lead_on(node, action, outcome)
             self._changed()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
