@@ -14,7 +14,7 @@ from tgm.transition.automaton import END, Episode
 
 CUES = 3  # looks at the beginning of an episode; one of them may be the cue
 MOST_CUES = 16  # different values of a cue
-MODELS = 2 * CUES  # cues that compete: each with the first moment as a place of its own, and not
+MODELS = CUES * 2  # cues that compete: each with the first moment as a place of its own, and not
 NOT_YET = -3  # a mark: the cue was not seen yet
 
 
