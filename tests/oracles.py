@@ -7,7 +7,7 @@ as mpmath numbers in lists, one per component, or one row per point.
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import mpmath as mp
@@ -1019,3 +1019,20 @@ def gain_of_correlations(points, correlation):
     alone = stats.multivariate_normal(origin, np.eye(len(correlation)))
     together = stats.multivariate_normal(origin, correlation)
     return sum(together.logpdf(point) - alone.logpdf(point) for point in points)
+
+
+def mixed_rows_log_evidence(pairs: list[tuple[float, float]], shares: Sequence[float]) -> float:
+    """ln evidence of rows of which some depend on a cue, by enumeration of all sets of them.
+
+    Args:
+        pairs: ln evidence of each row if it does not, and if it does.
+        shares: of rows that do, as likely as each other.
+    """
+    total = mp.mpf(0)
+    for share in shares:
+        for cued in itertools.product((False, True), repeat=len(pairs)):
+            found = mp.mpf(1) / len(shares)
+            for is_cued, pair in zip(cued, pairs, strict=True):
+                found *= (share if is_cued else 1.0 - share) * mp.exp(pair[is_cued])
+            total += found
+    return float(mp.log(total))

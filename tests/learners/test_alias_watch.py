@@ -159,6 +159,7 @@ def test_another_reward_or_an_end_is_a_surprise_too(folds):
 
 
 def test_looks_are_at_24_steps_then_a_fifth_more_each_time(folds):
+    folds.worth = 2.3
     watched = Watched()
     watched.surprise()
     at = []
@@ -172,6 +173,7 @@ def test_looks_are_at_24_steps_then_a_fifth_more_each_time(folds):
 
 
 def test_after_500_steps_looks_are_rarer(folds):
+    folds.worth = 2.3
     watched = surprised(500)
     watched.watch.won(Reader())
     watched.walk(200)
@@ -182,12 +184,42 @@ def test_after_500_steps_looks_are_rarer(folds):
     assert folds.looks == 2
 
 
+@pytest.mark.parametrize(("worth", "n_rows", "at"), [(1.1, 9, 169), (1.2, 9, 121), (0.1, 1, 121)])
+def test_in_a_world_of_chance_looks_are_rarer(folds, worth, n_rows, at):
+    """Less than an eighth of a nat in each row of several outcomes, which are not rare."""
+    folds.worth, folds.n_rows = worth, n_rows
+    watched = surprised(100)
+    watched.watch.won(Reader())
+    assert folds.looks == 1
+    watched.walk(at - 101)
+    watched.watch.won(Reader())
+    assert folds.looks == 1
+    watched.walk(1)
+    watched.watch.won(Reader())
+    assert folds.looks == 2
+
+
+@pytest.mark.parametrize(
+    ("worth", "n_steps", "is_over"), [(1.1, 1500, True), (1.2, 1500, False), (1.1, 1499, False)]
+)
+def test_a_world_of_chance_is_watched_for_1500_steps(folds, worth, n_steps, is_over):
+    folds.worth = worth
+    watched = surprised(n_steps - 4)
+    watched.surprise()
+    watched.watch.won(Reader())
+    assert watched.watch.is_over == is_over
+
+
 # --- when episodes are folded ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("worth", "n_folds"), [(1.9, 0), (2.1, 1)])
-def test_history_must_predict_better_by_two_nats(folds, worth, n_folds):
-    folds.worth = worth
+@pytest.mark.parametrize(
+    ("worth", "n_rows", "n_folds"), [(1.9, 9, 0), (2.1, 9, 1), (4.9, 40, 0), (5.1, 40, 1)]
+)
+def test_history_must_predict_better_by_two_nats_and_an_eighth_in_each_row(
+    folds, worth, n_rows, n_folds
+):
+    folds.worth, folds.n_rows = worth, n_rows
     surprised(30).watch.won(Reader())
     assert folds.n_folds == n_folds
 
@@ -201,7 +233,7 @@ def test_nothing_is_folded_where_one_point_in_a_hundred_may_be_misread(folds, do
 
 def folded_again(folds, *, after: float, worth: float) -> bool:
     """Whether clones that have lost at step 100 with 4 nats are tried again."""
-    folds.worth, folds.gain, folds.n_rows = 4.0, 0.0, 100
+    folds.worth, folds.gain, folds.n_rows = 4.0, 0.0, 30
     watched = surprised(100)
     assert watched.watch.won(Reader()) is None
     watched.walk(round(after * 100) - 100)
@@ -268,7 +300,7 @@ def test_clones_that_take_too_long_have_not_won(folds):
 def test_one_state_per_symbol_wins_by_forty_nats_after_500_steps(
     folds, gain, worth, n_steps, is_over
 ):
-    folds.worth, folds.gain, folds.n_rows = worth, gain, 100
+    folds.worth, folds.gain, folds.n_rows = worth, gain, round(5 * worth)
     watched = surprised(n_steps - 4)
     watched.surprise()
     assert watched.watch.won(Reader()) is None

@@ -9,7 +9,9 @@ from tgm.learners import clone_life
 from tgm.learners.clone_life import CloneLife
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.structure.clone_model import FIRST, LEVELS, STRENGTHS, Setting
-from tgm.transition.automaton import BEGIN, END, Outcome
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import BEGIN, END, Automaton, Outcome
+from tgm.transition.clone_evidence import OutcomeBase
 
 POINT = np.zeros(1)
 RIGHT, WRONG = Outcome(END, 1.0, True), Outcome(END, -1.0, True)
@@ -81,6 +83,19 @@ def test_a_life_can_be_recalled_from_its_history():
         s: len(alike) for s, alike in life.folding.by_symbol.items()
     }
     assert again.habits.to_arrays()["best"].tolist() == life.habits.to_arrays()["best"].tolist()
+
+
+@pytest.mark.parametrize("outcomes", [(RIGHT, WRONG), (RIGHT, RIGHT)])
+def test_an_undecided_node_with_several_outcomes_is_a_reason_to_fold_again(outcomes):
+    life = CloneLife(2, 0.9, SymbolHistory(1))
+    for outcome in outcomes:
+        life.history.begin(0, POINT)
+        life.history.add(0, seen(2), POINT)
+        life.history.add(1, outcome, POINT)
+    folding = Folding(Automaton.of(life.history.episodes), OutcomeBase(0.5))
+    folding.accept(1)  # the beginning; look 2 is undecided
+    life._adopt(folding, is_searched=False)
+    assert life.habits.sees_chance == (outcomes[0] != outcomes[1])
 
 
 def test_to_forget_leaves_the_newest_episode():

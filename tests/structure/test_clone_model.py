@@ -1,13 +1,17 @@
 """Evidence of foldings: rows in turn, the choice of clones, and the competition of settings."""
 
 import math
+from itertools import pairwise
 
+import numpy as np
 import pytest
+from tests.oracles import mixed_rows_log_evidence
 from tests.structure.test_folding import GOAL, cued, episode
 
 from tgm.structure import clone_model
 from tgm.structure.clone_model import (
     CHANCES,
+    CUED_SHARES,
     FIRST,
     LEVELS,
     Setting,
@@ -16,11 +20,13 @@ from tgm.structure.clone_model import (
     fold_episodes,
     folding_evidence,
     gain_of_clones,
+    gain_of_cue,
     plain_evidence,
     refolded,
 )
+from tgm.structure.cue_model import cued_foldings
 from tgm.structure.folding import Folding
-from tgm.transition.automaton import Automaton, Outcome
+from tgm.transition.automaton import END, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
 CUED = [*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1)]
@@ -43,8 +49,81 @@ def test_the_evidence_of_two_sure_rows_by_hand():
     second = log_same({outcome: [3, 3]}, (1, 0), base)
     choices = math.log(2.0) + 2.0 * math.log(3.0)  # one of look 0, two of look 1
     assert folding_evidence(folding) == pytest.approx(first + second - choices)
-    folding.is_cued = True  # then the cue says which clone: one choice for each edge
-    assert folding_evidence(folding) == pytest.approx(first + second - 3.0 * math.log(2.0))
+
+
+def log_row(row, kind, base, chance):
+    """Of one row, by its two laws."""
+    same = log_same(row, kind, base)
+    return same if len(row) == 1 else log_mixed(same, log_chance(row, kind, base), chance)
+
+
+def rows_by_cue(episodes):
+    """By (symbol, action) and first look: outcomes with counts, counted from the episodes."""
+    found = {}
+    for one in episodes:
+        for (_, before), (action, outcome) in pairwise(one):
+            rows = found.setdefault((before.symbol, action), {})
+            edge = rows.setdefault(one[0].outcome.symbol, {}).setdefault(outcome, [0, 0])
+            edge[0] += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_evidence_of_a_cue_is_that_of_all_sets_of_rows_that_depend_on_it(seed):
+    rng = np.random.default_rng(seed)
+    episodes = []
+    for _ in range(3 + 4 * seed):
+        cue, choice, coin = rng.integers(2, size=3).tolist()
+        right = Outcome(END, 1.0 if choice == cue or seed == 0 else -1.0, True)
+        episodes.append(episode(cue, (0, 2), (coin, 3 + coin * int(seed > 3)), (choice, right)))
+    found = rows_by_cue(episodes)
+    n_edges = len({one[0].outcome for one in episodes})
+    n_edges += sum(len({o for row in rows.values() for o in row}) for rows in found.values())
+    by_chance = []
+    for chance in CHANCES:
+        pairs = []
+        for kind, rows in found.items():
+            joined, base, apart = {}, OutcomeBase(0.5), 0.0
+            for row in rows.values():
+                for outcome, edge in row.items():
+                    joined.setdefault(outcome, [0, 0])[0] += edge[0]
+            for row in rows.values():
+                apart += log_row(row, kind, base, chance)
+                base.add_row(kind, row)
+            pairs.append((log_row(joined, kind, OutcomeBase(0.5), chance), apart))
+        by_chance.append(mixed_rows_log_evidence(pairs, CUED_SHARES))
+    wanted = max(by_chance) - n_edges * math.log(2.0) - math.log(6.0)
+    folding = cued_foldings(episodes, 0.5)[0]
+    assert folding_evidence(folding) == pytest.approx(wanted)
+    assert gain_of_cue(episodes) >= wanted - plain_evidence(episodes) - 1e-9
+
+
+def chain(n_places, n_episodes, seed):
+    """A cue, places that any action leads through, and a choice: the first look comes twice."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(n_episodes):
+        cue, choice = rng.integers(2, size=2).tolist()
+        actions = rng.integers(2, size=n_places + 1).tolist()
+        looks = [cue, *range(2, 2 + n_places)]
+        right = Outcome(END, 1.0 if choice == cue else -1.0, True)
+        found.append(episode(cue, *zip(actions, looks, strict=True), (choice, right)))
+    return found
+
+
+@pytest.mark.parametrize("n_places", [1, 20, 100])
+def test_a_long_memory_needs_no_more_episodes_than_a_short_one(n_places):
+    assert gain_of_cue(chain(n_places, 30, seed=n_places)) > 3.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_coin_is_no_cue(seed):
+    rng = np.random.default_rng(seed)
+    episodes = [
+        episode(int(rng.integers(2)), (0, 2), (0, Outcome(END, float(rng.integers(2)), True)))
+        for _ in range(30)
+    ]
+    assert gain_of_cue(episodes) < 0.0
+    assert gain_of_cue([episode(0, (0, 1))] * 4) == -math.inf
 
 
 def test_an_edge_to_a_look_without_clones_is_no_choice():

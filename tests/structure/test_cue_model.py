@@ -43,7 +43,7 @@ def test_places_are_pairs_of_a_look_and_of_the_first_one():
 def test_before_the_cue_was_seen_places_are_one():
     """The second look is the cue: the first is the same whatever comes."""
     episodes = [episode(5, (0, 5), (0, cue), (0, 7), (0, 5)) for cue in (1, 2)]
-    (folding,) = cued_foldings(episodes, 0.5)
+    folding, _ = cued_foldings(episodes, 0.5)
     assert {symbol: len(alike) for symbol, alike in folding.by_symbol.items()} == {
         5: 3,  # before the cue, and after each of the two
         1: 1,
@@ -54,8 +54,19 @@ def test_before_the_cue_was_seen_places_are_one():
 
 def test_a_look_that_lasts_is_one_look():
     episodes = [episode(5, (0, 5), (0, 6), (0, 6), (0, cue)) for cue in (1, 2)]
-    (folding,) = cued_foldings(episodes, 0.5)  # the third look
+    folding, other = cued_foldings(episodes, 0.5)  # the third look
     assert len(folding.by_symbol[5]) == len(folding.by_symbol[6]) == 1
+    assert [len(other.by_symbol[look]) for look in (5, 6)] == [2, 1]
+
+
+@pytest.mark.parametrize(("again", "n_places"), [(5, [1, 2]), (6, [1, 1])])
+def test_the_first_moment_may_be_a_place_of_its_own(again, n_places):
+    """Where the first look comes again: two foldings by it. Else one by each of two looks."""
+    episodes = [episode(5, (0, again), (0, 7), (0, again)), episode(4, (0, 7))]
+    foldings = cued_foldings(episodes, 0.5)
+    assert [len(one.by_symbol[5]) for one in foldings] == n_places
+    assert all(len(one.by_symbol[4]) == 1 for one in foldings)
+    assert all(one.is_cued for one in foldings)
 
 
 @pytest.mark.parametrize(("n_cues", "n_foldings"), [(1, 0), (2, 1), (16, 1), (17, 0)])
@@ -80,7 +91,7 @@ def test_every_episode_can_be_followed_whatever_the_cue():
             moments += [Happening(action, Outcome(look, 0.0, False)) for action, look in steps]
             episodes.append(moments)
         foldings = cued_foldings(episodes, 0.5)
-        assert len(foldings) == 3
+        assert len(foldings) == 6
         for folding in foldings:
             for moments in episodes:
                 node = 0

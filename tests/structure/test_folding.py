@@ -14,7 +14,12 @@ from tgm.structure.clone_model import (
 )
 from tgm.structure.cue_model import CUES, cued_foldings
 from tgm.structure.folding import CONFLICT, Folding, _is_clear
-from tgm.structure.history_test import common_history, gain_of_history, gain_of_one_change
+from tgm.structure.history_test import (
+    common_history,
+    gain_of_history,
+    gain_of_one_change,
+    visits_of,
+)
 from tgm.transition.automaton import BEGIN, END, Automaton, Happening, Outcome
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_same
 
@@ -128,8 +133,8 @@ def test_no_partition_of_a_small_world_is_better():
 def test_a_history_is_common_as_far_back_as_all_was_the_same():
     one = episode(0, (0, 2), (0, 2), (1, 3))
     other = episode(1, (0, 2), (0, 2), (1, 4))
-    assert common_history((one, 3), (other, 3)) == 2
-    assert common_history((one, 3), (one, 3)) == 3
+    assert common_history(visits_of(one)[2], visits_of(other)[2]) == 2
+    assert common_history(visits_of(one)[2], visits_of(one)[2]) == 3
 
 
 def test_history_tells_outcomes_apart_where_a_cue_does():
@@ -171,6 +176,30 @@ def test_one_of_the_first_three_looks_may_be_the_cue():
             for i, cue in enumerate((1, 2))
         ]
         assert len(cued_foldings(episodes, 0.5)) == n_foldings
+
+
+@pytest.mark.parametrize(("is_cued", "node"), [(True, 2), (True, 3), (False, 2)])
+def test_with_a_cue_a_new_outcome_leads_to_the_clone_of_the_same_cue(is_cued, node):
+    """Two cues 0 and 1, then looks 2 and 3 that are clones; action 1 was never tried at look 2."""
+    episodes = [episode(cue, (0, 2), (0, 3), (cue, GOAL)) for cue in (0, 1)]
+    (folding,) = cued_foldings(episodes, 0.5)
+    folding.is_cued = is_cued
+    symbols, new = folding.graph.symbols, Outcome(3, -1.0, False)
+    for clone, other in zip(folding.by_symbol[2], folding.by_symbol[3], strict=True):
+        folding.lead_on(clone if node == 2 else 0, 1, new)
+        row = folding.graph.rows[clone].get(1)
+        assert row == ({new: [0, other]} if is_cued and node == 2 else None)
+        assert symbols[other] == 3
+    folding.lead_on(folding.by_symbol[2][0], 1, GOAL)  # ends are for the next settling
+    assert GOAL not in folding.graph.rows[folding.by_symbol[2][0]].get(1, {})
+
+
+def test_before_a_cue_a_new_outcome_may_lead_anywhere():
+    episodes = [episode(9, (0, cue), (0, 7)) for cue in (1, 2)]
+    (folding,) = cued_foldings(episodes, 0.5)
+    start = folding.by_symbol[9][0]
+    folding.lead_on(start, 1, Outcome(7, 0.0, False))  # one of two
+    assert 1 not in folding.graph.rows[start]
 
 
 # --- one decision ---------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tgm.learners.events import Event
 from tgm.learners.step_info import StepInfo
 from tgm.learners.symbols import Reader, symbol_of, symbols_of
 from tgm.memory.symbol_history import SymbolHistory
-from tgm.structure.clone_model import gain_of_clones
+from tgm.structure.clone_model import gain_of_clones, gain_of_cue
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
@@ -27,12 +27,15 @@ QUIET = 500  # steps in which every row did the same as before: then no places l
 LONGEST = 20_000  # steps after which one state for each symbol has won
 FIRST_LOOK = 24  # steps
 GROWTH = 1.2  # times the steps of the last look, until the next one,
-LATE_GROWTH = 1.4  # and after QUIET
+LATE_GROWTH = 1.4  # and after QUIET;
+VAIN = 1.4  # times that, where chance is not rare and history predicts little better;
+LAST_VAIN = 1500  # steps after which such a look is the last one
 MOST_REWARDS = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
 ALWAYS = 10.0  # nats at which they are folded in any case
 WORTH_A_SEARCH = 3.0  # nats, and
 WORTH_OF_EACH = 0.25  # nats for each row of several outcomes, at which surplus clones compete
+FOLD_OF_EACH = 0.125  # the same, at which episodes are folded: chance reaches 2 nats in many rows
 FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
 HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
@@ -74,7 +77,7 @@ class AliasWatch:
         self._worth_a_fold = WORTH_A_FOLD
         self._surprised_at = 0  # the step at which a row last did something else than before
         self._new_at = 0  # the step at which an action was tried at a symbol for the first time
-        self._is_stuck, self._worth = False, 0.0  # at the last look
+        self._is_stuck, self._is_vain, self._worth = False, False, 0.0  # at the last look
         self._may_fold = self._is_deep = False  # whether a fold, and a search, were worth it then
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._search_at = SEARCH_FROM  # step before which surplus clones do not compete
@@ -122,8 +125,13 @@ class AliasWatch:
         if self._is_stale:
             self.history.relabel(lambda points: symbols_of(points, learner))
             self._look_at_rows()
-        is_doubtful = self._is_surprised or self._leads_nowhere
-        if is_doubtful and self._is_worth_a_fold() and self._reads_clearly(learner):
+        if not (self._is_surprised or self._leads_nowhere):
+            return None
+        is_worth_it = self._is_worth_a_fold()
+        if self._is_vain:
+            self._look_at = int(VAIN * growth * self._n_steps) + 1
+            self.is_over = self.is_over or self._n_steps >= LAST_VAIN
+        if is_worth_it and self._reads_clearly(learner):
             life = CloneLife(self._n_actions, self._gamma, self.history)
             life.search_at = self._search_at
             is_folded = life.recall(is_trial=True) and self._may_fold
@@ -148,7 +156,7 @@ class AliasWatch:
         return self._is_stuck or gain > NEEDED
 
     def _is_worth_a_fold(self) -> bool:
-        """Whether history predicts outcomes, or one state per symbol finds nothing new.
+        """Whether history or a cue predicts outcomes, or one state per symbol finds nothing new.
 
         After each fold the nats that the next one needs grow.
         """
@@ -156,11 +164,14 @@ class AliasWatch:
         self._worth = worth
         is_rare = RARE * n_rows <= len(self._newest)
         self._is_stuck = is_rare and self._is_idle
+        self._is_vain = not is_rare and worth < FOLD_OF_EACH * n_rows
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
         self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
-        self._may_fold = self._is_stuck or worth > self._worth_a_fold
+        enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
+        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > NEEDED
+        self._may_fold = self._is_stuck or is_cued or worth > enough
         is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
-        if not (self._is_stuck or is_told):
+        if not (self._is_stuck or is_cued or is_told):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True

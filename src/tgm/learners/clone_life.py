@@ -111,6 +111,7 @@ class CloneLife:
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
         if row is None or is_new:
+            folding.lead_on(node, action, outcome)
             self._changed()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
@@ -200,8 +201,9 @@ class CloneLife:
         self.track = CloneTrack(folding, self.history.episodes[-1])
 
     def _has_chance(self) -> bool:
-        """Whether an action of a clone had several outcomes."""
-        rows = (self.folding.graph.rows[clone] for clone in self.folding.clones[1:])
+        """Whether an action of a clone, or of an undecided node, had several outcomes."""
+        graph = self.folding.graph
+        rows = (graph.rows[node] for node in graph.reachable(self.folding.clones) if node)
         return any(len(row) > 1 for one in rows for row in one.values())
 
     def _changed(self) -> None:

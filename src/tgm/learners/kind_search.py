@@ -81,6 +81,8 @@ class KindSearchLearner(OuterLearner):
         # While it is watched whether places look alike.
         self._aliases = self._new_watch() if may_alias(config) else None
         self._is_watching = self._may_change()
+        # Whether it is known what kind of world this is, but for places that look alike.
+        self._is_settled = False
 
     def _new_watch(self) -> AliasWatch:
         return AliasWatch(len(self._is_categorical), self._n_actions, self._config.gamma)
@@ -127,6 +129,10 @@ class KindSearchLearner(OuterLearner):
 
     def _watch(self, event: Event) -> StepInfo:
         """Learn from an event, after it was seen what it says of the kinds."""
+        if self._is_settled and self._aliases is not None:
+            info = self._told_apart(self._aliases, event, event.show(self.inner))
+            self._is_watching = self._aliases is not None
+            return info
         is_first = not self._events and not self.is_over
         is_exact = self._after(event.point, is_first=is_first)
         is_other = self._exact_trial is not None and self._tried(self._exact_trial, event, is_exact)
@@ -146,6 +152,7 @@ class KindSearchLearner(OuterLearner):
             self._events = []
             self._end_exact_trial()
             self._is_watching = self._may_change()
+            self._is_settled = self._is_watching and not self._may_change_kinds()
         return info
 
     def _tried(self, trial: ExactTrial, event: Event, is_exact: BoolArray) -> bool:
@@ -163,14 +170,17 @@ class KindSearchLearner(OuterLearner):
 
     def _may_change(self) -> bool:
         """Whether observations may still decide what kind of world this is."""
-        trials = (self._trial, self._exact_trial, self._aliases)
-        if not self.is_over or any(one is not None for one in trials):
+        return self._aliases is not None or self._may_change_kinds()
+
+    def _may_change_kinds(self) -> bool:
+        """The same, whether places look alike apart."""
+        if not self.is_over or self._trial is not None or self._exact_trial is not None:
             return True
         return bool(self._refutable(self.is_exact).any())
 
     def _told_apart(self, watch: AliasWatch, event: Event, info: StepInfo) -> StepInfo:
         """Watch whether places look alike; if clones have won, a learner of them takes over."""
-        if isinstance(self.inner, FlowLearner | CloneLearner):
+        if isinstance(self.inner, (FlowLearner, CloneLearner)):
             self._aliases = None
             return info
         watch.add(event, info, self.inner)

@@ -26,11 +26,17 @@ class Reader(Protocol):
 
 
 def symbols_of(points: FloatArray, reader: Reader) -> IntArray:
-    """(n,) the names of the most likely states of points (n, n_features), each by itself."""
+    """(n,) the names of the most likely states of points (n, n_features), each by itself.
+
+    Points that are equal are looked at once: where features are exact, most are.
+    """
     names = reader.state_ids
     if len(names) == 0:
         return np.full(len(points), NOTHING_KNOWN, dtype=np.intp)
-    return np.asarray(names[reader.belief(points).argmax(axis=1)], dtype=np.intp)
+    place: dict[bytes, int] = {}
+    which = [place.setdefault(point.tobytes(), len(place)) for point in points]
+    different = np.frombuffer(b"".join(place), dtype=points.dtype).reshape(-1, points.shape[1])
+    return np.asarray(names[reader.belief(different).argmax(axis=1)][which], dtype=np.intp)
 
 
 def symbol_of(info: StepInfo, point: FloatArray, reader: Reader, ended: bool = False) -> int:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tgm.structure.cue_model import cued_foldings
+from tgm.structure.cue_model import MODELS, cued_foldings
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
@@ -22,6 +22,7 @@ class Setting(NamedTuple):
 LEVELS = ((3.0, 1.0), (1.5,), (6.0, 2.0))
 STRENGTHS = (0.5, 0.1, 0.02)
 CHANCES = (0.01, 0.1, 0.4, 0.8)  # shares of rows of chance that compete
+CUED_SHARES = (0.02, 0.1, 0.5)  # shares of rows that depend on a cue; as likely as each other
 FIRST = Setting(LEVELS[0], STRENGTHS[0])
 
 
@@ -111,10 +112,10 @@ def _visited(rows: dict[int, Row]) -> dict[int, Row]:
 
 def folding_evidence(folding: Folding) -> float:
     """ln evidence of all episodes by a folding: rows of clones, then of what is undecided."""
+    if folding.is_cued:
+        return _cued_evidence(folding)
     graph = folding.graph
-    n_alike = {
-        symbol: 1 if folding.is_cued else len(alike) for symbol, alike in folding.by_symbol.items()
-    }
+    n_alike = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
     tally = _Tally(folding.base.strength)
     for node in graph.reachable(folding.clones):
         for action, row in graph.rows[node].items():
@@ -123,6 +124,57 @@ def folding_evidence(folding: Folding) -> float:
             if action != BEGIN:
                 tally.add((graph.symbols[node], action), row)
     return tally.log_evidence()
+
+
+def _cued_evidence(folding: Folding) -> float:
+    """ln evidence where the cue may matter for each action at each symbol, or not.
+
+    Where it does not, places with different cues have one row. A cue leads to no choice of edges:
+    they cost as much as with one state for each symbol.
+    """
+    graph, by_kind = folding.graph, dict[tuple[int, int], list[Row]]()
+    for node in graph.reachable(folding.clones):
+        for action, row in graph.rows[node].items():
+            by_kind.setdefault((graph.symbols[node], action), []).append(row)
+    kinds, sure = list[tuple[_Tally, _Tally]](), -math.log(MODELS)
+    for kind, rows in by_kind.items():
+        together = _joined(rows)
+        sure -= len(together) * math.log(2.0)
+        if kind[1] == BEGIN:
+            continue
+        one, apart = _Tally(folding.base.strength), _Tally(folding.base.strength)
+        one.add(kind, together)
+        for row in rows:
+            apart.add(kind, row)
+        kinds.append((one, apart))
+    return sure + max(_log_cued(kinds, chance) for chance in CHANCES)
+
+
+def _joined(rows: Sequence[Row]) -> Row:
+    """The outcomes of all rows."""
+    together: Row = {}
+    for row in rows:
+        for outcome, (count, target) in row.items():
+            together.setdefault(outcome, [0, target])[0] += count
+    return together
+
+
+def _log_cued(kinds: Sequence[tuple[_Tally, _Tally]], chance: float) -> float:
+    """ln evidence of rows together or apart, averaged over the shares of those that are apart."""
+    pairs = [(one.log_given(chance), apart.log_given(chance)) for one, apart in kinds]
+    found = [sum(log_mixed(*pair, share) for pair in pairs) for share in CUED_SHARES]
+    most = max(found)
+    return most + math.log(sum(math.exp(one - most) for one in found) / len(found))
+
+
+def gain_of_cue(episodes: Sequence[Episode]) -> float:
+    """Nats by which the best cue explains all episodes better than one state for each symbol.
+
+    Minus infinity if no look can be a cue.
+    """
+    foldings = cued_foldings(episodes, FIRST.strength)
+    best = max((folding_evidence(one) for one in foldings), default=-math.inf)
+    return best - plain_evidence(episodes)
 
 
 def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
@@ -164,6 +216,8 @@ class _Tally:
 
     def log_evidence(self) -> float:
         """With the share of chance that explains the rows best."""
-        return self._sure + max(
-            sum(log_mixed(same, other, chance) for same, other in self._rows) for chance in CHANCES
-        )
+        return max(self.log_given(chance) for chance in CHANCES)
+
+    def log_given(self, chance: float) -> float:
+        """With one share of chance."""
+        return self._sure + sum(log_mixed(same, other, chance) for same, other in self._rows)

@@ -1,7 +1,8 @@
 """Clones by a cue: one for each pair of a look and of a look at the beginning of the episode.
 
 Folding compares futures, and needs some that overlap. Where every action leads on and only the
-beginning matters, futures hardly overlap; the cue alone then distinguishes the clones.
+beginning matters, futures hardly overlap; the cue alone then distinguishes the clones. The first
+moment of an episode may be a place of its own, though it looks like a later one.
 """
 
 from __future__ import annotations
@@ -13,18 +14,31 @@ from tgm.transition.automaton import END, Episode
 
 CUES = 3  # looks at the beginning of an episode; one of them may be the cue
 MOST_CUES = 16  # different values of a cue
+MODELS = CUES * 2  # cues that compete: each with the first moment as a place of its own, and not
 NOT_YET = -3  # a mark: the cue was not seen yet
 
 
 def cued_foldings(episodes: Sequence[Episode], strength: float) -> list[Folding]:
-    """A folding for each cue: the first, second or third look of the episode; all are decided."""
+    """A folding for each cue: the first, second or third look of the episode; all are decided.
+
+    Where the first look of an episode comes again, there is another one for each cue, in which the
+    first moment is a place of its own.
+    """
     paths = [_path(episode) for episode in episodes]
+    comes_again = any(_comes_again(episode) for episode in episodes)
     found = []
     for number in range(CUES):
         cues = {path[number] for path in paths if len(path) > number}
         if 1 < len(cues) <= MOST_CUES:
             found.append(_cued(episodes, number, strength))
+            if comes_again:
+                found.append(_cued(episodes, number, strength, is_first_apart=True))
     return found
+
+
+def _comes_again(episode: Episode) -> bool:
+    first = episode[0].outcome.symbol
+    return any(outcome.symbol == first for _, outcome in episode[1:])
 
 
 def _path(episode: Episode) -> list[int]:
@@ -38,18 +52,21 @@ def _path(episode: Episode) -> list[int]:
     return path
 
 
-def _cued(episodes: Sequence[Episode], number: int, strength: float) -> Folding:
+def _cued(
+    episodes: Sequence[Episode], number: int, strength: float, *, is_first_apart: bool = False
+) -> Folding:
     """Places are pairs of a look and of the cue, the look of this number, once it was seen."""
     labels = []
     for episode in episodes:
         cue, n_looks, look = NOT_YET, -1, NOT_YET
-        path = []
+        path: list[tuple[int, int, bool]] = []
         for _, outcome in episode:
             symbol = END if outcome.ended else outcome.symbol
             if symbol not in (END, look):
                 look, n_looks = symbol, n_looks + 1
                 cue = symbol if n_looks == number else cue
-            path.append((symbol, NOT_YET if symbol == END else cue))
+            is_first = is_first_apart and not path
+            path.append((symbol, NOT_YET if symbol == END else cue, is_first))
         labels.append(path)
     folding = labelled_folding(episodes, labels, strength)
     folding.is_cued = True

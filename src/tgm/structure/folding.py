@@ -37,7 +37,7 @@ class Folding:
         by_symbol: clones by what they look like.
         undecided: edges to nodes that may be several clones.
         base: what actions do at places that look alike.
-        is_cued: whether a cue says which clone an edge leads to, so that edges cost no more for it.
+        is_cued: whether a cue says which clone an edge leads to.
         is_given_up: whether it took too long; what was not decided stays undecided.
     """
 
@@ -56,6 +56,18 @@ class Folding:
         self.clones.append(node)
         self.is_clone.add(node)
         self.by_symbol.setdefault(self.graph.symbols[node], []).append(node)
+
+    def lead_on(self, node: int, action: int, outcome: Outcome) -> None:
+        """With a cue, let an outcome that is new at a clone lead to the clone of the same cue.
+
+        That is the only one of its symbol that can be reached; without one, nothing is done.
+        """
+        graph = self.graph
+        if not self.is_cued or node not in self.is_clone or outcome.ended:
+            return
+        alike = [one for one in graph.reachable([node]) if graph.symbols[one] == outcome.symbol]
+        if len(alike) == 1 and alike[0] in self.is_clone:
+            graph.rows[node].setdefault(action, {}).setdefault(outcome, [0, alike[0]])
 
     # --- one fold ---------------------------------------------------------------------------------
 

@@ -1,9 +1,10 @@
 """Does the outcome of an action depend on what came before, or on chance or one change?
 
-For each row that had several outcomes five predictors compete. Three remember: the outcome of the
+For each row that had several outcomes six predictors compete. Three remember: the outcome of the
 visit with the most similar history; that of the visit with the most similar sequence of looks,
-whatever the actions and however long each look lasted; and that of the newest visit. Two do not:
-shares that stay the same (chance), and shares that have changed once (change).
+whatever the actions and however long each look lasted; and that of the newest visit. Three do not:
+shares that stay the same (chance), shares that have changed once (change), and the commonest
+outcome, which is right at a rate that is learned.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 from tgm.transition.automaton import Episode, Outcome
 
@@ -20,8 +23,68 @@ MOST_IN_ALL = 1500  # and of all rows, about
 LONGEST_HISTORY = 40  # steps
 PRIOR = 0.5  # tries that right and wrong are worth each
 
-Visit = tuple[Episode, int]
-"""An episode, and the place in it of the step."""
+Row = tuple[int, int]
+"""Symbol and action."""
+
+
+class Visit(NamedTuple):
+    """A step, and what came before it.
+
+    Attributes:
+        episode: what happened.
+        place: of the step in it.
+        looks: the different looks in a row of the episode.
+        n_looks: how many of them came before the step.
+    """
+
+    episode: Episode
+    place: int
+    looks: list[int]
+    n_looks: int
+
+    @property
+    def row(self) -> Row:
+        """Where the step began, and what was done."""
+        return self.episode[self.place - 1].outcome.symbol, self.episode[self.place].action
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the step."""
+        return self.episode[self.place].outcome
+
+
+def visits_of(episode: Episode) -> list[Visit]:
+    """All steps of an episode."""
+    looks: list[int] = []
+    found = []
+    for place in range(1, len(episode)):
+        symbol = episode[place - 1].outcome.symbol
+        if not looks or looks[-1] != symbol:
+            looks.append(symbol)
+        found.append(Visit(episode, place, looks, len(looks)))
+    return found
+
+
+def rows_of_several(episodes: Sequence[Episode]) -> list[list[Visit]]:
+    """The newest visits of each row that had several outcomes, in order of time."""
+    first: dict[Row, Outcome] = {}
+    several: dict[Row, list[Visit]] = {}
+    for episode in episodes:
+        for (_, before), (action, outcome) in pairwise(episode):
+            row = (before.symbol, action)
+            if row not in several and first.setdefault(row, outcome) != outcome:
+                several[row] = []
+    n_counted = min(MOST_COUNTED, max(LEAST_COUNTED, MOST_IN_ALL // max(1, len(several))))
+    n_missing = len(several)
+    for episode in reversed(episodes):
+        if not n_missing:
+            break
+        for visit in reversed(visits_of(episode)):
+            found = several.get(visit.row)
+            if found is not None and len(found) < n_counted:
+                found.append(visit)
+                n_missing -= len(found) == n_counted
+    return [row[::-1] for row in several.values()]
 
 
 def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
@@ -30,21 +93,13 @@ def gain_of_history(episodes: Sequence[Episode]) -> tuple[float, int]:
     In each of these rows memory is as likely as not, and each of its three predictors is a third of
     it: where it is of no use, a row costs ln 2 and no more.
     """
-    visits: dict[tuple[int, int], list[Visit]] = defaultdict(list)
-    for episode in episodes:
-        for place in range(1, len(episode)):
-            visits[episode[place - 1].outcome.symbol, episode[place].action].append(
-                (episode, place)
-            )
-    several = [row for row in visits.values() if len({_outcome(visit) for visit in row}) > 1]
-    n_counted = min(MOST_COUNTED, max(LEAST_COUNTED, MOST_IN_ALL // max(1, len(several))))
+    several = rows_of_several(episodes)
     gain = 0.0
     for row in several:
-        found = row[-n_counted:]
-        outcomes = [_outcome(visit) for visit in found]
+        outcomes = [visit.outcome for visit in row]
         if len(set(outcomes)) > 1:
-            *memories, chance = _evidence(found)
-            forgetful = chance + max(0.0, gain_of_one_change(outcomes))
+            memories, chance, usual = _evidence(row)
+            forgetful = max(usual, chance + max(0.0, gain_of_one_change(outcomes)))
             most = max(*memories, forgetful)
             mixed = 0.5 * math.exp(forgetful - most)
             mixed += 0.5 * sum(math.exp(nats - most) for nats in memories) / len(memories)
@@ -74,55 +129,49 @@ def _prefix_evidence(outcomes: Sequence[Outcome], kinds: int) -> list[float]:
 
 def common_history(one: Visit, other: Visit) -> int:
     """Steps before two visits in which the same was done and seen; beginnings count as one."""
-    (first, i), (second, j) = one, other
-    length = 0
-    while length < LONGEST_HISTORY:
-        i, j = i - 1, j - 1
-        if i < 0 or j < 0 or first[i] != second[j]:
+    first, second = one.episode, other.episode
+    most = min(LONGEST_HISTORY, one.place, other.place)
+    for length in range(most):
+        if first[one.place - 1 - length] != second[other.place - 1 - length]:
             return length
-        length += 1
-    return length
+    return most
 
 
 def common_path(one: Visit, other: Visit) -> int:
     """Different looks in a row on the way to two visits, from the last one back."""
-    (first, i), (second, j) = one, other
-    length = 0
-    while length < LONGEST_HISTORY:
-        i, j = _entered(first, i - 1), _entered(second, j - 1)
-        if i < 0 or j < 0 or first[i].outcome.symbol != second[j].outcome.symbol:
+    first, second = one.looks, other.looks
+    most = min(LONGEST_HISTORY, one.n_looks, other.n_looks)
+    for length in range(most):
+        if first[one.n_looks - 1 - length] != second[other.n_looks - 1 - length]:
             return length
-        length += 1
-    return length
+    return most
 
 
-def _entered(episode: Episode, place: int) -> int:
-    """The first step of the run of equal looks that a place is in; -1 before the episode."""
-    while place > 0 and episode[place - 1].outcome.symbol == episode[place].outcome.symbol:
-        place -= 1
-    return place
+def _evidence(visits: Iterable[Visit]) -> tuple[list[float], float, float]:
+    """ln probability of the outcomes in turn.
 
-
-def _evidence(visits: Iterable[Visit]) -> tuple[float, float, float, float]:
-    """ln probability of the outcomes in turn: by histories, paths, the newest, and by shares."""
+    By each memory (histories, paths, the newest), by shares, and by the commonest outcome. That one
+    learns at which rate it is right as memories do: where a row has many outcomes of which few were
+    seen, the rate is below the shares so far, which is no sign of memory.
+    """
     counts: dict[Outcome, int] = {}
     known: dict[Outcome, list[Visit]] = defaultdict(list)
-    right = [[PRIOR, PRIOR] for _ in range(3)]
-    found, chance = [0.0, 0.0, 0.0], 0.0
+    right = [[PRIOR, PRIOR] for _ in range(4)]
+    found, chance = [0.0, 0.0, 0.0, 0.0], 0.0
     newest: Outcome | None = None
     for visit in visits:
-        outcome, n = _outcome(visit), sum(counts.values())
+        outcome, n = visit.outcome, sum(counts.values())
         if newest is not None and len(counts) > 1:
             shares = {o: c / n for o, c in counts.items()}
             plain = math.log((counts.get(outcome, 0) + PRIOR) / (n + PRIOR * (len(counts) + 1)))
             chance += plain
-            guesses = (*(_most_alike(m, visit, known, newest) for m in MEASURES), newest)
-            for i, guess in enumerate(guesses):
+            alike = (_most_alike(measure, visit, known, newest) for measure in MEASURES)
+            for i, guess in enumerate((*alike, newest, max(shares, key=shares.__getitem__))):
                 found[i] += _log_guess(right[i], guess, outcome, shares, plain)
         counts[outcome] = counts.get(outcome, 0) + 1
         known[outcome] = [*known[outcome][1 - MOST_VISITS :], visit]
         newest = outcome
-    return found[0], found[1], found[2], chance
+    return found[:3], chance, found[3]
 
 
 def _most_alike(
@@ -150,8 +199,3 @@ def _log_guess(
     if is_right:
         return math.log(rate)
     return math.log(1.0 - rate) + plain - math.log(max(1e-9, 1.0 - shares[guess]))
-
-
-def _outcome(visit: Visit) -> Outcome:
-    episode, place = visit
-    return episode[place].outcome
