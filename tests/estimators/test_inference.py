@@ -15,7 +15,7 @@ from tgm.estimators.partition import moments_of_labels
 from tgm.estimators.search import Course, climb, find
 from tgm.estimators.shared_prior import SharedPrior
 from tgm.estimators.sources import ArrayPoints
-from tgm.estimators.sweep import EXPANSION_LIMIT, Assigner
+from tgm.estimators.sweep import FAR_FROM_MEAN, Assigner
 from tgm.estimators.weight_prior import DirichletProcess, FiniteDirichlet
 
 KINDS = [Full(), Diagonal(), LowRank()]
@@ -63,9 +63,9 @@ def prior_belief(model):
     )
 
 
-@pytest.mark.parametrize("limit", [EXPANSION_LIMIT, 0.0], ids=["products", "differences"])
+@pytest.mark.parametrize("limit", [FAR_FROM_MEAN, 0.0], ids=["products", "differences"])
 def test_a_sweep_is_the_slow_equations(limit, monkeypatch):
-    monkeypatch.setattr("tgm.estimators.sweep.EXPANSION_LIMIT", limit)
+    monkeypatch.setattr("tgm.estimators.sweep.FAR_FROM_MEAN", limit)
     rng = np.random.default_rng(0)
     model = a_model(rng, Full())
     points = rng.normal(scale=2.0, size=(9, 2))

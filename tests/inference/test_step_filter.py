@@ -125,7 +125,7 @@ BELIEFS = {
 @pytest.fixture
 def nothing_dropped(monkeypatch):
     monkeypatch.setattr(step_filter, "DROPPED", -1.0)
-    monkeypatch.setattr(step_filter, "NEGLIGIBLE", 1e200)
+    monkeypatch.setattr(step_filter, "NEGLIGIBLE_DENSITY", 1e200)
 
 
 @pytest.mark.parametrize("seed", range(6))

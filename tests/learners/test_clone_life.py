@@ -8,7 +8,7 @@ from tgm.files.arrays import ArrayReader
 from tgm.learners import clone_life
 from tgm.learners.clone_life import CloneLife
 from tgm.memory.symbol_history import SymbolHistory
-from tgm.structure.clone_model import FIRST, LEVELS, STRENGTHS, Setting
+from tgm.structure.clone_model import BASE_STRENGTHS, FIRST, LEVELS, Setting
 from tgm.structure.folding import Folding
 from tgm.transition.automaton import BEGIN, END, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
@@ -144,7 +144,7 @@ def test_the_strength_is_chosen_again_when_the_steps_have_grown_by_half(folds):
         life.n_steps = n_steps
         life.fold_again()
     strengths = [sorted({one.strength for one in settings}) for _, settings, _ in found]
-    assert strengths == [sorted(STRENGTHS), [life.setting.strength], sorted(STRENGTHS)]
+    assert strengths == [sorted(BASE_STRENGTHS), [life.setting.strength], sorted(BASE_STRENGTHS)]
     assert [len(settings) for _, settings, _ in found] == [9, 3, 9]
     assert [work for *_, work in found] == [100, 100, 100]
 

@@ -180,7 +180,7 @@ class EndlessRing(gym.Env):
 
 
 def test_without_an_end_episodes_are_kept_in_pieces_and_places_are_still_told_apart(monkeypatch):
-    monkeypatch.setattr(symbol_history, "LONGEST", 100)
+    monkeypatch.setattr(symbol_history, "LONGEST_EPISODE", 100)
     agent = tgm.TGMAgent(EndlessRing(), seed=1).learn(90)
     kind = agent._learner
     watched = kind._aliases.history if kind._aliases is not None else kind.inner.life.history

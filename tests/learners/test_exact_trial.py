@@ -10,7 +10,7 @@ from tgm.agent.model_file import read_model, write_model
 from tgm.errors import RunError
 from tgm.learners.coded import CodedLearner
 from tgm.learners.events import Event
-from tgm.learners.exact_trial import LATER, LOOK_AT, ExactTrial
+from tgm.learners.exact_trial import EXACT_AT, RECALL_AT, ExactTrial
 
 N_BITS = 8
 
@@ -67,7 +67,7 @@ def kept(agent) -> list[int]:
 
 
 def test_it_is_judged_when_the_observations_have_doubled():
-    assert LOOK_AT + LATER == (64, 128, 256, 512, 1024)
+    assert EXACT_AT + RECALL_AT == (64, 128, 256, 512, 1024)
 
 
 @pytest.mark.parametrize(("is_left_out", "last"), [(False, 256), (True, 1024)])

@@ -11,11 +11,11 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.inspector import payload
 from tgm.learners.events import Event
-from tgm.learners.flow import LATE, LATE_GROWTH, OTHER_SHAPE, SLOWER, SOONER, FlowLearner
+from tgm.learners.flow import FEW_PLANS, LATE_PLAN_GROWTH, OTHER_SHAPE, SLOWER, SOONER, FlowLearner
 from tgm.learners.flow_schedule import SOONEST
-from tgm.learners.flow_trial import LOOK_AT, FlowTrial, may_flow
+from tgm.learners.flow_trial import LAWS_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
-from tgm.memory.flow_memory import MOST_KEPT, FlowMemory
+from tgm.memory.flow_memory import MOST_FLOW_STEPS, FlowMemory
 from tgm.planning.flow_planner import IMAGINED, Plan
 from tgm.runs import Run
 
@@ -45,14 +45,14 @@ def agent():
 
 @pytest.mark.parametrize("world", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1"])
 def test_laws_win_at_the_first_look_where_the_world_flows(world):
-    agent = tgm.TGMAgent(gym.make(world), seed=1).learn(LOOK_AT[0] + 1)
+    agent = tgm.TGMAgent(gym.make(world), seed=1).learn(LAWS_AT[0] + 1)
     assert isinstance(agent.learner.inner, FlowLearner)
 
 
 @pytest.mark.parametrize("world", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1"])
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_laws_win_in_other_units_and_mixtures(world, scale):
-    agent = tgm.TGMAgent(mixed(world, scale), seed=1).learn(LOOK_AT[1] + 1)
+    agent = tgm.TGMAgent(mixed(world, scale), seed=1).learn(LAWS_AT[1] + 1)
     assert isinstance(agent.learner.inner, FlowLearner)
 
 
@@ -127,7 +127,7 @@ def test_an_agent_saved_during_the_trial_decides_the_same(tmp_path):
     agent = cart_pole(n_steps=20)
     while not agent.is_between_episodes:
         agent.learn(1)
-    assert agent.n_steps < LOOK_AT[0]
+    assert agent.n_steps < LAWS_AT[0]
     agent.save(tmp_path / "agent.tgm")
     copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", gym.make("CartPole-v1"))
     copy.learn(80 - copy.n_steps)
@@ -165,7 +165,7 @@ def test_plans_become_rare_when_nothing_is_left_to_gain():
     plan = learner.newest
     assert plan.most_imagined == pytest.approx(10.0, rel=1e-6)
     assert learner._best_return == pytest.approx(plan.most_imagined, rel=1e-3)
-    assert learner._growth == SLOWER * LATE_GROWTH
+    assert learner._growth == SLOWER * LATE_PLAN_GROWTH
     # An end that no imagined episode had: a new plan as soon as there may be one.
     before = learner.n_steps
     for step in range(SOONEST):
@@ -218,7 +218,10 @@ def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
         learner.observe(0, 1.0, learner._seen, terminated=False)
     assert not learner._is_better(Promising(*learner.best))
     monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
-    for n_steps, is_made in ((LATE - 1, True), (LATE, False)):  # then no plan is made at all
+    for n_steps, is_made in (
+        (FEW_PLANS - 1, True),
+        (FEW_PLANS, False),
+    ):  # then no plan is made at all
         learner.n_steps, before = n_steps, learner.newest
         learner._planned(learner._seen, 0.0)
         assert (learner.newest is not learner.best) == is_made
@@ -229,7 +232,7 @@ def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
 
 
 def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):
-    learner, events = FlowLearner(1, 2, 0.9), drifting(LATE)
+    learner, events = FlowLearner(1, 2, 0.9), drifting(FEW_PLANS)
     events = [replace(event, reward=1.0) for event in events]
     events[3] = replace(events[3], reward=0.999)  # something was found
     learner.recall(events)
@@ -238,8 +241,8 @@ def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):
     learner._planned(learner._seen, 0.0)
     assert learner.best is best
     learner.observe(0, 1.0, learner._seen, terminated=True)  # that was not imagined
-    assert learner._growth == SOONER * SLOWER * LATE_GROWTH
-    learner.n_steps = LATE - 1  # while there are few steps the newer plan knows more
+    assert learner._growth == SOONER * SLOWER * LATE_PLAN_GROWTH
+    learner.n_steps = FEW_PLANS - 1  # while there are few steps the newer plan knows more
     learner._planned(learner._seen, 0.0)
     assert learner.best is not best
 
@@ -291,12 +294,12 @@ def test_worlds_of_more_than_twelve_features_do_not_flow(n_features, may):
 
 def test_memory_is_bounded_and_keeps_ends():
     memory = FlowMemory(1)
-    for step in range(3 * MOST_KEPT):
+    for step in range(3 * MOST_FLOW_STEPS):
         memory.add(np.zeros(1), 0, 0.0, np.ones(1), ended=step % 1000 == 0)
         if memory.n_new == 500:
             memory.all_learned()
-        assert len(memory) < MOST_KEPT + 500
-    assert memory.steps().ended.sum() == 3 * MOST_KEPT // 1000
+        assert len(memory) < MOST_FLOW_STEPS + 500
+    assert memory.steps().ended.sum() == 3 * MOST_FLOW_STEPS // 1000
 
 
 def test_a_trial_is_over_when_cells_predict_as_well():
@@ -305,7 +308,7 @@ def test_a_trial_is_over_when_cells_predict_as_well():
     relevant = np.ones(2, dtype=bool)
     trial.add(Event(rng.normal(size=2)), 0.0, relevant)
     wins = []
-    for _ in range(LOOK_AT[1]):
+    for _ in range(LAWS_AT[1]):
         point = rng.normal(size=2)
         log_density = float(-0.5 * point @ point - np.log(2.0 * np.pi))
         wins.append(trial.add(Event(point, 0, 0.0, False), log_density, relevant))
@@ -341,13 +344,13 @@ def looked(ahead: list[float], of_noise: float = 0.0) -> tuple[int | None, int |
         of_noise: nats for each step that they gain with noise of observations.
     """
     trial, relevant = FlowTrial(1, 1), np.ones(1, dtype=bool)
-    compared = np.array([look - 32 for look in LOOK_AT])
+    compared = np.array([look - 32 for look in LAWS_AT])
     gains = np.cumsum(np.diff(compared, prepend=0) * ahead)
     found = iter(zip(gains.tolist(), compared.tolist(), strict=True))
     trial.gain = lambda _: next(found)
     trial.gain_of_noise = lambda: of_noise
     trial.add(Event(np.zeros(1)), 0.0, relevant)
-    for step in range(1, LOOK_AT[-1] + 1):
+    for step in range(1, LAWS_AT[-1] + 1):
         if trial.add(Event(np.zeros(1), 0), 0.0, relevant):
             return step, None
         if trial.is_over:
@@ -387,7 +390,7 @@ class Noisy(gym.ObservationWrapper):
 
 def test_laws_win_where_noise_hides_each_step():
     env = Noisy(gym.make("MountainCar-v0"), [0.019, 0.0018], seed=11)  # 5 % of what is visited
-    agent = tgm.TGMAgent(env, seed=11).learn(LOOK_AT[-1] + 1)
+    agent = tgm.TGMAgent(env, seed=11).learn(LAWS_AT[-1] + 1)
     assert isinstance(agent.learner.inner, FlowLearner)
     assert agent.learner.inner.filter is not None
 

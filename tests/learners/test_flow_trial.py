@@ -6,7 +6,7 @@ import pytest
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.learners.events import Event
-from tgm.learners.flow_trial import LOOK_AT, FlowTrial
+from tgm.learners.flow_trial import LAWS_AT, FlowTrial
 
 BOTH = np.ones(2, dtype=bool)
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_compared_speaks_for_cells(point_of, relevant):
     assert walked(48, point_of).gain(relevant) == (-np.inf, 16)
 
 
-@pytest.mark.parametrize(("n_steps", "is_over"), [(LOOK_AT[0], False), (LOOK_AT[1], True)])
+@pytest.mark.parametrize(("n_steps", "is_over"), [(LAWS_AT[0], False), (LAWS_AT[1], True)])
 def test_numbers_too_far_apart_end_the_trial_at_the_second_look(n_steps, is_over):
     def fail(_):
         raise np.linalg.LinAlgError
@@ -117,6 +117,6 @@ def test_after_a_look_that_could_compare_nothing_both_are_as_good(gain, is_over)
     trial, gains = FlowTrial(2, 1), iter([(-np.inf, 16), (gain, 64)])
     trial.gain = lambda _: next(gains)
     trial.add(Event(np.zeros(2)), 0.0, BOTH)
-    for _ in range(LOOK_AT[1]):
+    for _ in range(LAWS_AT[1]):
         assert not trial.add(Event(np.zeros(2), 0), 0.0, BOTH)
     assert trial.is_over == is_over

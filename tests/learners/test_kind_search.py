@@ -13,7 +13,7 @@ from tgm.errors import RunError, SpaceError
 from tgm.learners.alias_watch import AliasWatch
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
-from tgm.learners.kind_search import LOOK_AT, KindSearchLearner
+from tgm.learners.kind_search import KINDS_AT, KindSearchLearner
 from tgm.learners.make import make_learner
 from tgm.learners.online import OnlineLearner
 from tgm.learners.scale_search import ScaleSearchLearner
@@ -104,19 +104,19 @@ def test_rounded_amounts_are_no_symbols_though_many_are_seen_again(deviation):
     env = Grid(
         4, lambda env: np.rint(100 * numbers(env.row, env.column) + noise(env, 2, deviation)), 2
     )
-    agent = tgm.TGMAgent(env, seed=0).learn(LOOK_AT[-1])
+    agent = tgm.TGMAgent(env, seed=0).learn(KINDS_AT[-1])
     assert agent.learner.is_over
     assert not agent.learner.is_exact.any()
 
 
 def test_the_kinds_are_judged_when_the_observations_have_doubled_until_256():
-    assert LOOK_AT == (16, 32, 64, 128, 256)
+    assert KINDS_AT == (16, 32, 64, 128, 256)
 
 
 @pytest.mark.parametrize("make", CONTINUOUS.values(), ids=list(CONTINUOUS))
 def test_amounts_are_seen_at_the_first_look(make):
     # With some seeds, 0 is one, the agent stays where numbers are clipped, and they repeat.
-    agent = tgm.TGMAgent(make(), seed=1).learn(LOOK_AT[0])
+    agent = tgm.TGMAgent(make(), seed=1).learn(KINDS_AT[0])
     learner = agent.learner
     if make is not CONTINUOUS["clipped"]:  # whose ends are whole numbers, and often seen
         assert isinstance(learner.inner, ScaleSearchLearner)
@@ -182,7 +182,7 @@ def test_a_number_that_is_not_whole_refutes_symbols_at_any_time(refuted_at):
         ids |= set(learner.state_ids.tolist())
     assert not learner.is_exact.any()
     assert len(learner.state_ids) <= 16
-    if refuted_at <= LOOK_AT[-1]:  # all that was seen is learned from again
+    if refuted_at <= KINDS_AT[-1]:  # all that was seen is learned from again
         assert learner.inner.n_steps == refuted_at + 30
 
 

@@ -6,7 +6,7 @@ import pytest
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.memory import symbol_history
-from tgm.memory.symbol_history import LONGEST, MOST_KEPT, SymbolHistory
+from tgm.memory.symbol_history import LONGEST_EPISODE, MOST_HISTORY_STEPS, SymbolHistory
 from tgm.transition.automaton import Outcome
 
 POINT = np.zeros(1)
@@ -24,20 +24,20 @@ def lived(n_steps: int) -> SymbolHistory:
 
 
 def test_an_episode_without_an_end_is_kept_in_pieces():
-    history = lived(LONGEST + 5)
-    assert [len(episode) for episode in history.episodes] == [LONGEST + 1, 6]
+    history = lived(LONGEST_EPISODE + 5)
+    assert [len(episode) for episode in history.episodes] == [LONGEST_EPISODE + 1, 6]
     assert history.episodes[1][0].outcome.symbol == history.episodes[0][-1].outcome.symbol
 
 
 def test_what_is_kept_of_an_endless_episode_is_bounded():
-    history = lived(4 * MOST_KEPT)
-    assert history.n_steps <= MOST_KEPT + LONGEST
+    history = lived(4 * MOST_HISTORY_STEPS)
+    assert history.n_steps <= MOST_HISTORY_STEPS + LONGEST_EPISODE
     assert history.n_steps == sum(len(episode) - 1 for episode in history.episodes)
     assert sum(len(points) for points in history.points) == history.n_steps + len(history.points)
 
 
 def test_an_episode_that_has_ended_is_not_long():
-    history = lived(LONGEST - 1)
+    history = lived(LONGEST_EPISODE - 1)
     history.add(0, Outcome(0, 1.0, True), POINT)
     assert not history.is_long
 
@@ -53,7 +53,7 @@ def seen(*symbols: int, ended: bool = False) -> SymbolHistory:
 
 
 def test_whole_old_episodes_are_evicted_when_another_one_begins(monkeypatch):
-    monkeypatch.setattr(symbol_history, "MOST_KEPT", 100)
+    monkeypatch.setattr(symbol_history, "MOST_HISTORY_STEPS", 100)
     history = SymbolHistory(1)
     for number in range(4):
         history.begin(number, POINT)

@@ -5,7 +5,7 @@ import pytest
 from tests import oracles
 
 from tgm.perception.exact_relevance import (
-    NEEDED,
+    RELEVANCE_NEEDED,
     ExactSteps,
     Tables,
     evidence_by_any_strength,
@@ -166,7 +166,7 @@ def test_one_bit_is_no_clear_case_and_too_many_features_are_kept():
     rng = np.random.default_rng(0)
     points, actions = walk(rng, n=40, n_bits=1)
     odds = Tables(seen(points, actions)).odds_of_noise()
-    assert 0.0 < odds[1] < NEEDED
+    assert 0.0 < odds[1] < RELEVANCE_NEEDED
     assert left_out(seen(points, actions)) == []
     points, actions = walk(rng, n=64, n_bits=128)
     assert left_out(seen(points, actions)) == []

@@ -186,7 +186,7 @@ def test_a_plan_from_few_steps_has_few_points(n_steps, most):
 
 
 def test_and_after_as_many_rounds_as_may_be(monkeypatch):
-    monkeypatch.setattr("tgm.planning.flow_support.MOST_ROUNDS", 4)
+    monkeypatch.setattr("tgm.planning.flow_support.MOST_IMAGINED_ROUNDS", 4)
     support = find_support(Walk(pace=0.5), walked([0.0, 40.0]), COARSEST, GAMMA)
     # In each of three rounds there is one more point inwards, and one on the margin at once.
     found = sorted(support.points.ravel().tolist())

@@ -30,7 +30,7 @@ def test_a_plane_is_that_of_weighted_least_squares_about_the_mean(interpolation)
     values = rng.normal(size=len(interpolation.points))
     z = rng.uniform(size=(5, 2, interpolation.points.shape[1]))
     found = plane_values(interpolation, (values,), z)[:, 0]
-    ridge = local_planes.FLAT * interpolation.spacing**2
+    ridge = local_planes.FLAT_PLANE * interpolation.spacing**2
     for row, expected in zip(z, found, strict=True):
         index, weights = interpolation.kernel(row.mean(axis=0)[None])
         near = interpolation.points[index[0]]

@@ -11,7 +11,13 @@ from tgm.inference.flow_filter import FlowFilter
 from tgm.transition.flow_law import FlowLaw, LawShape
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import expected_sums, learn_despite_noise, with_noise
-from tgm.transition.flow_smoothing import LONGEST, Smoothed, _by_position, follows, smoothed
+from tgm.transition.flow_smoothing import (
+    LONGEST_SMOOTHED,
+    Smoothed,
+    _by_position,
+    follows,
+    smoothed,
+)
 from tgm.transition.flow_units import FlowUnits, Steps
 
 NOISE = np.array([0.2, 0.1])
@@ -141,10 +147,10 @@ def test_smoothed_steps_are_the_conditional_of_each_episode():
 
 
 def test_episodes_are_cut_into_pieces():
-    is_next = np.ones(2 * LONGEST + 30, dtype=bool)
+    is_next = np.ones(2 * LONGEST_SMOOTHED + 30, dtype=bool)
     is_next[[0, 20]] = False
     rows = _by_position(is_next)
-    assert len(rows) == LONGEST
+    assert len(rows) == LONGEST_SMOOTHED
     assert sorted(np.concatenate(rows).tolist()) == list(range(len(is_next)))
     for before, after in itertools.pairwise(rows):
         np.testing.assert_array_equal(before[: len(after)] + 1, after)

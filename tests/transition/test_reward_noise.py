@@ -12,7 +12,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.perception.component_map import ComponentMap
 from tgm.transition import sparse_file
-from tgm.transition.chance import MISREAD, RANDOM_ROWS
+from tgm.transition.chance import MISREAD_PRIOR, RANDOM_ROWS
 from tgm.transition.reward_noise import (
     SPREADS,
     RewardNoise,
@@ -44,7 +44,7 @@ def sums_of(rows):
 def test_the_odds_are_those_of_two_urns(moves):
     tries = np.array([float(len(moves) + 1)])
     odds = log_odds_of_noise(np.array([float(sum(moves))]), tries)
-    wrong, right = MISREAD
+    wrong, right = MISREAD_PRIOR
     by_mistake = moves_log_probability(moves, (2 * wrong, right - wrong))
     expected = moves_log_probability(moves, (1, 1)) - by_mistake
     assert odds[0] == pytest.approx(expected, abs=1e-9)

@@ -11,7 +11,7 @@ from tgm.distributions.arrays import FloatArray, IntArray
 
 LOOSE = (1e1, 1e3, 1e5)  # prior variances of the weights
 NEWTON_ROUNDS = 25
-CONVERGED = 1e-3  # nats
+NEWTON_CONVERGED = 1e-3  # nats
 
 
 def fit_logistic(
@@ -56,7 +56,7 @@ def fit_with_variance(
             share *= 0.5
             height = log_joint(odds + share * along, weights + share * step)
         weights, odds = weights + share * step, odds + share * along
-        if height - before < CONVERGED:
+        if height - before < NEWTON_CONVERGED:
             break
     p = expit(odds)
     curvature = (inputs * (p * (1.0 - p))[:, None]).T @ inputs + ridge

@@ -8,7 +8,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 
-MOST_DIRECTIONS = 8
+MOST_FACTORS = 8
 FEATURES_PER_DIRECTION = 3  # fewer features do not determine a direction and their own variances
 STEPS = 12  # of expectation maximisation; more change little
 LEAST_UNIQUE = 1e-3  # share of a feature's variance that is its own
@@ -42,7 +42,7 @@ def factors(correlations: FloatArray, weight: FloatArray) -> Factors:
     """The directions that are no chance, with loadings near those of largest likelihood.
 
     Correlations of N points with O independent features have eigenvalues up to (1 + sqrt(O / N))^2.
-    Directions above that are tried, at most MOST_DIRECTIONS. They stay if the likelihood gains more
+    Directions above that are tried, at most MOST_FACTORS. They stay if the likelihood gains more
     than half of ln N for each free number in them.
 
     Args:
@@ -72,7 +72,7 @@ def factors(correlations: FloatArray, weight: FloatArray) -> Factors:
 def _first_loadings(correlations: FloatArray, weight: FloatArray) -> tuple[FloatArray, IntArray]:
     """(K, O, Q) loadings by principal components, and (K,) how many directions are no chance."""
     n_features = correlations.shape[1]
-    most = max(1, min(MOST_DIRECTIONS, n_features // FEATURES_PER_DIRECTION))
+    most = max(1, min(MOST_FACTORS, n_features // FEATURES_PER_DIRECTION))
     values, vectors = np.linalg.eigh(correlations)
     values, vectors = values[:, : -most - 1 : -1], vectors[:, :, : -most - 1 : -1]
     edge = (1.0 + np.sqrt(n_features / np.maximum(weight, 1.0))) ** 2

@@ -20,7 +20,7 @@ from tgm.estimators.partition import (
 )
 
 OVERLAP = 1e-3  # share of the smaller component; below it two components are not joined
-LEAST_SHARE = 1e-12  # of a point; with less of it a component adds nothing to a join's mixing
+LEAST_MIXED_SHARE = 1e-12  # of a point; with less of it a component adds nothing to a join's mixing
 HALF_OFFSET = 0.8  # deviations: the mean of half a normal, from the mean of the whole
 LEAST_TO_DOUBLE = 8.0  # points
 
@@ -81,7 +81,7 @@ def _falls(
     # Mixing is never negative: a pair that has nothing to lose it from is not joined in any case.
     asked = np.arange(len(one)) if is_forced else np.flatnonzero(falls > 0)
     columns = np.ascontiguousarray(resp.T)
-    shared = columns > LEAST_SHARE
+    shared = columns > LEAST_MIXED_SHARE
     for pair in asked.tolist():
         i, j = one[pair], other[pair]
         rows = np.flatnonzero(shared[i] & shared[j])

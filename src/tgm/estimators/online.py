@@ -15,8 +15,8 @@ from tgm.estimators.units import Fitted
 from tgm.estimators.weight_prior import WeightPrior
 
 RESERVOIR = 10_000  # points kept
-GROWTH = 2.0  # components are searched for again when so many times as many points were seen
-SEED = 0x746A
+SEARCH_GROWTH = 2.0  # components are searched for again when so many times as many points were seen
+BATCH_SEED = 0x746A
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Stream:
         self.known = self.known + np.count_nonzero(~np.isnan(batch), axis=0)
         is_whole = self.n_seen == len(self.points)
         if self.n_seen >= self.search_at or self.fitted is None or (was_whole and not is_whole):
-            self.search_at = GROWTH * self.n_seen
+            self.search_at = SEARCH_GROWTH * self.n_seen
             if self.fitted is None or was_whole:
                 self._learn_from_reservoir()
                 return
@@ -75,7 +75,7 @@ class Stream:
         if not len(rest):
             return
         rank = self.n_seen + max(space, 0) + np.arange(1, len(rest) + 1)
-        rng = np.random.default_rng((SEED, self.n_seen))
+        rng = np.random.default_rng((BATCH_SEED, self.n_seen))
         place = np.floor(rng.random(len(rest)) * rank).astype(np.intp)
         kept = place < RESERVOIR
         points = self.points.copy()

@@ -16,7 +16,7 @@ MOST_FRAGMENTS_WITHIN = 12  # when one component is taken apart again
 LEAST_TO_TAKE_APART = 8  # points
 LLOYD_ITERATIONS = 4
 NEIGHBOURS = 10  # of each fragment, that it may be joined with
-SEED = 0x7467  # proposals are the same for the same points, whoever asks
+PARTITION_SEED = 0x7467  # proposals are the same for the same points, whoever asks
 
 
 def fragments(points: FloatArray, count: int) -> IntArray:
@@ -179,7 +179,7 @@ def _n_fragments(n_points: int) -> int:
 
 def _spread_seeds(points: FloatArray, count: int) -> FloatArray:
     """Points (C, O), each drawn in proportion to its squared distance from those before it."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(PARTITION_SEED)
     squares = np.einsum("ni,ni->n", points, points)
     chosen = [int(rng.integers(len(points)))]
     nearest = np.full(len(points), np.inf)

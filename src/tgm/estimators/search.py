@@ -33,7 +33,7 @@ TRIAL_SWEEPS = 5  # after a split, before it is judged
 DOUBLE_SWEEPS = 8  # after every component was doubled, before halves are joined
 PRIOR_EVERY = 4  # sweeps; the prior that the components share changes little
 DROP_SWEEPS = 3  # after a small component was left out
-SURE = 0.99  # mean probability of the most probable component where clusters are separate
+SEPARATE = 0.99  # mean probability of the most probable component where clusters are separate
 LEAST_FALL = 1e-3  # nats that a move must be worth
 
 
@@ -154,7 +154,7 @@ def find(
 def _is_ambiguous(model: Model, complete: FloatArray) -> bool:
     """Whether components overlap: many points may belong to more than one."""
     highest = model.assigner.responsibilities(complete).max(axis=1)
-    return bool(highest.mean() < SURE)
+    return bool(highest.mean() < SEPARATE)
 
 
 def _moved(

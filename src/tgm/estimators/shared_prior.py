@@ -14,7 +14,7 @@ FIRST_STRENGTH = 3.0  # points that the typical covariance is worth, at first
 STRENGTHS = (2.0, 4096.0)  # least and largest
 LARGEST_MEAN_PRECISION = 1.0  # the prior of the mean is never worth more than one point
 LEAST_MEAN_PRECISION = 1e-9
-LEAST_VARIANCE = 1e-12  # of the variance of all points
+LEAST_COMMON_VARIANCE = 1e-12  # of the variance of all points
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def refine(
     distance = np.einsum("ki,kij,kj->k", gap, precisions, gap) + n_features / mean_precision
     precision = float(np.clip(n_features / distance.mean(), LEAST_MEAN_PRECISION, 1.0))
     covariance = np.linalg.inv(precisions.mean(axis=0))
-    covariance = (covariance + covariance.T) / 2 + LEAST_VARIANCE * np.eye(n_features)
+    covariance = (covariance + covariance.T) / 2 + LEAST_COMMON_VARIANCE * np.eye(n_features)
     best, highest = prior, known
     changes: list[dict[str, object]] = [{"covariance": covariance}, {"mean_precision": precision}]
     for change in changes:

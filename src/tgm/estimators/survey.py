@@ -13,7 +13,7 @@ from tgm.errors import DataError
 from tgm.estimators.sources import Points
 
 SAMPLE_SIZE = 10_000  # points in which components are searched for
-SEED = 0x7469
+SURVEY_SEED = 0x7469
 LEAST_DEVIATION = 1e-13  # of the size of the numbers; a feature with less is constant
 LARGEST = 1e150  # its square is a number
 LEAST_BLUR = 1e-12  # of the variance; keeps covariances of dependent features positive definite
@@ -97,7 +97,7 @@ def _survey_chunk(names: Sequence[str] | None, index: int, chunk: FloatArray) ->
     mean = filled.sum(axis=0) / divisor
     mean += np.where(known, chunk - mean, 0.0).sum(axis=0) / divisor
     square = np.where(known, (chunk - mean) ** 2, 0.0).sum(axis=0)
-    keys = np.random.default_rng((SEED, index)).random(len(chunk))
+    keys = np.random.default_rng((SURVEY_SEED, index)).random(len(chunk))
     rows = _least(keys)
     return Survey(len(chunk), count, mean, square, chunk[rows], keys[rows])
 

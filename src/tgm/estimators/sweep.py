@@ -19,7 +19,7 @@ from tgm.estimators.missing import marginal_statistics
 
 BLOCK_NUMBERS = 1 << 16  # numbers in the arrays of a block: 0.5 MB, half of a second-level cache
 BLOCK_ROWS = (256, 4096)  # least and most
-EXPANSION_LIMIT = 1e7  # squared distance in deviations; above it, x - m is taken first
+FAR_FROM_MEAN = 1e7  # squared distance in deviations; above it, x - m is taken first
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class Assigner:
         linear = np.einsum("kij,kj->ki", own.precision, own.mean)
         square = np.sum(linear * own.mean, axis=1)
         reach = np.einsum("kii->k", own.precision)  # of points one deviation of the data away
-        if max(float(square.max()), float(reach.max())) > EXPANSION_LIMIT:
+        if max(float(square.max()), float(reach.max())) > FAR_FROM_MEAN:
             return None
         constant = (self._peaks() - 0.5 * square)[:, None]
         if self.is_diagonal:

@@ -22,9 +22,9 @@ from tgm.world_model import WorldModel
 STAY = NEW = ELSEWHERE = 1.0 / 3.0  # what an untried action does, before anything is known
 ANYWHERE = 0.02  # of ELSEWHERE: to any known state, whatever the laws of displacement say
 DROPPED = 0.01  # smaller probabilities are not carried along
-NEGLIGIBLE = 30.0  # nats behind the nearest state (1e-13 as likely): left out
+NEGLIGIBLE_DENSITY = 30.0  # nats behind the nearest state (1e-13 as likely): left out
 ABOVE_PEAK = 1.0  # nats; a log density further above its peak is rounding
-IMPOSSIBLE = 700.0  # nats below its peak at which the density of a state counts as zero
+ZERO_DENSITY = 700.0  # nats below its peak at which the density of a state counts as zero
 NO_BELIEF = 1e-6  # probability; less of "somewhere unknown" is rounding
 
 # The fast path skips the full posterior. It is for a row tried at least FAST_TRIES times that leads
@@ -179,9 +179,9 @@ class StepFilter:
         states, sources = self._world.states, self._sources(before, action)
         log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
         nearest = int(log_likelihood.argmax())
-        least = float(log_likelihood[nearest]) - NEGLIGIBLE
+        least = float(log_likelihood[nearest]) - NEGLIGIBLE_DENSITY
         near = (log_likelihood > least).nonzero()[0].tolist()
-        if float(log_likelihood[nearest]) < float(states.peak[nearest]) - IMPOSSIBLE:
+        if float(log_likelihood[nearest]) < float(states.peak[nearest]) - ZERO_DENSITY:
             near = []
         origin = states.mean[before[0][0]] if before else departure
         log_new = self._log_new(point, nearest, origin, action)

@@ -7,9 +7,9 @@ import math
 from tgm.distributions import FloatArray
 from tgm.inference.step_filter import (
     ELSEWHERE,
-    IMPOSSIBLE,
     NEW,
     STAY,
+    ZERO_DENSITY,
     StepFilter,
     StepPosterior,
 )
@@ -53,7 +53,7 @@ class SymbolFilter(StepFilter):
         slot = states.slot_of(point)
         if slot is None:
             if self.share_of_new <= 0.0:
-                return StepPosterior([], [], 0.0, [], -IMPOSSIBLE)  # no state explains it
+                return StepPosterior([], [], 0.0, [], -ZERO_DENSITY)  # no state explains it
             log_density = math.log(self._chance(before, action, None))
             return StepPosterior([], [], 1.0, list(before), log_density)
         entries = [(state, slot, probability) for state, probability in before]

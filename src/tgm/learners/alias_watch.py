@@ -24,28 +24,28 @@ from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
 QUIET = 500  # steps in which every row did the same as before: then no places look alike
-LONGEST = 20_000  # steps after which one state for each symbol has won
-FIRST_LOOK = 24  # steps
-GROWTH = 1.2  # times the steps of the last look, until the next one,
-LATE_GROWTH = 1.4  # and after QUIET;
+LONGEST_WATCH = 20_000  # steps after which one state for each symbol has won
+FIRST_HISTORY_TEST = 24  # steps
+WATCH_GROWTH = 1.2  # times the steps of the last look, until the next one,
+QUIET_LOOK_GROWTH = 1.4  # and after QUIET;
 VAIN = 1.4  # times that, where chance is not rare and history predicts little better;
 LAST_VAIN = 1500  # steps after which such a look is the last one
-MOST_REWARDS = 16  # different rewards; with more they are amounts, and clones do not compete
+MOST_REWARD_CLASSES = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
 ALWAYS = 10.0  # nats at which they are folded in any case
 WORTH_A_SEARCH = 3.0  # nats, and
 WORTH_OF_EACH = 0.25  # nats for each row of several outcomes, at which surplus clones compete
 FOLD_OF_EACH = 0.125  # the same, at which episodes are folded: chance reaches 2 nats in many rows
 FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
-HOPELESS = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
+SAME_WON = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
 IDLE = 1.5  # times the step of the last gain, or of the last action that was new somewhere,
 LEAST_IDLE = 100  # and steps more: then one state per symbol finds nothing new
-RECENT = 1000  # newest points;
+RECENT_POINTS = 1000  # newest points;
 CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread,
 MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
-NEEDED = 3.0  # nats by which clones must win
+CLONES_NEEDED = 3.0  # nats by which clones must win
 LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
 PROMISE = 3.0  # nats that clones may be behind, for each one by which history predicts better
 FOLD_LATER = 1.3  # times the steps at which clones have lost, until episodes are folded again
@@ -72,7 +72,7 @@ class AliasWatch:
         self.is_over = False
         self._newest: dict[tuple[int, int], Outcome] = {}  # of each symbol and action
         self._n_steps = 0
-        self._look_at = FIRST_LOOK
+        self._look_at = FIRST_HISTORY_TEST
         self._is_surprised = self._is_stale = False
         self._worth_a_fold = WORTH_A_FOLD
         self._surprised_at = 0  # the step at which a row last did something else than before
@@ -87,7 +87,7 @@ class AliasWatch:
     def go_on_from(self, history: SymbolHistory) -> None:
         """Watch again, after clones have won and lost."""
         self.history, self._is_surprised, self._n_steps = history, True, history.n_steps
-        self._look_at = int(LATE_GROWTH * self._n_steps) + 1
+        self._look_at = int(QUIET_LOOK_GROWTH * self._n_steps) + 1
         self._fold_at, self._surprised_at = FOLD_LATER * self._n_steps, self._n_steps
         self._find_rows()
 
@@ -113,14 +113,14 @@ class AliasWatch:
         self._rewards.add(reward)
         self._has_ended = self._has_ended or ended
         is_quiet = self._n_steps >= self._surprised_at + QUIET and not self._leads_nowhere
-        is_long = self._n_steps >= LONGEST or len(self._rewards) > MOST_REWARDS
+        is_long = self._n_steps >= LONGEST_WATCH or len(self._rewards) > MOST_REWARD_CLASSES
         self.is_over = is_quiet or is_long
 
     def won(self, learner: Reader) -> CloneLife | None:
         """The clones that were learned from the episodes, if they have won; None if not."""
         if self._n_steps < self._look_at or not (self._is_surprised or self._leads_nowhere):
             return None
-        growth = GROWTH if self._n_steps < QUIET else LATE_GROWTH
+        growth = WATCH_GROWTH if self._n_steps < QUIET else QUIET_LOOK_GROWTH
         self._look_at = int(growth * self._n_steps) + 1
         if self._is_stale:
             self.history.relabel(lambda points: symbols_of(points, learner))
@@ -144,7 +144,7 @@ class AliasWatch:
 
     def _reads_clearly(self, learner: Reader) -> bool:
         """Whether symbols are certain; misread ones would be taken for places that look alike."""
-        shares = learner.belief(self.history.recent_points(RECENT)).max(axis=1)
+        shares = learner.belief(self.history.recent_points(RECENT_POINTS)).max(axis=1)
         return bool((shares < CLEAR).mean() < MOST_UNCLEAR)
 
     def _is_for(self, life: CloneLife) -> bool:
@@ -153,7 +153,7 @@ class AliasWatch:
         # Where history predicts much better, clones may need many episodes to pay for themselves.
         has_lost = gain < min(LOST, -PROMISE * self._worth) and self._n_steps >= QUIET
         self.is_over = has_lost and not self._is_stuck and not self._is_deep
-        return self._is_stuck or gain > NEEDED
+        return self._is_stuck or gain > CLONES_NEEDED
 
     def _is_worth_a_fold(self) -> bool:
         """Whether history or a cue predicts outcomes, or one state per symbol finds nothing new.
@@ -165,10 +165,10 @@ class AliasWatch:
         is_rare = RARE * n_rows <= len(self._newest)
         self._is_stuck = is_rare and self._is_idle
         self._is_vain = not is_rare and worth < FOLD_OF_EACH * n_rows
-        self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < HOPELESS * n_rows)
+        self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < SAME_WON * n_rows)
         self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
         enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
-        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > NEEDED
+        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > CLONES_NEEDED
         self._may_fold = self._is_stuck or is_cued or worth > enough
         is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
         if not (self._is_stuck or is_cued or is_told):

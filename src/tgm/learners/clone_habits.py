@@ -13,7 +13,7 @@ from tgm.files.arrays import ANY, ArrayReader, Arrays, number
 from tgm.transition.automaton import Outcome
 
 MOST_FAILURES = 2  # repetitions with another return, after which a path is not repeated again
-CONFIRMED = 2  # repetitions with the same return: then parts of it are left out
+REPETITIONS = 2  # repetitions with the same return: then parts of it are left out
 REPEATS = 0.8  # share of episodes that repeat a path
 KEEPS_GOING = 0.6  # probability that a walk goes on with the same action
 LEAST_WALK, MOST_WALK = 5, 25  # steps
@@ -91,7 +91,7 @@ class Habits:
         may_repeat = self.sees_chance and self._n_failed < MOST_FAILURES and len(best) > 0
         if not may_repeat or rng.random() >= REPEATS:
             return []
-        if self._n_confirmed < CONFIRMED or len(best) < 3:
+        if self._n_confirmed < REPETITIONS or len(best) < 3:
             return list(best)
         n = len(best)
         if rng.random() < 0.5:

@@ -9,9 +9,9 @@ from tgm.learners.clone_habits import Habits
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.planning.clone_planner import ClonePlanner
 from tgm.structure.clone_model import (
+    BASE_STRENGTHS,
     FIRST,
     LEVELS,
-    STRENGTHS,
     Setting,
     better_closed,
     closed_evidence,
@@ -25,10 +25,10 @@ from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
 from tgm.transition.automaton import BEGIN, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
-SURE = 1.0  # nats by which one clone explains a tail better than any other: then it is settled
+SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any other
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
-GROWTH = 1.25  # times the steps at the last folding, until all is folded again if rows look random
+FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
 OTHER_STRENGTH = 1.5  # times the steps at which the strength of the base was chosen
 SEARCH_FROM = 400  # steps, from which on surplus clones compete,
 AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # and again after so many times the steps, if they won or lost
@@ -126,7 +126,7 @@ class CloneLife:
         if self.is_searched and self.n_steps >= self.search_at:
             return True
         is_doubtful = self.habits.sees_chance or self.is_searched
-        return is_doubtful and self.n_steps >= GROWTH * self.folded_at + 20
+        return is_doubtful and self.n_steps >= FOLD_GROWTH * self.folded_at + 20
 
     @property
     def _may_fold(self) -> bool:
@@ -136,7 +136,7 @@ class CloneLife:
         """Whether to decide now which clones the newest undecided steps went between."""
         below = self.track.below or {}
         is_long = self.track.length % LONG_TAIL == LONG_TAIL - 1
-        return outcome.ended or len(below) <= 1 or is_long or self.track.is_clear(SURE)
+        return outcome.ended or len(below) <= 1 or is_long or self.track.is_clear(SETTLED_BY)
 
     def _settle(self) -> None:
         """Decide on what hangs below the clones; if a symbol has one more, fold all again."""
@@ -161,7 +161,7 @@ class CloneLife:
         """
         strengths = [self.setting.strength]
         if not is_trial and self.n_steps >= OTHER_STRENGTH * self.strength_at:
-            strengths, self.strength_at = list(STRENGTHS), self.n_steps
+            strengths, self.strength_at = list(BASE_STRENGTHS), self.n_steps
         levels = LEVELS[:1] if is_trial else LEVELS
         settings = [Setting(one, strength) for strength in strengths for one in levels]
         self.folded_at = self.n_steps

@@ -13,7 +13,7 @@ from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.step_info import RowId, StepInfo
 from tgm.learners.symbols import symbol_of, symbols_of
-from tgm.memory.symbol_history import MOST_KEPT, SymbolHistory
+from tgm.memory.symbol_history import MOST_HISTORY_STEPS, SymbolHistory
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.clone_model import gain_of_clones
@@ -36,7 +36,7 @@ class CloneLearner(CloneKnowledge):
         """Take over from an ordinary learner, with a life that knows the episodes so far."""
         super().__init__(inner, life)
         if isinstance(inner, ScaleSearchLearner):
-            inner.watched = MOST_KEPT
+            inner.watched = MOST_HISTORY_STEPS
         self._revision = -1  # of the life, at which it was compared with one state for each look
         self._state = NO_STATE
         self._behind_since: int | None = None  # the step since which `gain` is negative

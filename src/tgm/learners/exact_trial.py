@@ -12,9 +12,9 @@ from tgm.perception.coordinates import Coordinates
 from tgm.perception.exact_relevance import ExactSteps, noise_features
 from tgm.perception.feature_kinds import EPISODE_START, are_seldom_states
 
-LOOK_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters.
+EXACT_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters.
 # Where symbols are seen again only the last one counts: that is soon enough.
-LATER = (512, 1024)  # the same for what was left out: it may come back
+RECALL_AT = (512, 1024)  # the same for what was left out: it may come back
 
 
 class ExactTrial:
@@ -42,9 +42,9 @@ class ExactTrial:
         """
         self.events.append(event.kept())
         n, before = len(self.events), self.left_out
-        if n in LOOK_AT or (n in LATER and before.any()):
+        if n in EXACT_AT or (n in RECALL_AT and before.any()):
             self.left_out = self._judged(is_exact)
-        self.is_over = n >= (LATER if self.left_out.any() else LOOK_AT)[-1]
+        self.is_over = n >= (RECALL_AT if self.left_out.any() else EXACT_AT)[-1]
         return bool((self.left_out != before).any())
 
     def _judged(self, is_exact: BoolArray) -> BoolArray:
@@ -56,7 +56,7 @@ class ExactTrial:
         nothing = np.zeros(self._n_features, dtype=bool)
         has_left_out = bool(self.left_out.any())
         is_soon = has_left_out or are_seldom_states(points[:, is_exact], actions.tolist())
-        may_grow = len(points) == LOOK_AT[-1] or (is_soon and len(points) < LOOK_AT[-1])
+        may_grow = len(points) == EXACT_AT[-1] or (is_soon and len(points) < EXACT_AT[-1])
         if not may_grow and not has_left_out:
             return nothing
         steps, left_out = self._steps(points[:, is_exact], actions), nothing.copy()
@@ -91,7 +91,11 @@ class ExactTrial:
     def restore(self, saved: ArrayReader, use: Coordinates | None) -> None:
         """Take over what `to_arrays` gave, checked."""
         self.events = events_from_arrays(saved, self._n_features, self._n_actions)
-        if not self.events or self.events[0].action is not None or len(self.events) >= LATER[-1]:
+        if (
+            not self.events
+            or self.events[0].action is not None
+            or len(self.events) >= RECALL_AT[-1]
+        ):
             raise DataError("array 'exact.action' does not begin with an episode, or is too long")
         if use is not None:
             self.left_out = ~use.relevant

@@ -36,15 +36,15 @@ from tgm.transition.flow_noise import learn_despite_noise, with_noise
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
-GROWTH = 0.1  # share of the steps so far, between two plans
-LATE = 1500  # steps from which there are fewer plans
-LATE_GROWTH = 0.25  # the share then
+PLAN_GROWTH = 0.1  # share of the steps so far, between two plans
+FEW_PLANS = 1500  # steps from which there are fewer plans
+LATE_PLAN_GROWTH = 0.25  # the share then
 SLOWER = 2.0  # times as many steps after a plan that was no better
 SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
 LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
-ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
+SMOOTHING_ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
 
 
 class FlowLearner(FlowKnowledge):
@@ -68,7 +68,7 @@ class FlowLearner(FlowKnowledge):
         self._model: FlowModel | None = None
         self._shaped_at = 0  # the step at which units and shape were chosen
         self._planned_at = 0
-        self._growth = GROWTH
+        self._growth = PLAN_GROWTH
         self._best_return = -math.inf  # of imagined episodes
         self._seen: FloatArray | None = None  # the last observation
         self._now: Gaussians | None = None  # where the agent is believed to be
@@ -100,7 +100,7 @@ class FlowLearner(FlowKnowledge):
         self._live(reward, terminated=terminated)
         if terminated and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
-            self._growth *= SOONER if self.n_steps >= LATE else 0.0
+            self._growth *= SOONER if self.n_steps >= FEW_PLANS else 0.0
         return (
             self._planned(observation, log_density)
             if self._is_due()
@@ -180,12 +180,14 @@ class FlowLearner(FlowKnowledge):
         is_better, self._planned_at = False, self.n_steps
         outlook = Outlook.of(model, self._units, kept, self.gamma)
         if self.best is not None and has_found and self._is_proven(self.best, outlook):
-            self._growth = SLOWER * LATE_GROWTH
+            self._growth = SLOWER * LATE_PLAN_GROWTH
             self._follow(self.best)
         else:
             plan = make_plan(model, self._units, kept, self.gamma, self.newest)
             is_better = self._is_better(plan) if has_found else True
-            self._growth = LATE_GROWTH if has_found and self.n_steps >= LATE else GROWTH
+            self._growth = (
+                LATE_PLAN_GROWTH if has_found and self.n_steps >= FEW_PLANS else PLAN_GROWTH
+            )
             if not is_better:
                 self._growth *= SLOWER
             self._follow(plan)
@@ -194,7 +196,7 @@ class FlowLearner(FlowKnowledge):
             self.best, self._lived_well = plan, 0
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
         if self._is_content:
-            self._growth = SLOWER * LATE_GROWTH
+            self._growth = SLOWER * LATE_PLAN_GROWTH
         info = self._info(observation, log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
 
@@ -216,8 +218,8 @@ class FlowLearner(FlowKnowledge):
 
         Not while there are few steps: then hope needs the newest plan.
         """
-        if self.n_steps < LATE or self._lived_well >= IMAGINED:
-            return self.n_steps >= LATE
+        if self.n_steps < FEW_PLANS or self._lived_well >= IMAGINED:
+            return self.n_steps >= FEW_PLANS
         self._best_return = best.imagined_return(outlook, self.memory.places())
         return self._is_content
 
@@ -233,7 +235,7 @@ class FlowLearner(FlowKnowledge):
         if best is not None and self._lived_well >= IMAGINED:
             return False
         # Late, `_is_proven` has found what the greedy plan is worth by these laws.
-        favours_new = best is None or self.n_steps < LATE
+        favours_new = best is None or self.n_steps < FEW_PLANS
         value = plan.imagined_return(outlook, starts) if favours_new else self._best_return
         enough, rival = value + AS_GOOD * plan.range, best if favours_new else plan
         other = rival.imagined_return(outlook, starts, enough) if rival is not None else -math.inf
@@ -269,7 +271,7 @@ class FlowLearner(FlowKnowledge):
         Whether there is any is asked when shapes are chosen.
         """
         if model.has_noise:
-            found = learn_despite_noise(model, local, is_next, ROUNDS)
+            found = learn_despite_noise(model, local, is_next, SMOOTHING_ROUNDS)
         elif self._shaped_at < self.n_steps:
             return local
         elif (first := with_noise(model, local, is_next)) is not None:

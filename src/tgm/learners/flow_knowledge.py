@@ -21,8 +21,8 @@ from tgm.memory.flow_memory import FlowMemory
 from tgm.perception.observation_model import StateId
 from tgm.planning.flow_planner import Plan
 
-NARROW = 0.5  # spacings: the deviation of a state
-LEAST_RECORDED = 0.05  # smaller weights of next states are not recorded
+STATE_WIDTH = 0.5  # spacings: the deviation of a state
+LEAST_RECORDED_WEIGHT = 0.05  # smaller weights of next states are not recorded
 
 
 class FlowKnowledge:
@@ -66,7 +66,7 @@ class FlowKnowledge:
         n, n_features = len(self.state_ids), self.n_features
         if self.best is None:
             return np.empty((0, n_features, n_features))
-        axes = NARROW * self.best.support.spacing * self.best.units.axes
+        axes = STATE_WIDTH * self.best.support.spacing * self.best.units.axes
         return np.broadcast_to(axes.T @ axes, (n, n_features, n_features))
 
     @property
@@ -278,7 +278,7 @@ class FlowKnowledge:
         _, p_end, reward = plan.model.advance(plan.support.points[state], action)
         index, weights = (part[action, state] for part in self._rows())
         tries = self._tries()[action, state]
-        is_kept = weights >= np.minimum(LEAST_RECORDED, weights.max(axis=1))[:, None]
+        is_kept = weights >= np.minimum(LEAST_RECORDED_WEIGHT, weights.max(axis=1))[:, None]
         weights = np.where(is_kept, weights, 0.0)
         weights /= weights.sum(axis=1, keepdims=True)
         width = is_kept.sum(axis=1)

@@ -16,7 +16,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.transition.flow_law import (
-    LEAST_NOISE,
+    LEAST_LAW_NOISE,
     MOST_BUMPS,
     FlowLaw,
     best_shape,
@@ -29,10 +29,10 @@ from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
-LOOK_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cells have won
-NEEDED = 50.0  # nats by which laws must win
+LAWS_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cells have won
+LAWS_NEEDED = 50.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
-LATE = 320  # steps from which less is needed, because cells are known by then
+LESS_FROM = 320  # steps from which less is needed, because cells are known by then
 LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
 OF_NOISE = 0.33  # nats of these that noise must explain: mazes 0.31 at most, 0.4 where worlds flow
 TINIEST = 1e-50  # least span of a feature, and inverse of the widest, that are compared
@@ -73,13 +73,13 @@ class FlowTrial:
         if event.action is None:
             return False
         self._n_steps += 1
-        if self._n_steps not in LOOK_AT:
+        if self._n_steps not in LAWS_AT:
             return False
         try:
             with one_thread():
                 return self._look(relevant)
         except np.linalg.LinAlgError:  # numbers too far apart for laws
-            self.is_over = self._n_steps > LOOK_AT[0]
+            self.is_over = self._n_steps > LAWS_AT[0]
             return False
 
     def _look(self, relevant: BoolArray) -> bool:
@@ -90,15 +90,17 @@ class FlowTrial:
         observations they are ahead by less, and for ever; without it they win early or not.
         """
         gain, n_compared = self.gain(relevant)
-        if self._n_steps < LATE and gain > max(NEEDED, NEEDED_PER_STEP * n_compared):
+        if self._n_steps < LESS_FROM and gain > max(LAWS_NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
-        if gain > -np.inf and self._n_steps < LATE:  # else nothing could be compared, or it is late
+        if (
+            gain > -np.inf and self._n_steps < LESS_FROM
+        ):  # else nothing could be compared, or it is late
             self._before = gain, n_compared
-        if self._n_steps == LOOK_AT[0]:
+        if self._n_steps == LAWS_AT[0]:
             return False
-        self.is_over = self._n_steps == LOOK_AT[-1] or not ahead > 0.0
-        if self._n_steps < LATE or not ahead > 0.0:
+        self.is_over = self._n_steps == LAWS_AT[-1] or not ahead > 0.0
+        if self._n_steps < LESS_FROM or not ahead > 0.0:
             return False
         of_noise = self.gain_of_noise()
         return of_noise > OF_NOISE and ahead / n_ahead + of_noise > LATE_PER_STEP
@@ -170,5 +172,5 @@ class FlowTrial:
 
 def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> float:
     """ln evidence of the first n points; of all if it is not given."""
-    scale, dof = np.full(targets.shape[1], LEAST_NOISE**2), targets.shape[1] + 1.0
+    scale, dof = np.full(targets.shape[1], LEAST_LAW_NOISE**2), targets.shape[1] + 1.0
     return log_evidence_of_points(gram[:n, :n], targets[:n], scale, dof)

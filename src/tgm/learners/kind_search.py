@@ -27,7 +27,7 @@ from tgm.perception.coordinates import Coordinates
 from tgm.perception.feature_kinds import EPISODE_START, feature_kinds
 from tgm.perception.symbol_book import is_whole
 
-LOOK_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
+KINDS_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judged; then no more
 MOST_AT_ONCE = 50  # features for which covariances are made before anything was seen
 
 GaussianLearner = OnlineLearner | ScaleSearchLearner
@@ -138,7 +138,7 @@ class KindSearchLearner(OuterLearner):
         is_other = self._exact_trial is not None and self._tried(self._exact_trial, event, is_exact)
         if not self.is_over:
             self._events.append(event.kept())
-            if len(self._events) in LOOK_AT:
+            if len(self._events) in KINDS_AT:
                 is_exact = self._judged()
         if is_first or is_other or (is_exact != self.is_exact).any():
             info = self._learn_again(is_exact, event)
@@ -229,7 +229,7 @@ class KindSearchLearner(OuterLearner):
     def _judged(self) -> BoolArray:
         """The kinds of the features by all events."""
         points = np.array([event.point for event in self._events])
-        is_last = len(points) == LOOK_AT[-1]
+        is_last = len(points) == KINDS_AT[-1]
         actions = [
             EPISODE_START if event.action is None else event.action for event in self._events
         ]
@@ -311,7 +311,7 @@ class KindSearchLearner(OuterLearner):
             self._events = events_from_arrays(events, n_features, self._n_actions)
         if (self._is_categorical & ~self.is_exact).any():
             raise DataError("array 'kind.is_exact' does not name a feature of a categorical space")
-        if self.is_over == bool(self._events) or len(self._events) > LOOK_AT[-1]:
+        if self.is_over == bool(self._events) or len(self._events) > KINDS_AT[-1]:
             raise DataError(f"array 'kind.event.point' has {len(self._events)} events")
         if not (use := saved.part("kind.use")).is_empty:
             self._use = Coordinates.from_arrays(use, use.flags("relevant", n_features))

@@ -6,7 +6,7 @@ MOST_FEATURES = 5000  # of a Box, with one number in each
 MOST_CONTINUOUS = 1000  # features that are amounts: a covariance has the square of it
 KNOWN_TO_WORK = 64  # amounts that tell states apart; more were not measured
 MOST_STATES = 2000  # unless `max_states` says otherwise
-MOST_NUMBERS = 12_000_000  # in the table of all states' densities, about 100 MB
+MOST_DENSITY_NUMBERS = 12_000_000  # in the table of all states' densities, about 100 MB
 MOST_SYMBOLS = 100_000  # exact states, which cost little
 MOST_SYMBOL_NUMBERS = 500_000_000  # in all symbols together
 
@@ -17,7 +17,7 @@ def most_states(n_features: int) -> int:
     Fewer with many features, because each state has a covariance.
     """
     n_products = 1 + n_features + n_features * (n_features + 1) // 2
-    return min(MOST_STATES, max(2, MOST_NUMBERS // n_products))
+    return min(MOST_STATES, max(2, MOST_DENSITY_NUMBERS // n_products))
 
 
 def most_symbols(n_features: int) -> int:
@@ -27,4 +27,4 @@ def most_symbols(n_features: int) -> int:
 
 def most_shared_states(n_features: int) -> int:
     """The same where states share one covariance, and each has a mean of so many features."""
-    return min(MOST_STATES, max(2, MOST_NUMBERS // n_features))
+    return min(MOST_STATES, max(2, MOST_DENSITY_NUMBERS // n_features))

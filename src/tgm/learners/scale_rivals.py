@@ -21,7 +21,7 @@ from tgm.structure.scale_evidence import FirstSteps
 
 STRAINED = 1.2  # times the first deviation: wider states have probably joined two places
 NARROWER = (0.75, 0.5)  # times the deviation of strained features: the rivals
-OVERLAP = 0.2  # typical steps: places of a smaller deviation do not overlap, and are not joined
+NO_OVERLAP = 0.2  # typical steps: places of a smaller deviation do not overlap, and are not joined
 BETTER = 3.0  # nats by which a rival must be better
 FAR_BEHIND = 30.0  # nats by which a rival must be worse, so that none that is narrower is tried
 
@@ -57,7 +57,7 @@ class Rival:
         first = self.choice.deviation[relevant]
         learned = np.diag(self.learner.world.states.prior_covariance)[-len(first) :]
         apart = self.choice.typical_step[relevant]
-        found[relevant] = np.sqrt(learned) > np.maximum(STRAINED * first, OVERLAP * apart)
+        found[relevant] = np.sqrt(learned) > np.maximum(STRAINED * first, NO_OVERLAP * apart)
         return found
 
 

@@ -8,11 +8,11 @@ from tgm.distributions import FloatArray
 from tgm.files.arrays import ANY, LARGEST, ArrayReader, Arrays
 from tgm.transition.flow_units import Steps
 
-MOST_KEPT = 8000  # steps; then half of them are left
+MOST_FLOW_STEPS = 8000  # steps; then half of them are left
 MOST_STARTS = 64  # first observations of episodes: the newest
-TRIED = 16  # of these, from which plans are imagined
+IMAGINED_FROM = 16  # of these, from which plans are imagined
 VISITED = 8  # recent places from which they are imagined too
-RECENT = 480  # steps in which those places were
+RECENT_STEPS = 480  # steps in which those places were
 
 
 class FlowMemory:
@@ -67,8 +67,8 @@ class FlowMemory:
 
         A plan that fails late in an episode is found out by the places that it has led to.
         """
-        lately = self.steps().departure[-RECENT :: RECENT // VISITED]
-        return np.concatenate([np.array(self.starts[-TRIED:]), lately])
+        lately = self.steps().departure[-RECENT_STEPS :: RECENT_STEPS // VISITED]
+        return np.concatenate([np.array(self.starts[-IMAGINED_FROM:]), lately])
 
     def all_learned(self) -> int:
         """Mark all steps as learned; returns how many were evicted, because memory was full.
@@ -76,9 +76,9 @@ class FlowMemory:
         Of those that stay up to a quarter are ends, the newest; the others are thinned evenly.
         """
         self.n_new = 0
-        if self._n < MOST_KEPT:
+        if self._n < MOST_FLOW_STEPS:
             return 0
-        steps, half = self.steps(), MOST_KEPT // 2
+        steps, half = self.steps(), MOST_FLOW_STEPS // 2
         ends = np.flatnonzero(steps.ended)[-half // 4 :]
         others = np.setdiff1d(np.arange(self._n), ends)
         spread = np.linspace(0, len(others) - 1, half - len(ends)).astype(np.intp)

@@ -18,11 +18,9 @@ from tgm.transition.automaton import (
     episodes_to_arrays,
 )
 
-MOST_KEPT = 6000  # steps
-LONGEST = (
-    2000  # steps of an episode; a longer one is kept in pieces, so that old ones can be evicted
-)
-MOST_NUMBERS = 3_000_000  # in all kept points together
+MOST_HISTORY_STEPS = 6000  # steps
+LONGEST_EPISODE = 2000  # steps; a longer one is kept in pieces, so that old ones can be evicted
+MOST_POINT_NUMBERS = 3_000_000  # in all kept points together
 
 
 class SymbolHistory:
@@ -40,7 +38,7 @@ class SymbolHistory:
         self.episodes: list[Episode] = []
         self.points: list[list[FloatArray]] = []
         self.n_steps = 0
-        self._most = max(100, min(MOST_KEPT, MOST_NUMBERS // n_features))
+        self._most = max(100, min(MOST_HISTORY_STEPS, MOST_POINT_NUMBERS // n_features))
 
     @property
     def newest(self) -> Outcome:
@@ -50,7 +48,7 @@ class SymbolHistory:
     @property
     def is_long(self) -> bool:
         """Whether the newest episode is so long that a new piece of it should begin."""
-        return len(self.episodes[-1]) > LONGEST and not self.newest.ended
+        return len(self.episodes[-1]) > LONGEST_EPISODE and not self.newest.ended
 
     def begin(self, symbol: int, point: FloatArray) -> None:
         """Begin an episode; whole old episodes are evicted if too many steps are kept."""

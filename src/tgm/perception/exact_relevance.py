@@ -18,11 +18,11 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 SELDOM = 0.125  # share of other values than the commonest, below which nothing is said of a feature
 MOST_VARYING = 128  # features that vary; with more of them nothing is decided
 MOST_VALUES = 1000  # the same for their values, all together: the weighing stays below seconds
-STRENGTHS = (0.5, 2.0, 8.0, 32.0, 1e6)  # counts that the shares of all rows together are worth
+ROW_STRENGTHS = (0.5, 2.0, 8.0, 32.0, 1e6)  # counts that the shares of all rows together are worth
 MOST_PAIRED = 16  # features of which rewards may depend on two together
 MOST_REWARDS = 16  # different rewards; more of them are compared by their quarters
-NEEDED = 3.0  # nats, for noise and for what depends on a feature
-ROUNDS = 20  # in which the share of noise is learned
+RELEVANCE_NEEDED = 3.0  # nats, for noise and for what depends on a feature
+NOISE_ROUNDS = 20  # in which the share of noise is learned
 
 Evidence = Callable[[IntArray, IntArray], FloatArray]
 
@@ -59,8 +59,8 @@ def noise_features(steps: ExactSteps, left_out: BoolArray, *, may_grow: bool) ->
     found = np.zeros(len(left_out), dtype=bool)
     tables = Tables(steps._replace(before=steps.before[:, varying], after=steps.after[:, varying]))
     odds = tables.odds_of_noise()
-    noise = left_out[varying] & (odds > -NEEDED)
-    if may_grow and odds[odds > 0.0].sum() > NEEDED:
+    noise = left_out[varying] & (odds > -RELEVANCE_NEEDED)
+    if may_grow and odds[odds > 0.0].sum() > RELEVANCE_NEEDED:
         noise = noise | (odds > 0.0)
     found[varying[tables.without_influence(noise)]] = True
     return found
@@ -95,7 +95,7 @@ class Tables:
         """
         nats = np.array([self._nats_for_noise(i) for i in range(len(self._before))])
         share = np.full(len(nats), 0.5)
-        for _ in range(ROUNDS):
+        for _ in range(NOISE_ROUNDS):
             odds = nats + np.log((1.0 + share.sum()) / (1.0 + (1.0 - share).sum()))
             share = expit(odds)
         return np.asarray(odds)
@@ -113,7 +113,7 @@ class Tables:
             return -np.inf
         contexts = [self._before[i], self._action, self._by_action[i]]
         own = mixed(self._gains([one[self._goes_on] for one in contexts], target, evidence_of_rows))
-        return -max(own, self._nats_for_others(i) - NEEDED)
+        return -max(own, self._nats_for_others(i) - RELEVANCE_NEEDED)
 
     def _nats_for_others(self, i: int) -> float:
         """Nats for rows of the next value of a feature by the value of another one."""
@@ -143,7 +143,7 @@ class Tables:
             kept = np.flatnonzero(~found).tolist()
             code = joined(*(self._before[k] for k in kept), self._action)
             names = np.flatnonzero(found).tolist()
-            matters = [i for i in names if self._influence(i, kept, code) > NEEDED]
+            matters = [i for i in names if self._influence(i, kept, code) > RELEVANCE_NEEDED]
             matters = matters or self._together(names, code)
             if not matters:
                 break
@@ -159,7 +159,7 @@ class Tables:
                 values = joined(*(self._before[i] for i in group))
                 parts = [self._gain_of(values, [self._action, code], one) for one in self._outcomes]
                 nats.append(mixed(np.array(parts)))
-            if nats and mixed(np.array(nats)) > NEEDED:
+            if nats and mixed(np.array(nats)) > RELEVANCE_NEEDED:
                 return list(groups[int(np.argmax(nats))])
         return []
 
@@ -216,7 +216,7 @@ def evidence_by_any_strength(contexts: IntArray, target: IntArray) -> FloatArray
     """
     counts = np.bincount(target)
     base = np.asarray((counts + 1.0 / len(counts)) / (len(target) + 1.0), dtype=np.float64)
-    found = [evidence_of_rows(contexts, target, strength * base) for strength in STRENGTHS]
+    found = [evidence_of_rows(contexts, target, strength * base) for strength in ROW_STRENGTHS]
     return np.asarray(logsumexp(found, axis=0) - np.log(len(found)))
 
 

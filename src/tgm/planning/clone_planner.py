@@ -12,7 +12,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.structure.folding import Folding
 from tgm.transition.automaton import END, ROOT
 
-SWEEPS = 1000  # at most, for the greedy values
+MOST_GREEDY_SWEEPS = 1000  # at most, for the greedy values
 TOLERANCE = 1e-7  # of the values, relative to the lowest
 TOO_LONG = 150.0  # expected tries of a way to what is unknown
 LONGEST_TEST = 12  # actions of a word that tells two clones apart
@@ -150,7 +150,7 @@ def _fixed_point(
 ) -> FloatArray:
     """(n_nodes, n_actions) values that a sweep leaves as they are."""
     values = np.zeros(n_nodes)
-    for _ in range(SWEEPS):
+    for _ in range(MOST_GREEDY_SWEEPS):
         found = sweep(values).reshape(n_nodes, n_actions)
         best = found.max(axis=1)
         # Root and ends have no actions: the worst is not what they are worth.

@@ -35,8 +35,8 @@ NEARER = (1.0, 0.5, 0.25, 0.1)  # shares of that distance, if nothing is so far
 OUTSIDE = 0.1  # spans beyond all that was seen: there the greedy value is the lowest
 FRONTIER = 0.05  # spans beyond all that was seen: there the hopeful value is the highest
 SURE_END = 0.5  # probability of an end from which a point is known to be one
-CONVERGED = 1e-6  # of the range of values
-MOST_SWEEPS = 100
+PLAN_CONVERGED = 1e-6  # of the range of values
+MOST_PLAN_SWEEPS = 100
 EVALUATIONS = 30  # sweeps over the actions of one policy
 CLEARLY = 0.05  # of the range of values: the hopeful value must be so much above the greedy one
 ROOMY = 0.6  # of the most points: with fewer points the next support may be finer
@@ -253,14 +253,14 @@ def _solve(
     """
     n_points = rows.shape[1]
     value, every = start, np.arange(n_points)
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MOST_PLAN_SWEEPS):
         q = (reward + rows @ value).reshape(-1, n_points)
         best = q.argmax(axis=0)
         new = q[best, every]
         new[is_set] = bounds[1]
         moved = float(np.abs(new - value).max())
         value = new
-        if moved < CONVERGED * (bounds[1] - bounds[0]):
+        if moved < PLAN_CONVERGED * (bounds[1] - bounds[0]):
             break
         chosen = best * n_points + every
         policy, gain = rows[chosen], reward[chosen]

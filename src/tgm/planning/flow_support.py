@@ -22,7 +22,7 @@ MOST_VISITED = 0.75  # share of the most points
 MOST_HELD = 12  # steps
 FINEST, COARSEST = 0.025, 0.34  # spacing in spans of a feature
 COARSER, FINER = 1.15, 1.2  # factors by which the spacing changes
-MOST_ROUNDS = 60  # of imagination
+MOST_IMAGINED_ROUNDS = 60  # of imagination
 LIVELY = 0.3  # discount times survival above which an arrival needs a point
 GONE = 0.01  # probability that the episode goes on, below which an action is not held longer
 MARGIN = 0.75  # spacings that points may lie outside of what was seen
@@ -160,7 +160,7 @@ def _close(
         cells, newest = _one_per_cell(arrivals, spacing, known)
         if len(newest) == 0:
             break
-        is_over = len(reaches) == MOST_ROUNDS or len(known) + len(newest) > most[1]
+        is_over = len(reaches) == MOST_IMAGINED_ROUNDS or len(known) + len(newest) > most[1]
         if is_over and may_fail:
             return None
         if is_over:

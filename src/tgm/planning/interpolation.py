@@ -13,11 +13,11 @@ from scipy.spatial import cKDTree
 from tgm.distributions import FloatArray, IntArray
 
 NEIGHBOURS_PER_FEATURE = 3
-ROUNDS = 4  # of Newton's method; at the edge of the support there is no exact lambda
+MOST_NEWTON = 4  # of Newton's method; at the edge of the support there is no exact lambda
 WIDTH = 0.7  # bandwidth, in spacings of the support
 RIDGE = 0.01  # added to the curvature, in squares of the bandwidth: it bounds lambda at the edge
-EXACT = 1e-4  # bandwidths by which an average may miss its point
-LONGEST = 3.0  # step of Newton's method
+WELL_AVERAGED = 1e-4  # bandwidths by which an average may miss its point
+LONGEST_NEWTON_STEP = 3.0  # step of Newton's method
 
 
 class Interpolation:
@@ -60,10 +60,10 @@ def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: floa
     now = weights = _normalised(closeness)
     tilt, ridge = np.zeros((n, n_features, 1)), RIDGE * np.eye(n_features)
     left: IntArray | slice = slice(None)  # those that are not exact yet
-    for _ in range(ROUNDS):
+    for _ in range(MOST_NEWTON):
         across = offsets.transpose(0, 2, 1)
         off = across @ now[:, :, None]
-        is_off = (np.abs(off) > EXACT).any(axis=(1, 2))
+        is_off = (np.abs(off) > WELL_AVERAGED).any(axis=(1, 2))
         if not is_off.all():
             left = np.flatnonzero(is_off) if isinstance(left, slice) else left[is_off]
             if len(left) == 0:
@@ -76,7 +76,7 @@ def max_entropy_weights(offsets: FloatArray, distance: FloatArray, spacing: floa
         curvature += ridge
         step = np.linalg.solve(curvature, off)
         length = np.sqrt(np.einsum("nfo,nfo->n", step, step))[:, None, None]
-        tilt -= step * (LONGEST / np.maximum(length, LONGEST))
+        tilt -= step * (LONGEST_NEWTON_STEP / np.maximum(length, LONGEST_NEWTON_STEP))
         weights[left] = now = _normalised(closeness + (offsets @ tilt)[:, :, 0])
     return weights
 

@@ -13,7 +13,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.planning.interpolation import Interpolation
 
-FLAT = 3e-3  # squares of the spacing, added to a covariance: bounds slopes where points are in line
+FLAT_PLANE = 3e-3  # squares of the spacing, added to a covariance: bounds slopes
 
 
 def plane_values(
@@ -30,6 +30,6 @@ def plane_values(
     centre, height = each @ near, each @ known
     off = near - centre
     weighted = (off * weights[..., None]).swapaxes(1, 2)
-    ridge = FLAT * spacing**2 * np.eye(points.shape[1])
+    ridge = FLAT_PLANE * spacing**2 * np.eye(points.shape[1])
     slope = np.linalg.solve(weighted @ off + ridge, weighted @ (known - height))
     return np.asarray((height + (z - centre) @ slope).swapaxes(1, 2))

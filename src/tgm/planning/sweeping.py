@@ -17,7 +17,7 @@ ROUNDS_IN_SOLVE = 10_000  # Bellman updates in `solve`
 SHARE_OF_ALL = 4  # if more than one in so many states must be updated, all are: one array operation
 MOST_SOLVED = 300  # states up to which a policy is evaluated by solving for all values at once
 POLICIES = 4  # that are improved in one call of `sweep`
-FEW = 3  # states: up to so many are updated one by one, which is faster than array operations
+FEW_STATES = 3  # up to so many are updated one by one, which is faster than array operations
 CONVERGED = 1e-6  # share of (value - lowest value): smaller changes end `solve`
 LEAST_MOVE = 1e-9  # share of the largest reward: smaller changes end `solve`
 
@@ -148,7 +148,7 @@ class Sweeper:
                 what is left waits, and policies are improved first if there are few states.
         """
         moves = _Moves(tolerance, lowest, least)
-        if by_chance and len(alive) <= MOST_SOLVED and len(self.active) > FEW:
+        if by_chance and len(alive) <= MOST_SOLVED and len(self.active) > FEW_STATES:
             self._improve_policy(alive, moves)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
         if not by_chance and SHARE_OF_ALL * len(self.active) > len(alive):
@@ -184,7 +184,7 @@ class Sweeper:
                 return
             if SHARE_OF_ALL * len(self.active) > len(alive):
                 moved = self._back_up(alive, moves)
-            elif len(self.active) <= FEW:
+            elif len(self.active) <= FEW_STATES:
                 moved = self._back_up_few(sorted(self.active), moves)
             else:
                 moved = self._back_up(np.array(sorted(self.active)), moves)

@@ -20,10 +20,10 @@ class Setting(NamedTuple):
 
 
 LEVELS = ((3.0, 1.0), (1.5,), (6.0, 2.0))
-STRENGTHS = (0.5, 0.1, 0.02)
+BASE_STRENGTHS = (0.5, 0.1, 0.02)
 CHANCES = (0.01, 0.1, 0.4, 0.8)  # shares of rows of chance that compete
 CUED_SHARES = (0.02, 0.1, 0.5)  # shares of rows that depend on a cue; as likely as each other
-FIRST = Setting(LEVELS[0], STRENGTHS[0])
+FIRST = Setting(LEVELS[0], BASE_STRENGTHS[0])
 
 
 def fold_episodes(
@@ -190,7 +190,7 @@ def plain_evidence(episodes: Sequence[Episode]) -> float:
     """ln evidence of all episodes with one state for each symbol."""
     labels = [[END if one.ended else one.symbol for _, one in episode] for episode in episodes]
     # There is one row of each kind, which no other row predicts: the strength does not matter.
-    return folding_evidence(labelled_folding(episodes, labels, STRENGTHS[0]))
+    return folding_evidence(labelled_folding(episodes, labels, BASE_STRENGTHS[0]))
 
 
 class _Tally:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tgm.structure.clone_model import STRENGTHS, folding_evidence
+from tgm.structure.clone_model import BASE_STRENGTHS, folding_evidence
 from tgm.structure.folding import Folding
 from tgm.structure.label_graph import END_LABEL, LabelGraph, Replay
 from tgm.structure.surplus_model import Labels, LookPaths, SurplusModel
@@ -74,7 +74,7 @@ def merged_again(folding: Folding, episodes: Sequence[Episode]) -> Folding:
 
 
 def _best_folding(replay: Replay) -> tuple[float, Folding]:
-    found = [replay.folding(strength) for strength in STRENGTHS]
+    found = [replay.folding(strength) for strength in BASE_STRENGTHS]
     return max(((folding_evidence(one), one) for one in found), key=lambda pair: pair[0])
 
 

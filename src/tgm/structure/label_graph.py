@@ -16,7 +16,7 @@ from tgm.transition.clone_evidence import (
     log_mixed,
 )
 
-HOPELESS = -8.0  # nats for being one place, below which it is not followed further
+LEAST_FOLLOWED = -8.0  # nats for being one place, below which it is not followed further
 LONGEST_SEARCH = 50  # steps in which the place is found where a piece of an episode begins
 END_LABEL = -1  # of all ends
 
@@ -145,7 +145,7 @@ class LabelGraph:
                 gain += self._row_evidence(kind, joined[action])
                 gain -= self._row_evidence(kind, known[action])
                 gain -= self._row_evidence(kind, laid[action])
-            if gain < HOPELESS:
+            if gain < LEAST_FOLLOWED:
                 return gain, parents, rows
         return gain + self._gain_of_ways(parents, rows), parents, rows
 

@@ -21,7 +21,7 @@ from tgm.perception.common_covariance import LOG_2PI
 from tgm.perception.feature_kinds import EPISODE_START
 from tgm.transition.displacements import (
     BROAD_DOF,
-    FARTHEST,
+    FARTHEST_STEP,
     FLOOR,
     LOG_BROAD_SHARE,
     LOG_OWN_SHARE,
@@ -54,11 +54,11 @@ class FirstSteps:
         steps = np.abs(np.diff(self.points, axis=0)[self.actions[1:] != EPISODE_START])
         if not len(steps):
             return np.zeros(self.points.shape[1])
-        # An outlier is two changes. A few of them count as far as is usual times FARTHEST.
+        # An outlier is two changes. A few of them count as far as is usual times FARTHEST_STEP.
         n_absurd = 2 * (1 + int(ABSURD * len(steps)))
         if len(steps) > FEW_ABSURD * n_absurd:
             usual = np.partition(steps, -1 - n_absurd, axis=0)[-1 - n_absurd]
-            steps = np.where(usual > 0, np.minimum(steps, FARTHEST * usual), steps)
+            steps = np.where(usual > 0, np.minimum(steps, FARTHEST_STEP * usual), steps)
         return np.asarray(np.sqrt(np.mean(np.square(steps), axis=0)))
 
     @property

@@ -22,7 +22,7 @@ from tgm.transition.planned_rows import Key
 from tgm.transition.sparse import SparseTransitions
 from tgm.world_model import WorldModel, count_step
 
-LEAST_POINTS = 3.0  # of a state that is split, and kept steps that show where
+LEAST_SPLIT_POINTS = 3.0  # of a state that is split, and kept steps that show where
 LEAST_SHARE_OF_HALF = 0.01  # probability of one half of a state; less is nothing
 GROWN = 1.15  # times its points at the last check, from which a state is checked again
 YOUNG = 4.0  # points below which a state is checked again with every point
@@ -119,10 +119,10 @@ class StructureSearch:
         is shared in one proportion, that of the means of both halves which gives its mean.
         """
         world, states = self._world, self._world.states
-        if states.weight[state] < LEAST_POINTS or not states.is_wide(state):
+        if states.weight[state] < LEAST_SPLIT_POINTS or not states.is_wide(state):
             return None
         steps = world.memory.into(state)
-        if len(steps) < LEAST_POINTS:
+        if len(steps) < LEAST_SPLIT_POINTS:
             return None
         points = np.array([step.arrival for step in steps])
         side = states.cut(points)

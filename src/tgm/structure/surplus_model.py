@@ -15,7 +15,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.transition.automaton import Episode, Outcome
 
-LEAST_COUNT = 1e-3  # tries that each way to a clone is worth before it was seen
+WAY_PRIOR = 1e-3  # tries that each way to a clone is worth before it was seen
 GAIN = 1e-3  # nats by which a round must be better than the one before
 
 Labels = list[list[int]]
@@ -98,10 +98,10 @@ class SurplusModel:
         found = list(self.counts)
         for numbers in self._by_row.values():
             total = sum(
-                self.counts[k].sum(axis=1) + LEAST_COUNT * self.counts[k].shape[1] for k in numbers
+                self.counts[k].sum(axis=1) + WAY_PRIOR * self.counts[k].shape[1] for k in numbers
             )
             for k in numbers:
-                found[k] = (self.counts[k] + LEAST_COUNT) / np.asarray(total)[:, None]
+                found[k] = (self.counts[k] + WAY_PRIOR) / np.asarray(total)[:, None]
         return found
 
     def fit(self, rounds: int) -> None:

@@ -18,7 +18,7 @@ from tgm.distributions import FloatArray, IntArray, Moments, NormalWishart, diri
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.episodes import Episodes
 from tgm.temporal.messages import Smoothed, smooth
-from tgm.temporal.rows import LEAST_VARIANCE, ObservedRows
+from tgm.temporal.rows import LEAST_VALUE_VARIANCE, ObservedRows
 
 TRIES, REWARDED, REWARD, ENDS = range(4)
 N_TALLIES = 4
@@ -240,7 +240,7 @@ class ChainData:
     episodes: Episodes
 
     @classmethod
-    def of(cls, episodes: Episodes, blur: float = LEAST_VARIANCE) -> ChainData:
+    def of(cls, episodes: Episodes, blur: float = LEAST_VALUE_VARIANCE) -> ChainData:
         """The data of episodes, whose values are known up to a variance of `blur`."""
         return cls(ObservedRows(episodes.points, blur), episodes)
 

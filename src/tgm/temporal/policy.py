@@ -11,7 +11,7 @@ from tgm.distributions import FloatArray
 
 MOST_SWEEPS = 100_000
 CLOSE_ENOUGH = 1e-10  # of the largest value
-TRIED = 0.5  # tries from which an action is known in a state
+TRIED_IN_LOG = 0.5  # tries from which an action is known in a state
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def plan(
         action_values: (n_actions,) what the log calls the actions.
         gamma: discount of a step, below 1.
     """
-    is_known = tries >= TRIED
+    is_known = tries >= TRIED_IN_LOG
     is_known |= ~is_known.any(axis=0)
     values = np.zeros(transition.shape[1])
     goes_on = gamma * (1.0 - end)

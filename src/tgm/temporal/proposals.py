@@ -19,16 +19,16 @@ from tgm.distributions import (
 from tgm.distributions import normal_wishart as nw
 from tgm.temporal.chain import N_TALLIES, ChainBelief, ChainFit, ChainPrior, ChainSums
 from tgm.temporal.episodes import Episodes
-from tgm.temporal.rows import LEAST_VARIANCE, blurred
+from tgm.temporal.rows import LEAST_VALUE_VARIANCE, blurred
 
-SWEEPS = 25  # of the mixture of two that proposes a split
-SETTLED = 0.01  # change of a share below which the mixture of two is found
-LEAST_SHARE = 1e-3  # of a state in a row that is looked at for its split
+SPLIT_SWEEPS = 25  # of the mixture of two that proposes a split
+SETTLED_SHARE = 0.01  # change of a share below which the mixture of two is found
+LEAST_SPLIT_SHARE = 1e-3  # of a state in a row that is looked at for its split
 ENOUGH_WHOLE = 0.2  # of the rows of a state: without missing values, to judge by them alone
-FLAT = 1e-10  # of the largest variance of a state: a direction with less has none
+FLAT_DIRECTION = 1e-10  # of the largest variance of a state: a direction with less has none
 MOST_JUDGED = 4000  # rows of a state by which its split is judged: of more, every n-th
-LEAST_POINTS = 4.0  # of a state that may be two
-LEAST_WEIGHT = 1.0  # rows; a state with fewer is none
+LEAST_SPLIT_ROWS = 4.0  # of a state that may be two
+LEAST_STATE_ROWS = 1.0  # rows; a state with fewer is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +99,12 @@ def best_split(
         neighbours: what comes before and after each row.
         state: its index.
     """
-    rows = np.flatnonzero(weight > LEAST_SHARE)
-    if weight[rows].sum() < LEAST_POINTS:
+    rows = np.flatnonzero(weight > LEAST_SPLIT_SHARE)
+    if weight[rows].sum() < LEAST_SPLIT_ROWS:
         return None
     # Expected values lie closer together than observed ones would: they decide only in need.
     judged = rows[is_whole[rows]]
-    if weight[judged].sum() < max(LEAST_POINTS, ENOUGH_WHOLE * weight[rows].sum()):
+    if weight[judged].sum() < max(LEAST_SPLIT_ROWS, ENOUGH_WHOLE * weight[rows].sum()):
         judged = rows
     judged = judged[:: -(-len(judged) // MOST_JUDGED)]
     sides = neighbours.before, neighbours.after
@@ -117,7 +117,7 @@ def best_split(
         share = np.zeros(len(points))
         share[rows] = two.share(points[rows], *(side[rows] for side in sides))[0]
         gain += order_gain(prior.row, weight, share, neighbours.steps)
-        is_split = min(weight @ share, weight @ (1.0 - share)) >= LEAST_WEIGHT
+        is_split = min(weight @ share, weight @ (1.0 - share)) >= LEAST_STATE_ROWS
         if is_split and np.isfinite(gain) and (best is None or gain > best.gain):
             best = Split(state, share, gain)
     return best
@@ -165,7 +165,7 @@ class _Two:
             self.states, points
         )
         traces = self.states.dof * np.square(self.states.factor.whitening).sum(axis=(1, 2))
-        log_weight -= 0.5 * LEAST_VARIANCE * traces
+        log_weight -= 0.5 * LEAST_VALUE_VARIANCE * traces
         for side, count in zip((before, after), self.counts, strict=True):
             log_weight += side @ dirichlet.expected_log(count).T
         total = np.logaddexp(log_weight[:, 0], log_weight[:, 1])
@@ -187,7 +187,7 @@ class _Pair:
         moments = Moments.of_points(self.features.points, self.weight)
         values, vectors = np.linalg.eigh(moments.scatter)
         along = (self.features.points - moments.mean) @ vectors
-        varies = values > FLAT * values.max()
+        varies = values > FLAT_DIRECTION * values.max()
         along = np.where(varies, along / np.sqrt(np.where(varies, values / moments.weight, 1.0)), 0)
         shares = self.weight / self.weight.sum()
         kurtosis = shares @ along**4
@@ -206,7 +206,7 @@ class _Pair:
         prior, weight = self.prior, self.weight
         states, row = prior.states(2), np.full((2, self.before.shape[1]), prior.row)
         points = self.features.points + self.features.centre
-        for _ in range(SWEEPS):
+        for _ in range(SPLIT_SWEEPS):
             resp = np.stack([1.0 - share, share], axis=1) * weight[:, None]
             two = _Two(
                 nw.update(states, _moments(self.features, resp)),
@@ -215,7 +215,7 @@ class _Pair:
             )
             last = share
             share, total = two.share(points, self.before, self.after)
-            if np.abs(share - last).max() < SETTLED:
+            if np.abs(share - last).max() < SETTLED_SHARE:
                 break
         bound = float(weight @ total) - float(nw.kl(two.states, states).sum())
         bound -= float(dirichlet.kl(two.size, np.ones(2)))
@@ -233,7 +233,7 @@ class _Pair:
 
 
 def _moments(features: Features, weights: FloatArray) -> Moments:
-    return blurred(Moments.of_features(features, weights), LEAST_VARIANCE)
+    return blurred(Moments.of_features(features, weights), LEAST_VALUE_VARIANCE)
 
 
 def merge_gains(belief: ChainBelief, sums: ChainSums, marginals: FloatArray) -> FloatArray:
@@ -320,7 +320,7 @@ def order_of(gains: FloatArray, least: float) -> list[tuple[int, int]]:
 def sums_of(episodes: Episodes, points: FloatArray, resp: FloatArray) -> ChainSums:
     """Sums of rows with given responsibilities, as if neighbouring rows were independent."""
     transitions = np.stack([resp[rows].T @ resp[rows + 1] for rows in episodes.steps])
-    moments = blurred(Moments.of_points(points, resp), LEAST_VARIANCE)
+    moments = blurred(Moments.of_points(points, resp), LEAST_VALUE_VARIANCE)
     starts = resp[episodes.starts].sum(axis=0)
     tallies = np.zeros((N_TALLIES, episodes.n_actions, resp.shape[1]))
     return ChainSums(moments, transitions, starts, tallies)

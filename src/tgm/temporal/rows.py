@@ -12,7 +12,7 @@ from tgm.distributions.gaussian import squared_distances
 from tgm.distributions.normal_wishart import expected_log_density_at_mean
 
 LOG_2PI = float(np.log(2 * np.pi))
-LEAST_VARIANCE = 1e-6  # of a value, where features have unit variance; none is known better
+LEAST_VALUE_VARIANCE = 1e-6  # of a value, where features have unit variance; none is known better
 
 
 def blurred(moments: Moments, blur: float) -> Moments:

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from tgm.distributions import FloatArray
 from tgm.temporal.chain import ChainData, ChainFit, ChainPrior, ChainSums, with_pooled_scale
 from tgm.temporal.proposals import (
-    LEAST_WEIGHT,
+    LEAST_STATE_ROWS,
     Neighbours,
     Split,
     as_merged,
@@ -32,14 +32,14 @@ ROUGH = 2e-4  # nats per row: tolerance of a trial
 FINE = 1e-6  # nats per row: tolerance of the result
 ROUGH_SWEEPS = 15
 FINE_SWEEPS = 100
-MOST_ROUNDS = 30
+MOST_SEARCH_ROUNDS = 30
 LEAST_GAIN = 2.0  # nats of a trial that is kept
 SAME_GAIN = 20.0  # the same if it has as many states as before
 MOST_RESCALINGS = 10  # of the prior, one after the other
-NARROWER = 3.0  # a prior that is that many times too wide in some direction is narrowed again
+PRIOR_TOO_WIDE = 3.0  # a prior that is that many times too wide in some direction is narrowed again
 SINGLES = 4  # proposals to try one by one in a round
 HOPELESS_SPLIT = -20.0  # nats: a split that is estimated below is not tried
-HOPELESS = -40.0  # nats: a merge that is estimated below is not tried
+WORST_MERGE = -40.0  # nats: a merge that is estimated below is not tried
 
 
 Start = tuple[FloatArray, ChainSums]
@@ -62,7 +62,7 @@ class Search:
             n_features = episodes.points.shape[1]
             earlier = ChainSums.of_nothing(n_features, episodes.n_actions, 1)
         fit = self._rescaled(self.data.refine(prior, earlier.emptied(), earlier, most=3))
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_SEARCH_ROUNDS):
             changed = self._shrunk(self._grown(fit))
             if changed is fit:
                 break
@@ -103,8 +103,8 @@ class Search:
         if trial.n_states > fit.n_states and not _is_better(trial, fit):
             # The prior is as wide as the states of `fit`; narrower ones suggest a narrower one.
             trial = self._rescaled(trial)
-        while trial.n_states > 1 and (weights_of(trial) < LEAST_WEIGHT).any():
-            kept = np.flatnonzero(weights_of(trial) >= LEAST_WEIGHT)
+        while trial.n_states > 1 and (weights_of(trial) < LEAST_STATE_ROWS).any():
+            kept = np.flatnonzero(weights_of(trial) >= LEAST_STATE_ROWS)
             sums, earlier = self.sums(trial).take(kept), trial.earlier.take(kept)
             prior = trial.belief.prior
             trial = self.data.refine(prior, sums, earlier, tolerance=ROUGH, most=ROUGH_SWEEPS)
@@ -173,7 +173,8 @@ class Search:
         while fit.n_states > 1:
             gains = merge_gains(fit.belief, fit.earlier + self.sums(fit), fit.smoothed.marginals)
             keys = {
-                pair: (_key(fit, pair[0]), _key(fit, pair[1])) for pair in order_of(gains, HOPELESS)
+                pair: (_key(fit, pair[0]), _key(fit, pair[1]))
+                for pair in order_of(gains, WORST_MERGE)
             }
             pairs = [pair for pair in keys if keys[pair] not in self._refused]
             n_likely = sum(gains[pair] > 0.0 for pair in pairs)
@@ -209,7 +210,7 @@ def _is_better(trial: ChainFit, fit: ChainFit) -> bool:
 def _is_narrower(prior: ChainPrior, than: ChainPrior) -> bool:
     """Whether a state is much narrower in some direction by the one prior than by the other."""
     ratios = eigh(than.covariance, prior.covariance, eigvals_only=True)
-    return bool(ratios[-1] > NARROWER)
+    return bool(ratios[-1] > PRIOR_TOO_WIDE)
 
 
 def _key(fit: ChainFit, state: int) -> tuple[object, ...]:

@@ -29,8 +29,8 @@ from tgm.temporal.rows import ObservedRows
 from tgm.temporal.search import Search
 
 ROW_PRIOR = 0.5  # concentration of a row for each next state
-ROUNDING = 1e-12  # share of a value below which differences are none
-PRIOR_DOF = 2.0  # points, above the number of features, that the covariance of a state is worth
+NO_DIFFERENCE = 1e-12  # share of a value below which differences are none
+STATE_PRIOR_DOF = 2.0  # points, above the number of features, that a state's covariance is worth
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Units:
         origin = np.nanmean(log.observations, axis=0)
         scale = np.sqrt(np.nanmean((log.observations - origin) ** 2, axis=0))
         # A feature that does not vary, but for rounding, keeps its own unit.
-        rounding = ROUNDING * np.abs(origin)
+        rounding = NO_DIFFERENCE * np.abs(origin)
         return cls(origin, np.where(scale <= rounding, np.maximum(1.0, rounding), scale))
 
     def inner(self, points: FloatArray) -> FloatArray:
@@ -96,7 +96,7 @@ class World:
                 np.zeros(n_features),
                 0.1,
                 np.eye(n_features),
-                n_features + PRIOR_DOF,
+                n_features + STATE_PRIOR_DOF,
                 ROW_PRIOR,
                 ROW_PRIOR,
             )

@@ -17,13 +17,13 @@ from scipy.special import gammaln
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.transition.rows import row_log_evidence
 
-MISREAD = (0.5, 49.5)  # Beta: how often a step of a row that always does the same is misread
+MISREAD_PRIOR = (0.5, 49.5)  # Beta: how often a step of a row that always does the same is misread
 SPREAD = 2.0  # Dirichlet: tries that the prior of a random row is worth, over all places
 CHANGE_AT_A_TRY = 1e-3  # probability that a row changes between two of its tries
 RANDOM_ROWS = 0.01  # share of random rows in a world of which nothing is known
 RANDOM_ROWS_WEIGHT = 10.0  # rows that this share is worth
 WORLD_OF_CHANCE = 0.1  # share of random rows from which a surprise is no reason to doubt a row
-ROUNDS = 3  # of expectation and maximisation at each look
+CHANCE_ROUNDS = 3  # of expectation and maximisation at each look
 ALMOST_WHOLE = 0.1  # what a step may lack to one try
 EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tries: what is weighed for `chances_of_rows`
 USUAL = (1.0, 3.0, 10.0, 30.0)  # tries of the usual outcome for each of another one; the same
@@ -51,7 +51,7 @@ def log_same(tries: tuple[int, ...], places: int) -> float:
     if not tries:
         return 0.0
     usual, others = tries[0], sum(tries) - tries[0]
-    wrong, right = MISREAD
+    wrong, right = MISREAD_PRIOR
     evidence = math.lgamma(wrong + others) - math.lgamma(wrong)
     evidence += math.lgamma(right + usual) - math.lgamma(right)
     evidence += math.lgamma(wrong + right) - math.lgamma(wrong + right + usual + others)
@@ -113,7 +113,7 @@ def share_of_random_rows(
         prior: rows that RANDOM_ROWS is worth.
     """
     odds = log_odds[judged]
-    for _ in range(ROUNDS):
+    for _ in range(CHANCE_ROUNDS):
         expected = float(probability_of_chance(odds, share).sum())
         total = RANDOM_ROWS * prior + expected
         share = total / (prior + len(odds))

@@ -7,12 +7,12 @@ import math
 from tgm.transition.automaton import Outcome, Row
 
 MISREAD = 1e-4  # probability that a symbol is not what was there
-IMPOSSIBLE = 1e-30  # the same of a reward, or of an end: these are not misread
+WRONG_REWARD = 1e-30  # the same of a reward, or of an end: these are not misread
 CONCENTRATION = 1.0  # tries that the base of a row of chance is worth
 UNSEEN = math.log(0.5)  # ln probability of the first outcome that is ever seen of an action
 
 _LOG_READ, _LOG_MISREAD = math.log1p(-MISREAD), math.log(MISREAD)
-_LOG_IMPOSSIBLE = math.log(IMPOSSIBLE)
+_LOG_IMPOSSIBLE = math.log(WRONG_REWARD)
 
 Kind = tuple[int, int]
 """Symbol and action."""

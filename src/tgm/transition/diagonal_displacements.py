@@ -12,7 +12,7 @@ from tgm.files.arrays import ArrayReader, Arrays
 from tgm.files.schema import LARGEST_POINT, LARGEST_SQUARE, Schema, floats
 from tgm.transition.displacements import (
     BROAD_DOF,
-    FARTHEST,
+    FARTHEST_STEP,
     FLOOR,
     LOG_BROAD_SHARE,
     LOG_OWN_SHARE,
@@ -59,8 +59,8 @@ class DiagonalDisplacements:
         if self.weight[action] >= SETTLED:
             return
         length = math.sqrt(float(np.mean(displacement**2 / self._broad)))
-        if length > FARTHEST:
-            displacement = displacement * (FARTHEST / length)
+        if length > FARTHEST_STEP:
+            displacement = displacement * (FARTHEST_STEP / length)
         before = float(self.weight[action])
         total = before + weight
         off = displacement - self.mean[action]

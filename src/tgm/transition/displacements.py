@@ -24,7 +24,7 @@ BROAD_DOF = 3.0  # the displacement of any action: a Student t with heavy tails
 PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own; see `prior_weight`
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
 SETTLED = 300.0  # displacements after which an action's law is learned no further
-FARTHEST = 10.0  # times as far as a typical step
+FARTHEST_STEP = 10.0  # times as far as a typical step
 LARGEST_LOG = 600.0  # of a density and of its inverse that are used as they are
 REFRESH_GROWTH = 1.1  # times its data, from which a law is computed again
 
@@ -86,8 +86,8 @@ class Displacements:
         if self.is_settled(action):
             return
         length = math.sqrt(squared_length(displacement, self._broad_precision))
-        if length > FARTHEST:
-            displacement = displacement * (FARTHEST / length)
+        if length > FARTHEST_STEP:
+            displacement = displacement * (FARTHEST_STEP / length)
         before = float(self.weight[action])
         total = before + weight
         mean, scatter = self.mean[action], self.scatter[action]  # views

@@ -28,7 +28,7 @@ MOST_BUMPS = 200
 LINEAR_SHARE = 10.0  # variance of the weights of (1, z), in variances of the weights of bumps
 JUDGED = 250  # points by which shapes are compared
 JUDGED_IN_NOISE = 500  # the same, if observations have noise: each says less
-LEAST_NOISE = 1e-5  # deviation, in typical displacements
+LEAST_LAW_NOISE = 1e-5  # deviation, in typical displacements
 
 
 class LawShape(NamedTuple):
@@ -66,7 +66,7 @@ class FlowLaw:
         n_bumps = len(self.centres) * (1 if shape.is_shared else n_actions)
         variance = np.full(n_linear + n_bumps, shape.looseness)
         variance[:n_linear] *= LINEAR_SHARE
-        scale = np.full(n_features, LEAST_NOISE**2)
+        scale = np.full(n_features, LEAST_LAW_NOISE**2)
         self.prior = RegressionPrior(1.0 / variance, scale, n_features + 1.0)
         n_inputs = len(variance)
         self.sums = RegressionSums(
@@ -199,7 +199,7 @@ def best_shape(
     moved = judged.arrival - z
     unit = typical(moved)
     targets, best, highest = moved / unit, LawShape(), -np.inf
-    scale, dof = np.full(len(unit), LEAST_NOISE**2), len(unit) + 1.0
+    scale, dof = np.full(len(unit), LEAST_LAW_NOISE**2), len(unit) + 1.0
     same = np.equal.outer(judged.action, judged.action)
     # Covariance of two points by (1, z), common and of each action; bumps are added below.
     straight = LINEAR_SHARE * (_linear(z) @ _linear(z).T) * (1.0 + same)

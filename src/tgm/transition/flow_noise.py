@@ -22,8 +22,8 @@ from tgm.transition.flow_units import TINY, Steps
 
 AT_ONCE = 500  # steps whose slopes are held in memory
 SHARE_OF_MOTION = 0.1  # of what laws leave, that is ascribed to the motion at first
-NEGLIGIBLE = 1e-3  # median of what laws leave, in spans, below which it is no noise
-FIRST_ROUNDS = 8  # of expectation and maximisation, before noise is believed
+NEGLIGIBLE_NOISE = 1e-3  # median of what laws leave, in spans, below which it is no noise
+NOISE_FIRST_ROUNDS = 8  # of expectation and maximisation, before noise is believed
 
 
 class Denoised(NamedTuple):
@@ -52,7 +52,7 @@ def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Deno
     n, n_features = off.shape
     spread, n_next = off.T @ off / n, int(is_next.sum())
     variance, cost = np.diag(spread), 0.5 * n_features * math.log(n)
-    if (np.median(np.abs(off), axis=0) < NEGLIGIBLE).all():
+    if (np.median(np.abs(off), axis=0) < NEGLIGIBLE_NOISE).all():
         return None
     lagged = -np.sum(off[1:] * off[:-1] * is_next[1:, None], axis=0) / max(n_next, 1)
     share = np.clip(lagged / np.maximum(variance, TINY), 0.0, 0.5)
@@ -64,7 +64,7 @@ def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Deno
     noisy.observation_noise = 0.5 * (1.0 - SHARE_OF_MOTION) * np.diag(variance)
     noisy.law.noise = SHARE_OF_MOTION * spread
     plain = -0.5 * n * (float(np.linalg.slogdet(2.0 * math.pi * spread)[1]) + n_features)
-    found = learn_despite_noise(noisy, steps, is_next, FIRST_ROUNDS, plain + cost)
+    found = learn_despite_noise(noisy, steps, is_next, NOISE_FIRST_ROUNDS, plain + cost)
     gain = found.smoothed.log_density - plain - cost
     return (found, gain) if gain > 0.0 else None
 

@@ -16,7 +16,7 @@ from tgm.distributions.linear_gaussian import (
 )
 from tgm.distributions.logistic import quadratic
 
-LEAST_NOISE = 1e-4  # deviation of rewards, in deviations of all of them
+LEAST_REWARD_NOISE = 1e-4  # deviation of rewards, in deviations of all of them
 LOOSE_REWARD = 1e4  # prior variance of the weights of a reward, in variances of its noise
 
 
@@ -66,7 +66,7 @@ class RewardLaw:
         for form in range(3):
             inputs = self._inputs(form, z, actions, arrival)
             prior = RegressionPrior(
-                np.full(inputs.shape[1], 1.0 / LOOSE_REWARD), np.full(1, LEAST_NOISE**2), 2.0
+                np.full(inputs.shape[1], 1.0 / LOOSE_REWARD), np.full(1, LEAST_REWARD_NOISE**2), 2.0
             )
             sums = RegressionSums.of(inputs, reward[:, None] / unit)
             evidence = log_evidence(prior, sums)

@@ -14,8 +14,8 @@ from tgm.distributions.kalman import Gaussians, condition, predict, smooth
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import Steps
 
-LONGEST = 100  # steps of a piece of an episode that is smoothed at once
-LEAST_VARIANCE = 1e-12  # of a motion, in squares of the span: covariances stay invertible
+LONGEST_SMOOTHED = 100  # steps of a piece of an episode that is smoothed at once
+LEAST_MOTION_VARIANCE = 1e-12  # of a motion, in squares of the span: covariances stay invertible
 
 
 class Smoothed(NamedTuple):
@@ -130,7 +130,7 @@ def _of(whole: Gaussians, at: IntArray) -> Gaussians:
 
 def motion_noise(model: FlowModel) -> FloatArray:
     """(n_features, n_features) covariance that a step adds to what is believed of a point."""
-    return np.asarray(model.law.noise + LEAST_VARIANCE * np.eye(len(model.law.noise)))
+    return np.asarray(model.law.noise + LEAST_MOTION_VARIANCE * np.eye(len(model.law.noise)))
 
 
 def _put(whole: Gaussians, at: IntArray, some: Gaussians) -> None:
@@ -142,9 +142,9 @@ def _by_position(is_next: BoolArray) -> list[IntArray]:
     starts = np.flatnonzero(~is_next)
     lengths = np.diff([*starts, len(is_next)])
     pieces = [
-        (start + cut, min(LONGEST, length - cut))
+        (start + cut, min(LONGEST_SMOOTHED, length - cut))
         for start, length in zip(starts.tolist(), lengths.tolist(), strict=True)
-        for cut in range(0, length, LONGEST)
+        for cut in range(0, length, LONGEST_SMOOTHED)
     ]
     pieces.sort(key=lambda piece: -piece[1])
     begin, length = np.array(pieces).T

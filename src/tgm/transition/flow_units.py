@@ -11,7 +11,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 
 EDGE = 1  # per cent of the observations that lie below 0 and above 1 in each coordinate
 FLAT = 1e-10  # variance of a direction, in that of all, below which nothing varies in it
-EXACT = 1e-4  # share of the displacement that a linear function may leave unexplained
+LINEAR_REST = 1e-4  # share of the displacement that a linear function may leave unexplained
 APART = 0.1  # least singular value of positions and speeds of length one that are coordinates
 TINY = 1e-300  # instead of a length of zero
 
@@ -131,7 +131,7 @@ def _positions_and_speeds(z: FloatArray, moved: FloatArray) -> FloatArray:
         share, directions = eigh(off.T @ off, motion)
     except np.linalg.LinAlgError:  # something does not move
         return np.asarray(slow)
-    basis = np.linalg.qr(directions[:, share < EXACT])[0]
+    basis = np.linalg.qr(directions[:, share < LINEAR_REST])[0]
     positions = basis @ np.linalg.eigh(basis.T @ motion @ basis)[1]
     speeds = weights[1:] @ positions
     found = np.concatenate([positions, speeds], axis=1)

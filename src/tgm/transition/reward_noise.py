@@ -15,13 +15,14 @@ from scipy.special import betaln
 
 from tgm.distributions import BoolArray, FloatArray
 from tgm.transition.chance import (
-    MISREAD,
+    MISREAD_PRIOR,
     RANDOM_ROWS,
     probability_of_chance,
     share_of_random_rows,
 )
 
-MOVES_BY_MISTAKE = (2.0 * MISREAD[0], MISREAD[1] - MISREAD[0])  # Beta: a misread step makes two
+# Beta: a misread step makes two.
+MOVES_BY_MISTAKE = (2.0 * MISREAD_PRIOR[0], MISREAD_PRIOR[1] - MISREAD_PRIOR[0])
 GROUPS = 2  # of rows: those that go on, those that end the episode
 ENDS = 0.5  # probability of an end from which a row is one of the second
 NOISY_ROWS_WEIGHT = 0.1  # rows that RANDOM_ROWS is worth: all rewards are random, or none

@@ -126,3 +126,11 @@ def test_halved_and_doubled(value, halved, doubled):
     assert changed.get("halved") == halved
     assert changed.get("doubled") == doubled
     assert type(changed["doubled"]) is type(value)
+
+
+def test_a_name_stands_for_one_constant():
+    modules: dict[str, set[str]] = {}
+    for constant in find_constants():
+        modules.setdefault(constant.name, set()).add(constant.module)
+    shared = {name: sorted(found) for name, found in modules.items() if len(found) > 1}
+    assert not shared

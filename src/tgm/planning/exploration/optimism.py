@@ -29,7 +29,7 @@ CHANCE_BONUS = 0.02  # ranges of reward: least bonus of a random row that was tr
 FIRST_BONUS = 0.03  # the same while all rewards were equal: nothing else tells rows apart then
 REWARD_CONFIDENCE = 2.0  # standard errors of a random reward that are added to it
 CONFIDENCE = 0.3  # standard errors of the value of a random row that are added to it
-UNSEEN = 0.2  # tries that "leads somewhere unknown" is worth in a random row
+UNSEEN_WAY = 0.2  # tries that "leads somewhere unknown" is worth in a random row
 BONUS_MOVED = 0.1  # share of a bonus by which it must change to be planned with again
 VALUE_GROWTH = 1.2  # factor of n_steps after which the best known value is computed again
 TIES = 1e-9  # share of (best value - lowest value): nearer values are equally good
@@ -237,7 +237,7 @@ def _hope_of_chance(planner: ModelPlanner, shown: FloatArray) -> tuple[FloatArra
     is_random = model.is_random[:n_slots]
     tries, seen = np.maximum(model.visits[:n_slots], FIRST_TRY), model.n_outcomes(n_slots)
     chance = np.where(is_random, model.chance(n_slots), 0.0)
-    unknown = chance * UNSEEN / (tries + UNSEEN)
+    unknown = chance * UNSEEN_WAY / (tries + UNSEEN_WAY)
     known = chance - unknown
     known[is_random] *= unseen_share(
         tries[is_random], seen[is_random], model.evenness, _hopeful_part(tries)[is_random]
