@@ -1,7 +1,7 @@
 """Runs that are recorded once, and a browser."""
 
 import pytest
-from tests.inspector.browsing import open_browser, serve
+from tests.inspector.browsing import Visit, open_browser, serve
 from tests.inspector.recorded import (
     in_short_chunks,
     record_cart_pole,
@@ -62,3 +62,12 @@ def all_served(runs_folder, other_worlds):
     """The address of a server of all runs."""
     with serve(runs_folder, other_worlds) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def visit(browser, all_served):
+    """One page for all worlds."""
+    opened = Visit(browser, all_served)
+    yield opened
+    assert opened.troubles == []
+    opened.close()

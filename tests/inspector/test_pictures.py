@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from tests.inspector.browsing import Visit
 
 from tgm.inspector import payload
 from tgm.runs import Run
@@ -34,15 +33,6 @@ COUNTED = """() => {
         features: all("#features:not([hidden]) tbody tr").length,
         charts: all("#page-learning .js-plotly-plot").length,
         runs: all("#compare-runs tbody tr").length }; }"""
-
-
-@pytest.fixture(scope="module")
-def visit(browser, all_served):
-    """One page for all worlds."""
-    opened = Visit(browser, all_served)
-    yield opened
-    assert opened.troubles == []
-    opened.close()
 
 
 def counted(visit, name):

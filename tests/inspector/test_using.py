@@ -11,15 +11,6 @@ from tests.inspector.browsing import TABS, Visit, serve
 from tgm.runs import Run
 
 
-@pytest.fixture(scope="module")
-def visit(browser, all_served):
-    """One page for all worlds."""
-    opened = Visit(browser, all_served)
-    yield opened
-    assert opened.troubles == []
-    opened.close()
-
-
 def shown(visit, tabs=TABS[:-1]):
     """How much of a model each tab shows; the tabs are shown in turn."""
     counts = {}

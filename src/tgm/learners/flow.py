@@ -185,9 +185,8 @@ class FlowLearner(FlowKnowledge):
         else:
             plan = make_plan(model, self._units, kept, self.gamma, self.newest)
             is_better = self._is_better(plan) if has_found else True
-            self._growth = (
-                LATE_PLAN_GROWTH if has_found and self.n_steps >= FEW_PLANS else PLAN_GROWTH
-            )
+            is_late = has_found and self.n_steps >= FEW_PLANS
+            self._growth = LATE_PLAN_GROWTH if is_late else PLAN_GROWTH
             if not is_better:
                 self._growth *= SLOWER
             self._follow(plan)
