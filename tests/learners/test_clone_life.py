@@ -83,6 +83,17 @@ def test_a_life_can_be_recalled_from_its_history():
     assert again.habits.to_arrays()["best"].tolist() == life.habits.to_arrays()["best"].tolist()
 
 
+def test_each_recalled_episode_has_its_own_actions():
+    life = cued_life()
+    lived = life.habits.to_arrays()
+    life.recall()
+    recalled = life.habits.to_arrays()
+    assert recalled["best"].tolist() == lived["best"].tolist() == [0, 0]
+    assert recalled["best_return"] == lived["best_return"] == 1.0
+    assert recalled["counts"][1:].tolist() == lived["counts"][1:].tolist()
+    assert life.habits._acts == [step.action for step in life.history.episodes[-1][1:]]
+
+
 def test_to_forget_leaves_the_newest_episode():
     life = cued_life()
     begin(life, 1)
