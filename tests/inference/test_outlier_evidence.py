@@ -64,6 +64,13 @@ def test_the_odds_of_three_points_by_hand():
     assert evidence_of(world).log_odds(5, steps) == pytest.approx(total, abs=1e-9)
 
 
+def test_a_third_of_the_base_of_a_row_stays_and_a_third_is_shared_by_all_states():
+    evidence = evidence_of(World())  # five states; no action has a law
+    assert evidence._elsewhere(5, (5, 0)) == pytest.approx(1 / 3 + 1 / 15)
+    assert evidence._elsewhere(0, (3, 0)) == pytest.approx(1 / 15)
+    assert evidence._elsewhere(0, (START, START_ACTION)) == pytest.approx(2 / 15)
+
+
 def test_rows_that_lead_elsewhere_speak_for_outliers_and_one_that_leads_there_against():
     world = World()
     world.model.background.n_outliers, world.model.background.n_points = 5.0, 100.0

@@ -307,6 +307,22 @@ def test_the_shortcut_is_taken_up_to_some_deviations(tries, bound):
     assert newness(1.1 * bound) > 0.0
 
 
+@pytest.mark.parametrize(
+    ("starts", "is_fast"),
+    [([0], False), ([0, 0], True), ([0] * 9 + [1], True), ([0] * 8 + [1], False), ([], False)],
+)
+def test_the_fast_path_is_taken_where_nine_in_ten_episodes_begin(starts, is_fast):
+    world = World(3)
+    for state in starts:
+        world.transitions.add(START, START_ACTION, state, 1.0, 0.0, 0.0)
+    found = world.filter.posterior(world.states.mean[0], [], None, None)
+    assert found.after[0] == (0, pytest.approx(1.0, abs=1e-3))
+    assert (found.newness == 0.0) == is_fast
+    if is_fast:
+        share = starts.count(0) / len(starts)
+        assert found.log_density == pytest.approx(world.states.peak[0] + math.log(share))
+
+
 @pytest.mark.parametrize(("above", "counted"), [(0.9, 0.9), (1.1, 1.0), (50.0, 1.0)])
 def test_a_log_density_more_than_a_nat_above_its_peak_is_rounding(above, counted, monkeypatch):
     world = well_known()

@@ -89,3 +89,12 @@ def test_who_follows_the_steps_knows_what_the_learner_knows(noise, made, seed):
                 assert told[key][:3] == row[:3]
                 assert set(told[key][3:]) == set(row[3:])
     assert made <= kinds
+
+
+def test_hardly_a_step_changes_everything():
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    infos = [info for info, *_ in live(learner, seed=0, n_steps=100, noise=0.1)]
+    assert not any(info.changed_all for info in infos)  # the scale was given and stays
+    learner.edit.learn_scale(learner.first_covariance)
+    found = [learner.observe(0, 0.0, np.zeros(2), terminated=False).changed_all for _ in range(3)]
+    assert found == [True, False, False]

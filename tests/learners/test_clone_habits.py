@@ -207,3 +207,11 @@ def test_habits_survive_a_file():
     nothing = Habits()
     nothing.restore(ArrayReader(Habits().to_arrays()), 3)
     assert nothing._best_return == -np.inf
+
+
+@pytest.mark.parametrize(("action", "walked"), [(0, 0), (2, 2), (3, 2), (99, 2)])
+def test_no_walk_of_a_file_takes_an_action_that_is_not_there(action, walked):
+    habits, arrays = Habits(), Habits().to_arrays()
+    habits.restore(ArrayReader(arrays | {"counts": np.array([0, 0, 0, 5, action])}), 3)
+    assert habits.is_walking
+    assert habits._walk_action == walked

@@ -65,6 +65,13 @@ def test_each_clone_has_a_name_that_no_state_had(learner):
     assert sorted(learner.state_ids.tolist()) == [3, 4, 5, 6]  # they keep them
 
 
+@pytest.mark.parametrize("revision", [0, 1, 2])
+def test_clones_are_named_after_any_number_of_revisions(revision):
+    life = cued_life()
+    life.revision = revision
+    assert sorted(CloneLearner(Inner(), life).state_ids.tolist()) == [3, 4, 5, 6]
+
+
 def test_clones_look_like_their_symbols(learner):
     symbols = learner.tables.symbols
     assert sorted(symbols.tolist()) == [0, 1, 2, 2]

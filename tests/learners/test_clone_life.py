@@ -98,6 +98,17 @@ def test_an_undecided_node_with_several_outcomes_is_a_reason_to_fold_again(outco
     assert life.habits.sees_chance == (outcomes[0] != outcomes[1])
 
 
+def test_each_recalled_episode_has_its_own_actions():
+    life = cued_life()
+    lived = life.habits.to_arrays()
+    life.recall()
+    recalled = life.habits.to_arrays()
+    assert recalled["best"].tolist() == lived["best"].tolist() == [0, 0]
+    assert recalled["best_return"] == lived["best_return"] == 1.0
+    assert recalled["counts"][1:].tolist() == lived["counts"][1:].tolist()
+    assert life.habits._acts == [step.action for step in life.history.episodes[-1][1:]]
+
+
 def test_to_forget_leaves_the_newest_episode():
     life = cued_life()
     begin(life, 1)

@@ -143,6 +143,17 @@ def test_of_wide_observations_the_id_is_recorded():
     assert learner.means.shape == (2, 3000)
 
 
+@pytest.mark.parametrize(("n_amounts", "n_numbers"), [(63, 64 + 64**2), (64, 2)])
+def test_an_excerpt_is_as_wide_as_the_snapshot(n_amounts, n_numbers):
+    config = TGMConfig(bandwidth=0.5)
+    learner = CodedLearner(np.array([True] + [False] * n_amounts), 2, config)
+    learner.begin(np.array([3.0] + [0.25] * n_amounts))
+    (state,) = learner.state_ids
+    whole, some = learner.snapshot().known.components, learner.excerpt([state], []).components
+    assert len(whole) == 3 + n_numbers
+    np.testing.assert_array_equal(some, whole)
+
+
 def test_a_book_that_does_not_fit_is_refused():
     arrays = lived([True] * 3).to_arrays()
     arrays["world.component.symbol"] = arrays["world.component.symbol"] + 1.0

@@ -17,6 +17,8 @@ class ShamPlan:
     greedy: int
     hopeful: int
     promises: bool
+    highest: float = 100.0  # the value of a reward of 1 for ever
+    range: float = 100.0
 
     def action_values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(4)[[self.greedy] * len(points)], np.eye(4)[[self.hopeful] * len(points)]
@@ -45,3 +47,16 @@ def test_before_there_is_a_plan_actions_are_drawn():
     learner = FlowLearner(2, 4, 0.99)
     learner.begin(np.zeros(2))
     assert {learner.choose(0, RNG) for _ in range(100)} == {0, 1, 2, 3}
+
+
+def test_steps_with_the_greedy_plan_are_counted_while_none_could_be_better():
+    learner = FlowLearner(2, 4, 0.99)
+    learner._live(1.0, terminated=False)
+    assert learner._lived_well == 0  # there is no plan
+    learner.best = ShamPlan(0, 1, False)
+    counted = []
+    for reward, terminated in ((1.0, False), (1.0, False), (2.0, False), (0.5, False), (1.0, False),
+                               (1.0, True), (1.0, False)):  # fmt: skip
+        learner._live(reward, terminated=terminated)
+        counted.append(learner._lived_well)
+    assert counted == [1, 2, 3, 0, 1, 0, 1]

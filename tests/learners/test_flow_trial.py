@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from tgm.config import TGMConfig
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.learners.events import Event
-from tgm.learners.flow_trial import LAWS_AT, FlowTrial
+from tgm.learners.flow_trial import LAWS_AT, FlowTrial, may_flow
 
 BOTH = np.ones(2, dtype=bool)
 
@@ -19,6 +20,21 @@ def walked(n_steps: int, point_of) -> FlowTrial:
         trial.events.append(Event(point_of(step), 0, -1.0, step == n_steps))
         trial._log_densities.append(-2.0)
     return trial
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"bandwidth": 0.5},
+        {"max_states": 50},
+        {"half_life": 1000.0},
+        {"exploration": "greedy"},
+        {"filtering": False},
+    ],
+)
+def test_any_setting_of_cells_keeps_cells(settings):
+    assert may_flow(4, TGMConfig())
+    assert not may_flow(4, TGMConfig(**settings))
 
 
 def test_steps_begin_where_the_event_before_was_seen():

@@ -26,8 +26,8 @@ def world() -> GivenWorld:
     )
     return GivenWorld(
         moments,
-        transitions=np.array([[[6.0, 0.0], [0.0, 4.0]], [[0.0, 5.0], [3.0, 0.0005]]]),
-        starts=np.array([3.0, 0.0005]),
+        transitions=np.array([[[6.0, 0.0], [0.0, 4.0]], [[0.0, 5.0], [3.0, 0.0009]]]),
+        starts=np.array([3.0, 0.0009]),
         tries=np.array([[6.0, 4.0], [5.0, 7.0]]),
         rewards=np.array([[0.0, 0.0], [-1.0, 2.0]]),
         ends=np.array([[0.0, 0.25], [0.0, 0.5]]),

@@ -32,6 +32,13 @@ def test_counts_ends_and_probabilities_by_hand(lived):
     )
 
 
+@pytest.mark.parametrize(("ends", "probability"), [(-1e-9, 0.0), (6.0 + 1e-9, 1.0)])
+def test_rounding_makes_no_probability_of_an_end_impossible(ends, probability):
+    learner = two_places()
+    learner.world.transitions.end_sum[0, 1] = ends
+    assert learner.end_probabilities[1, 0] == probability
+
+
 def test_where_episodes_begin_is_counted(lived):
     assert lived.world.transitions.row(START, START_ACTION) == pytest.approx({0: 6.0})
 

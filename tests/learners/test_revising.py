@@ -6,6 +6,7 @@ from tests.structure.test_search import one_state_for_two_places
 
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.perception.state_slots import LEAST_WEIGHT
 
 
 @pytest.mark.parametrize(("most", "n_states"), [(2, 2), (3, 3)])
@@ -78,6 +79,14 @@ def test_a_state_of_few_points_may_be_outliers_if_its_rows_lead_elsewhere(
     n_points, elsewhere, is_weighed, monkeypatch
 ):
     assert doubted(n_points, elsewhere, monkeypatch)[0] == is_weighed
+
+
+def test_a_state_of_which_nothing_is_left_is_removed():
+    learner, state, far, _ = one_state_for_two_places(9, 0)
+    empty = learner.edit.add_state(0.0)
+    learner.world.states.add(empty, np.array([9.0, 9.0]), LEAST_WEIGHT)
+    learner._reviser.revise(36)
+    assert learner.world.states.alive.tolist() == sorted([state, far])
 
 
 def test_it_is_weighed_again_when_these_rows_were_tried_a_fifth_more_often(monkeypatch):

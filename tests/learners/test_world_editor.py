@@ -8,6 +8,7 @@ from tgm.distributions.moments import Moments
 from tgm.learners.online import OnlineLearner
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
+from tgm.perception.coordinates import Coordinates
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_WEIGHT
 from tgm.structure.revision import Refusal, Revision
 
@@ -106,6 +107,17 @@ def test_a_step_is_taken_back_from_states_counts_and_memory():
     assert len(world.memory) == 0
     assert learner._log.states == {1}
     assert learner._log.rows == {(0, 0)}
+
+
+def test_a_step_that_is_assigned_again_was_not_left_from_a_state_that_is_gone():
+    learner = learner_of(3)
+    learner.coordinates = Coordinates.about(np.zeros(2))
+    learner.edit.remove(1, "a cause")
+    step = Step(HERE, [(1, 0.6), (0, 0.4)], 0, -1.0, 0.0, np.array([6.0, 0.0]))
+    learner._assign_again(step, 0.0)
+    assert step.before == [(0, 0.4)]
+    assert [(before, after) for before, after, _ in step.entries] == [(0, 2)]
+    assert learner.world.transitions.rows.keys() == {(0, 0)}
 
 
 def test_a_state_goes_with_its_last_step():

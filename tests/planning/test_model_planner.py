@@ -27,6 +27,27 @@ def test_the_highest_and_lowest_value_by_hand():
     assert other.n_revisions == planner.n_revisions
 
 
+@pytest.mark.parametrize(
+    ("expected", "seen"),
+    [
+        (None, (3.0, -1.0)),
+        ((-0.7, 2.7), (3.0, -1.0)),  # moves by less than a tenth of the range
+        ((-1.0, 2.5), (2.5, -1.0)),
+        ((-1.5, 3.0), (3.0, -1.5)),
+        ((0.0, 1e70), (1e60, 0.0)),
+    ],
+)
+def test_the_range_of_random_rewards_is_that_of_expected_ones(expected, seen, monkeypatch):
+    model, planner = make(2)
+    planner.see_reward(-1.0)
+    planner.see_reward(3.0)
+    before = planner.n_revisions
+    monkeypatch.setattr(model, "range_of_rewards", lambda: expected)
+    planner.limit_range()
+    assert (planner.best_reward, planner.worst_reward) == seen
+    assert planner.n_revisions - before == (seen != (3.0, -1.0))
+
+
 @pytest.mark.parametrize("best_known", [None, 2.5])
 def test_in_a_world_of_chance_the_unknown_is_worth_the_same_after_a_file(best_known):
     _, planner = make(2)

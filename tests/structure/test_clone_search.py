@@ -121,6 +121,25 @@ def test_the_gain_of_a_merge_is_that_of_all_rows_counted_again(seed):
     assert n_told > 5
 
 
+def four_labels():
+    """Labels 1 and 2 look like 0; action 0 leads from them to labels 3 and 4, which look like 5."""
+    steps = [Happening(BEGIN, seen(0)), Happening(0, seen(5))]
+    return LabelGraph([steps, steps, steps], [[1, 3], [2, 4], [2, 4]])
+
+
+def test_the_base_of_labels_counts_each_label_once():
+    assert four_labels().base(0.5).counts == {(0, 0): {seen(5): 2}}
+
+
+@pytest.mark.parametrize(("nats", "is_followed"), [(-7.9, True), (-8.1, False)])
+def test_labels_that_are_hardly_one_place_are_not_followed_further(nats, is_followed, monkeypatch):
+    graph = four_labels()
+    monkeypatch.setattr(graph, "_gain_of_ways", lambda *_: 100.0)
+    evidence = iter([nats, 0.0, 0.0])  # of the joined row, and of both
+    monkeypatch.setattr(graph, "_row_evidence", lambda *_: next(evidence))
+    assert graph.merged(1, 2)[0] == (100.0 + nats if is_followed else nats)
+
+
 def test_labels_of_one_place_are_merged_and_others_are_not():
     episode, cells = walk(1500, 7)
     rng = np.random.default_rng(0)
@@ -139,6 +158,14 @@ def test_a_piece_that_begins_at_a_wrong_label_is_followed_from_the_right_one():
     graph = LabelGraph([episode], [labels])
     wrong = [next(label for label in labels if label != labels[0]), *labels[1:]]
     assert Replay(graph, [episode], [wrong]).labels == [labels]
+
+
+def test_an_episode_is_followed_until_nothing_is_known():
+    one, other = seen(1), seen(2)
+    replay = object.__new__(Replay)
+    replay._episodes = [[Happening(BEGIN, one), *(Happening(0, x) for x in (one, other, one, one))]]
+    replay._ways = {(5, 0, one): 6, (6, 0, other): 7, (8, 0, one): 5}
+    assert [replay._n_followed(label, [0]) for label in (5, 6, 7, 8)] == [2, 0, 0, 1]
 
 
 def purity(folding, episode, cells):

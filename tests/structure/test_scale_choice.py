@@ -169,6 +169,16 @@ def test_a_feature_tells_states_apart_by_the_information_criterion(nats, tells):
     assert scale_choice._tells_apart(steps, within, labels).tolist() == [tells]
 
 
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_which_features_tell_states_apart_does_not_depend_on_the_unit(unit):
+    places = np.arange(40) % 2
+    noise = np.random.default_rng(0).normal(size=40)
+    points = unit * np.column_stack([places + 0.1 * noise, noise])
+    steps = FirstSteps(points, np.array([EPISODE_START] + [0] * 39))
+    found = scale_choice._tells_apart(steps, unit * np.array([0.1, 1.0]), places)
+    assert found.tolist() == [True, False]
+
+
 @pytest.mark.parametrize(("nats", "ratio"), [(0.0, 0.4), (3.0, 1.0)])
 def test_the_first_choice_is_as_wide_as_may_be(nats, ratio, monkeypatch):
     """One step says how far a step leads, and hardly more: all widths are about as likely."""

@@ -11,7 +11,8 @@ from tgm.learners.online import OnlineLearner
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
 from tgm.structure.evidence import split_gain, transition_gain
-from tgm.structure.revision import Refusal, Revision
+from tgm.structure.revision import Refusal, Relabelling, Revision
+from tgm.structure.search import _parts
 from tgm.transition.sparse import SparseTransitions
 
 LEFT, RIGHT, FAR = np.array([0.0, 0.0]), np.array([1.0, 0.0]), np.array([5.0, 0.0])
@@ -104,6 +105,28 @@ def test_what_is_only_in_the_counts_is_shared_in_proportion():
         assert sum(model.row(far, action).values()) == pytest.approx(count)
     assert model.row(far, 0)[state] > 25
     assert model.row(far, 1)[child] > 18
+
+
+def test_the_parts_of_a_split_are_those_of_rows_from_other_states_and_to_them():
+    def relabelling(entries, action, before, after):
+        step = Step(LEFT, [], action, 0.0, 0.0, LEFT, entries=entries)
+        return Relabelling(step, {0: before}, {0: after})
+
+    first, second, both = [(0, 1.0)], [(1, 1.0)], [(0, 0.25), (1, 0.75)]
+    into, leaving = _parts(
+        [
+            relabelling([(2, 0, 1.0)], 1, first, first),
+            relabelling([(2, 0, 1.0)], 1, first, both),
+            relabelling([(0, 3, 0.5)], 0, both, first),
+            relabelling([(0, 0, 1.0)], 0, first, second),  # within the state: of neither
+            relabelling([(2, 3, 1.0)], 1, first, first),  # names it as a mere possibility
+            relabelling([(2, 0, 1.0)], None, second, second),  # the start of an episode
+        ],
+        0,
+        1,
+    )
+    assert into == {(2, 1): pytest.approx(0.375)}
+    assert leaving == {(0, 3): pytest.approx(0.75)}
 
 
 def test_a_split_that_is_taken_back_leaves_no_trace():

@@ -46,6 +46,10 @@ def oracle_row(draws: list[int], share: float) -> float:
     return math.log((1 - share) * math.exp(same) + share * math.exp(random))
 
 
+def test_a_try_may_lack_a_tenth():
+    assert whole_tries([0.89, 1.91, 0.91, 2.89, 0.0]) == (2, 2, 1)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_the_evidences_are_those_of_urns(seed):
     rng = np.random.default_rng(seed)

@@ -51,6 +51,12 @@ def test_where_the_covariance_is_diagonal_the_laws_are_the_same():
     np.testing.assert_allclose(ours[among] / ours[2], theirs[among] / theirs[2])
 
 
+def test_no_density_is_above_the_largest_that_counts():
+    diagonal, _ = both()
+    there = diagonal.densities_from(np.zeros(3), 1, np.array([[0.0] * 3, [2.0] * 3]), np.array([1]))
+    assert there.tolist() == [1.0, 1.0]  # the nearer point is that of a state that is gone
+
+
 def test_the_laws_by_hand():
     rng = np.random.default_rng(1)
     law = DiagonalDisplacements(1, SQUARE, STATE)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tgm.transition import flow_ends
 from tgm.transition.flow_ends import (
     HalfSpaces,
     LogisticEnds,
@@ -80,3 +81,12 @@ def test_one_end_on_the_wrong_side_is_an_error():
     assert isinstance(ends, Thresholds)
     assert ends.high[0] == pytest.approx(0.5 + 0.5 * beyond[:, 0].min())
     assert np.isinf([*ends.low, ends.high[1]]).all()
+
+
+def test_where_thresholds_explain_all_ends_no_other_rule_is_tried(monkeypatch):
+    for name in ("_half_spaces", "_logistic"):
+        monkeypatch.setattr(flow_ends, name, lambda *_, rule=name: pytest.fail(rule))
+    departure = np.array([[0.0], [1.0], [2.0]])
+    ended = np.array([False, False, True])
+    law = learn_ends(departure, departure + 1.0, ended, np.eye(1))
+    assert law.probability(np.array([[2.4], [2.6]])).round().tolist() == [0.0, 1.0]

@@ -41,6 +41,12 @@ def test_a_smooth_law_is_learned_from_few_steps():
     assert model.wall is None
 
 
+@pytest.mark.parametrize(("n", "wanted"), [(1, [0]), (3, [0, 10, 4]), (9, [0, 10, 4, 9])])
+def test_points_are_spread_out_by_taking_the_farthest_in_turn(n, wanted):
+    points = np.array([[0.0], [9.0], [10.0], [4.0]])
+    assert spread_out(points, n)[:, 0].tolist() == wanted
+
+
 def test_a_linear_world_needs_no_bumps():
     rng = np.random.default_rng(0)
     z, action = rng.uniform(size=(200, 3)), rng.integers(2, size=200)

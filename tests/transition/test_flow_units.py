@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from tests.transition.test_flow_model import pendulum
 
 from tgm.transition.flow_model import FlowModel
-from tgm.transition.flow_units import FlowUnits, Steps
+from tgm.transition.flow_units import FlowUnits, Steps, _positions_and_speeds
 
 
 def linked(n=300, seed=0):
@@ -61,6 +62,18 @@ def test_positions_and_speeds_are_found_in_any_mixture(scale):
     for first, second in zip(one.T, two.T, strict=True):  # a sign is free
         off = min(np.abs(first - second).max(), np.abs(1.0 - first - second).max())
         assert off < 1e-6
+
+
+@pytest.mark.parametrize(("share", "is_position"), [(0.8e-4, True), (1.2e-4, False)])
+def test_a_position_moves_by_its_speed_but_for_one_in_ten_thousand(share, is_position):
+    _, place, speed, off, push = hadamard(8).T[:5].astype(float)  # orthogonal to each other
+    unexplained = np.sqrt(share / (1.0 - share)) * off
+    columns = _positions_and_speeds(
+        np.column_stack([place, speed]), np.column_stack([speed + unexplained, 0.5 * push])
+    )
+    # The place first, then its speed; or else the slower one, which is the speed.
+    wanted = np.eye(2) if is_position else np.eye(2)[::-1]
+    np.testing.assert_allclose(np.abs(columns), wanted, atol=1e-9)
 
 
 def test_without_positions_axes_go_from_slow_to_fast():

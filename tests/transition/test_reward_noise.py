@@ -157,7 +157,9 @@ def test_a_noisy_row_of_few_tries_is_drawn_to_the_others():
         for state in (0, 1):
             model = tried(rng.normal(1.0, 3.0, size=20), model=model, key=(state, action))
     tried([7.0], model=model, key=(2, 0))
+    model.changed.clear()
     model.learn_noise()
+    assert 2 in model.changed  # to be planned with again
     assert model.noise.variance == pytest.approx(9.0, rel=0.5)
     assert model.reward[2, 0] < 5.0
     error = model.reward_error(3)

@@ -710,3 +710,21 @@ def test_sums_in_a_file_may_miss_by_a_millionth(more, is_good):
         else:
             with pytest.raises(DataError, match=r"count|visits"):
                 sparse_file.restore(make(4), shifted, 4)
+
+
+@pytest.mark.parametrize("tries", [0.2, 1.0])
+@pytest.mark.parametrize("name", ["next.count", "ended.count"])
+@pytest.mark.parametrize(("more", "is_refused"), [(0.7e-6, False), (1.5e-6, True)])
+def test_counts_in_a_file_may_miss_their_sum_by_a_millionth_of_a_try(name, more, is_refused, tries):
+    model = SparseTransitions(1, 0.9)
+    model.make_room(2)
+    model.add(0, 0, 1, tries, -1.0, 1.0)
+    arrays = sparse_file.to_arrays(model)
+    arrays[name] = arrays[name] + more
+    other = SparseTransitions(1, 0.9)
+    if is_refused:
+        with pytest.raises(DataError, match=name):
+            sparse_file.restore(other, ArrayReader(arrays), 2)
+    else:
+        sparse_file.restore(other, ArrayReader(arrays), 2)
+        assert other.row(0, 0)[1] == pytest.approx(tries, abs=1e-6)

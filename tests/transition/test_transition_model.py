@@ -44,6 +44,7 @@ def test_folded_and_posterior_by_hand():
     kept = np.array([[[0.0, 1.0], [0.0, 0.0]]])
     model = model_with(folded, kept)
     assert model.prior_concentration == 0.5  # erratum 9: 1 / n_states
+    assert model_with(np.ones((1, 1, 1)), np.ones((1, 1, 1))).prior_concentration == 1.0
     assert model.folded.tolist() == [[[3.5, 0.5], [0.5, 1.5]]]
     assert model.posterior.tolist() == [[[3.5, 1.5], [0.5, 1.5]]]
     np.testing.assert_allclose(model.probabilities(), [[[0.7, 0.3], [0.25, 0.75]]])
