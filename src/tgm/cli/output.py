@@ -19,7 +19,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tgm.agent.progress import tell
+from tgm.agent.progress import write_line
 from tgm.cli.streams import OutText, write_out
 
 LONGEST_LINE = 2000  # characters of an error or a warning
@@ -52,7 +52,7 @@ def one_line(text: str) -> str:
 
 def say(line: str) -> None:
     """Write a message to standard error, as one line of plain text, if possible."""
-    tell(one_line(line))
+    write_line(one_line(line))
 
 
 def print_json(facts: dict[str, Any]) -> None:
@@ -129,7 +129,7 @@ def show_traceback(
 ) -> None:
     """A traceback as plain lines; takes the place of `sys.excepthook`."""
     for line in "".join(traceback.format_exception(kind, error, trace)).split("\n"):
-        tell(plain(line))
+        write_line(plain(line))
 
 
 def speak_plainly(*, debug: bool) -> None:

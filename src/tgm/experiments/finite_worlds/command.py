@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tgm.agent.progress import tell
+from tgm.agent.progress import write_line
 from tgm.errors import TGMError
 from tgm.experiments.finite_worlds import STUDY
 from tgm.experiments.finite_worlds.analysis import page, report
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         results = run_study(STUDY, sweep)
     except TGMError as error:
-        tell(f"{STUDY.name}: {error}")
+        write_line(f"{STUDY.name}: {error}")
         sys.exit(2)
     if sweep.json:
         for trial, result in results:
@@ -30,4 +30,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(report(results), end="")
     if not sweep.worlds:
         write_atomically(sweep.page, page(results).encode())
-        tell(f"wrote {sweep.page}")
+        write_line(f"wrote {sweep.page}")

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import tyro
 
-from tgm.agent.progress import tell
+from tgm.agent.progress import write_line
 from tgm.errors import ConfigError, TGMError
 from tgm.experiments.harness.fingerprint import code_fingerprint
 from tgm.experiments.harness.plain import to_plain
@@ -86,7 +86,7 @@ def run_study(
     )
     if finished.failures:
         for outcome in finished.failures:
-            tell(f"{outcome.trial.name} failed: {outcome.error}")
+            write_line(f"{outcome.trial.name} failed: {outcome.error}")
         sys.exit(f"{len(finished.failures)} trials failed; call again to redo them")
     return finished.results
 
@@ -109,7 +109,7 @@ def main(study: Study[SweepType, Trial, Result], arguments: Sequence[str] | None
     try:
         results = run_study(study, sweep)
     except TGMError as error:
-        tell(f"{study.name}: {error}")
+        write_line(f"{study.name}: {error}")
         sys.exit(2)
     if sweep.json:
         for trial, result in results:
@@ -129,6 +129,6 @@ def _progress(n_trials: int) -> Callable[[Outcome[Any, Any]], None]:
         if outcome.error is not None or done % every == 0:
             minutes = (time.perf_counter() - began) / 60.0
             what = "done" if outcome.error is None else f"failed: {outcome.error}"
-            tell(f"{done} of {n_trials}, {minutes:.1f} min: {outcome.trial.name} {what}")
+            write_line(f"{done} of {n_trials}, {minutes:.1f} min: {outcome.trial.name} {what}")
 
     return advance

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from tgm.agent.progress import tell
+from tgm.agent.progress import write_line
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import PAPER_AGENTS
@@ -79,7 +79,7 @@ def run_campaign(
         if outcome.error or done % 20 == 0:
             minutes = (time.perf_counter() - began) / 60.0
             what = outcome.error or "done"
-            tell(f"{done} of {len(trials)}, {minutes:.1f} min: {outcome.trial.name} {what}")
+            write_line(f"{done} of {len(trials)}, {minutes:.1f} min: {outcome.trial.name} {what}")
 
     comparison = compare(trials, store, jobs=jobs, dask=dask, on_outcome=follow)
     if comparison.failures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from tgm.agent.progress import tell
+from tgm.agent.progress import write_line
 from tgm.errors import TGMError
 from tgm.experiments.harness.study import Study, parse, run_study
 from tgm.experiments.sensitivity.analysis import report
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         results = run_study(STUDY, sweep)
     except TGMError as error:
-        tell(f"sensitivity: {error}")
+        write_line(f"sensitivity: {error}")
         sys.exit(2)
     page = report(results)
     if sweep.update:
