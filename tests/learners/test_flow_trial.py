@@ -99,6 +99,21 @@ def test_numbers_too_far_apart_end_the_trial_at_the_second_look(n_steps, is_over
     assert trial.is_over == is_over
 
 
+@pytest.mark.parametrize(
+    ("look", "gain", "have_won"),
+    [
+        (0, (99.0, 16), False),
+        (0, (101.0, 16), True),
+        (1, (127.0, 64), False),  # two nats a step
+        (1, (129.0, 64), True),
+    ],
+)
+def test_laws_win_by_a_hundred_nats_and_two_for_each_step(look, gain, have_won):
+    trial = FlowTrial(2, 1)
+    trial._n_steps, trial.gain = LAWS_AT[look], lambda relevant: gain
+    assert trial._look(BOTH) == have_won
+
+
 def test_a_trial_goes_on_after_a_file():
     trial = walked(40, lambda step: np.array([0.1 * step, 1.0]))
     trial._before = 3.5, 7

@@ -30,7 +30,7 @@ from tgm.transition.flow_units import FlowUnits, Steps
 
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
 LAWS_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cells have won
-LAWS_NEEDED = 50.0  # nats by which laws must win
+LAWS_NEEDED = 100.0  # nats by which laws must win
 NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
 LESS_FROM = 320  # steps from which less is needed, because cells are known by then
 LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
@@ -93,9 +93,8 @@ class FlowTrial:
         if self._n_steps < LESS_FROM and gain > max(LAWS_NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
-        if (
-            gain > -np.inf and self._n_steps < LESS_FROM
-        ):  # else nothing could be compared, or it is late
+        # Not where nothing could be compared, and not where it is late.
+        if gain > -np.inf and self._n_steps < LESS_FROM:
             self._before = gain, n_compared
         if self._n_steps == LAWS_AT[0]:
             return False
