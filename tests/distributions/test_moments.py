@@ -54,7 +54,7 @@ def rounding(*sets, times=1.0):
     mean_error = 8 * times * EPSILON * size
     return {
         "mean_error": mean_error,
-        "scatter_error": weights.sum() * (spread + mean_error) * mean_error,
+        "scatter_error": weights.sum() * (spread + mean_error) * mean_error + LEAST,
     }
 
 

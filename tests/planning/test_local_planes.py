@@ -16,7 +16,7 @@ def interpolation(request):
 
 
 def test_linear_functions_are_exact_for_all_points_of_a_row(interpolation, monkeypatch):
-    monkeypatch.setattr(local_planes, "FLAT", 0.0)
+    monkeypatch.setattr(local_planes, "FLAT_PLANE", 0.0)
     points = interpolation.points
     rng = np.random.default_rng(0)
     slopes, z = rng.normal(size=(2, points.shape[1])), rng.uniform(size=(7, 3, points.shape[1]))
