@@ -23,7 +23,6 @@ STRAINED = 1.2  # times the first deviation: wider states have probably joined t
 NARROWER = (0.75, 0.5)  # times the deviation of strained features: the rivals
 NO_OVERLAP = 0.2  # typical steps: places of a smaller deviation do not overlap, and are not joined
 BETTER = 3.0  # nats by which a rival must be better
-FAR_BEHIND = 30.0  # nats by which a rival must be worse, so that none that is narrower is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +85,8 @@ def best_rival(
         before = best
         for factor in NARROWER:
             deviation = before.choice.deviation * np.where(features, factor, 1.0)
-            other = learn(replace(before.choice, deviation=deviation))
-            best = _better(best, other, steps)
-            if best is other or other.log_evidence(steps) < best.log_evidence(steps) - FAR_BEHIND:
+            best = _better(best, learn(replace(before.choice, deviation=deviation)), steps)
+            if best is not before:
                 break
     return None if best is now else best
 
