@@ -99,19 +99,24 @@ def test_numbers_too_far_apart_end_the_trial_at_the_second_look(n_steps, is_over
     assert trial.is_over == is_over
 
 
-@pytest.mark.parametrize(
-    ("look", "gain", "have_won"),
-    [
-        (0, (99.0, 16), False),
-        (0, (101.0, 16), True),
-        (1, (127.0, 64), False),  # two nats a step
-        (1, (129.0, 64), True),
-    ],
-)
-def test_laws_win_by_a_hundred_nats_and_two_for_each_step(look, gain, have_won):
+def gain_of_a_walk(unit: float) -> tuple[float, int]:
+    """The second feature answers from step 40 on; the density of that step is of one feature."""
+    points = np.random.default_rng(0).normal(size=(LAWS_AT[0] + 1, 2)).cumsum(axis=0)
     trial = FlowTrial(2, 1)
-    trial._n_steps, trial.gain = LAWS_AT[look], lambda relevant: gain
-    assert trial._look(BOTH) == have_won
+    trial.gain, compute = lambda relevant: (0.0, 0), trial.gain
+    for step, point in enumerate(points):
+        n_known, relevant = 1 if step <= 40 else 2, np.array([True, step >= 40])
+        event = Event(unit * point, 0 if step else None)
+        trial.add(event, -2.0 - n_known * np.log(unit), relevant)
+    return compute(BOTH)
+
+
+@pytest.mark.parametrize("unit", [1e3, 1e-3])
+def test_units_do_not_matter_where_a_feature_becomes_relevant(unit):
+    """Densities of one feature and of two have different units: they are not added up."""
+    gain, n_compared = gain_of_a_walk(unit)
+    assert n_compared == LAWS_AT[0] - 40
+    assert gain == pytest.approx(gain_of_a_walk(1.0)[0], rel=1e-6)
 
 
 def test_a_trial_goes_on_after_a_file():

@@ -59,6 +59,8 @@ class FlowTrial:
         self._n_features, self._n_actions = n_features, n_actions
         self.events: list[Event] = []
         self._log_densities: list[float] = []
+        self._relevant = np.ones(n_features, dtype=bool)  # features of the newest density
+        self._same_from = 0  # step from which on densities are of those features
         self._n_steps = 0
         self._before = 0.0, 0  # gain and number of steps compared at the last look
         self.is_over = False
@@ -70,9 +72,12 @@ class FlowTrial:
         """
         self.events.append(event.kept())
         self._log_densities.append(log_density)
+        self._n_steps += event.action is not None
+        if (relevant != self._relevant).any():  # the density is still of the features before
+            self._relevant, self._same_from = relevant.copy(), self._n_steps
+            self._before = 0.0, 0
         if event.action is None:
             return False
-        self._n_steps += 1
         if self._n_steps not in LAWS_AT:
             return False
         try:
@@ -116,14 +121,15 @@ class FlowTrial:
         """Nats by which laws predict better, and the number of steps that are compared."""
         steps = self.steps()
         is_step = np.array([event.action is not None for event in self.events])
-        cells = np.array(self._log_densities)[is_step][WEIGHED_FROM:]
+        first = max(WEIGHED_FROM, self._same_from)
+        cells = np.array(self._log_densities)[is_step][first:]
         units = FlowUnits.of_features(steps)
         span = np.diag(units.axes)
         local = units.seen(steps)
         moved = local.arrival - local.departure
         compared = relevant & (np.ptp(steps.departure, axis=0) > 0.0) & moved.any(axis=0)
         is_plain = bool(((span > TINIEST) & (span < 1.0 / TINIEST)).all())
-        if not compared.any() or not is_plain:
+        if not compared.any() or not is_plain or not len(cells):
             return -np.inf, len(cells)
         centres = spread_out(local.departure, MOST_BUMPS)
         shape = best_shape(local, centres, self._n_actions)[0]
@@ -132,7 +138,7 @@ class FlowTrial:
         inputs = law.inputs(local.departure, local.action)
         gram = (inputs / law.prior.precision) @ inputs.T
         targets = (moved / unit)[:, compared]
-        later = _evidence(gram, targets) - _evidence(gram, targets, WEIGHED_FROM)
+        later = _evidence(gram, targets) - _evidence(gram, targets, first)
         volume = float(np.log(unit * span)[compared].sum())
         return later - len(cells) * volume - float(cells.sum()), len(cells)
 
@@ -154,6 +160,8 @@ class FlowTrial:
         densities = {
             "log_density": np.array(self._log_densities),
             "before": np.array(self._before, dtype=np.float64),
+            "relevant": self._relevant,
+            "same_from": np.array([self._same_from]),
         }
         return events_to_arrays(self.events, self._n_features) | densities
 
@@ -167,6 +175,8 @@ class FlowTrial:
         self._n_steps = sum(event.action is not None for event in self.events)
         gain, n_compared = saved.floats("before", 2, size=LARGEST_SUM).tolist()
         self._before = gain, int(n_compared)
+        self._relevant = saved.flags("relevant", self._n_features)
+        self._same_from = min(saved.count("same_from"), self._n_steps)
 
 
 def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> float:
