@@ -21,9 +21,7 @@ REASSIGN = 0.1  # a change of belief after which the next kept step is assigned 
 REASSIGN_DISTANCE = 2.35  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
 DOUBTFUL = 7.0  # points; with fewer, all that was seen of a state may have been outliers
-LED_ELSEWHERE = (
-    0.5  # tries of the rows into it that led elsewhere, without which nothing is doubted
-)
+LED_ELSEWHERE = 0.5  # tries of the rows into it that led elsewhere; with fewer nothing is doubted
 LOOK_GROWTH = 1.2  # times the tries of these rows at the last look, until the next one
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
@@ -142,9 +140,8 @@ class Reviser:
             return False
         rows = {row_of(step) for step in steps}
         tries = sum(sum(world.transitions.row(*row).values()) for row in rows)
-        if tries <= len(steps) + LED_ELSEWHERE or tries <= LOOK_GROWTH * self._doubted.get(
-            state, 0.0
-        ):
+        doubted_at = self._doubted.get(state, 0.0)
+        if tries <= len(steps) + LED_ELSEWHERE or tries <= LOOK_GROWTH * doubted_at:
             return False
         self._doubted[state] = tries
         return True
