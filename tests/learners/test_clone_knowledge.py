@@ -159,6 +159,23 @@ def test_it_has_lost_after_half_as_many_steps_more_and_300(learner, monkeypatch,
         assert not learner.has_lost()  # not behind any more: patience begins again
 
 
+@pytest.mark.parametrize(("gain", "has_lost"), [(-1.0, True), (1.0, False)])
+def test_clones_that_are_not_needed_lose(learner, monkeypatch, gain, has_lost):
+    """Nothing is better explained by one clone for each look: LOST nats are not asked for."""
+    monkeypatch.setattr(clones_module, "gain_of_clones", lambda *_: gain)
+    learner.life.n_steps = 100
+    learner._compare()
+    learner.life.n_steps = 451
+    assert any(len(alike) > 1 for alike in learner.life.folding.by_symbol.values())
+    assert not learner.has_lost()  # some look has two
+    alone = {symbol: alike[:1] for symbol, alike in learner.life.folding.by_symbol.items()}
+    monkeypatch.setattr(learner.life.folding, "by_symbol", alone)
+    learner.life.n_steps = 100
+    learner._compare()
+    learner.life.n_steps = 451
+    assert learner.has_lost() == has_lost
+
+
 def test_no_evidence_for_a_fold_that_takes_too_long(learner, monkeypatch):
     monkeypatch.setattr(clones_module, "gain_of_clones", lambda *_: -np.inf)
     learner._compare()

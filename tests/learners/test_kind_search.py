@@ -249,6 +249,20 @@ def test_a_learner_of_codes_answers_through_the_search():
     assert agent.learner.planner is agent.learner.inner.inner.planner
 
 
+def test_clones_can_lose_while_kinds_may_still_change(monkeypatch):
+    """The next observation may refute whole numbers, for ever: clones may lose all the same."""
+    learner = make_learner(1, 2, tgm.TGMConfig())
+    clones = CloneLearner(Inner(), cued_life())
+    learner.inner, learner._is_watching = clones, True
+    monkeypatch.setattr(learner, "_watch", lambda event: None)
+    monkeypatch.setattr(clones, "has_lost", lambda: False)
+    learner.begin(numbers(1))
+    assert learner.inner is clones
+    monkeypatch.setattr(clones, "has_lost", lambda: True)
+    learner.begin(numbers(2))
+    assert learner.inner is clones.inner
+
+
 def test_when_clones_have_lost_the_watch_begins_again(monkeypatch):
     learner = make_learner(1, 2, tgm.TGMConfig())
     clones = CloneLearner(Inner(), cued_life())

@@ -39,7 +39,7 @@ class CloneLearner(CloneKnowledge):
             inner.watched = MOST_HISTORY_STEPS
         self._revision = -1  # of the life, at which it was compared with one state for each look
         self._state = NO_STATE
-        self._behind_since: int | None = None  # the step since which `gain` is negative
+        self._behind_since: int | None = None  # the step since which clones lose
         self._compared_at = -1  # the step of the folding that `gain` was computed for
         self.gain = 0.0  # nats by which clones are better
 
@@ -156,13 +156,17 @@ class CloneLearner(CloneKnowledge):
         """With one state for each look, by the evidence of the kept episodes."""
         gain = gain_of_clones(self.life.folding, self.life.history.episodes)
         self.gain = max(gain, -LARGEST)
-        if self.gain >= LOST:
+        is_needed = any(len(alike) > 1 for alike in self.life.folding.by_symbol.values())
+        if self.gain >= LOST and (is_needed or self.gain > 0.0):
             self._behind_since = None
         elif self._behind_since is None:
             self._behind_since = self.life.n_steps
 
     def has_lost(self) -> bool:
-        """Whether one state for each look explains the kept episodes better, and has for long."""
+        """Whether one state for each look explains the kept episodes better, and has for long.
+
+        It does as well where no look has two clones, and more cheaply.
+        """
         behind = self._behind_since
         if behind is None or self.life.n_steps <= PATIENCE * behind + LEAST_PATIENCE:
             return False

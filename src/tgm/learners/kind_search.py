@@ -104,11 +104,10 @@ class KindSearchLearner(OuterLearner):
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Learn from the first observation of an episode."""
-        if self._is_watching:
-            return self._watch(Event(observation))
         if isinstance(self.inner, CloneLearner) and self.inner.has_lost():
             self._inner_again(self.inner)
-            return self.begin(observation)
+        if self._is_watching:
+            return self._watch(Event(observation))
         return self.inner.begin(observation)
 
     def _inner_again(self, clones: CloneLearner) -> None:
