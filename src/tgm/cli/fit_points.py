@@ -14,7 +14,8 @@ from tgm.cli.output import print_json, print_lines, print_table
 from tgm.data import read
 from tgm.data.tables import default_names
 from tgm.errors import ConfigError
-from tgm.estimators.sources import DaskPoints, ParquetPoints, as_source
+from tgm.estimators.dask_points import DaskPoints
+from tgm.estimators.sources import ParquetPoints, as_source
 from tgm.experiments.harness.pool import connected
 from tgm.files.atomic import write_json
 

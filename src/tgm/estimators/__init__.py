@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tgm.errors import ConfigError
-from tgm.estimators.sources import ArrayPoints, DaskPoints, ParquetPoints
+from tgm.estimators.dask_points import DaskPoints
+from tgm.estimators.sources import ArrayPoints, ParquetPoints
 from tgm.estimators.temporal_mixture import TemporalMixture
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from tgm.distributions import FloatArray
-from tgm.distributions.threads import one_thread
 from tgm.errors import ConfigError, DataError
+from tgm.estimators.dask_points import DaskPoints
 
 T = TypeVar("T")
 
@@ -139,53 +139,6 @@ class ParquetPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class DaskPoints:
-    """A Dask array or data frame; chunks stay where they are, and sums come back.
-
-    Which scheduler computes is Dask's own setting: threads, processes, or a cluster's client.
-    """
-
-    collection: Any
-
-    @cached_property
-    def names(self) -> tuple[str, ...] | None:
-        """The columns of a data frame."""
-        columns = getattr(self.collection, "columns", None)
-        return None if columns is None else tuple(str(column) for column in columns)
-
-    @property
-    def n_features(self) -> int:
-        """O."""
-        if self.names is not None:
-            return len(self.names)
-        if self.collection.ndim != 2:
-            raise DataError(f"the Dask array has shape {self.collection.shape}; wanted two axes")
-        return int(self.collection.shape[1])
-
-    def map(self, function: Callable[[int, FloatArray], T]) -> Iterable[T]:
-        """function(index of the chunk, chunk as floats) for each chunk, in order."""
-        from dask.base import compute
-        from dask.delayed import delayed
-
-        # One copy of the function for all chunks.
-        shared = delayed(function, pure=False)
-        apply = delayed(_apply, pure=False)
-        run: Any = compute
-        results: tuple[T, ...] = run(
-            *[apply(shared, index, part) for index, part in enumerate(self.parts)]
-        )
-        return results
-
-    @cached_property
-    def parts(self) -> list[Any]:
-        """The chunks, each with all features, not computed yet; made once for all sweeps."""
-        collection = self.collection
-        if self.names is None and collection.numblocks[1] > 1:
-            collection = collection.rechunk({1: -1})
-        return list(np.ravel(np.asarray(collection.to_delayed(), dtype=object)))
-
-
-@dataclass(frozen=True, eq=False)
 class ScaledPoints:
     """Another source, in units: (x - centre) / scale."""
 
@@ -264,11 +217,6 @@ def _of_path(path: Path) -> Points:
         f"{path}: wanted a .parquet file, a folder of such, or a .npy file; of other files "
         "pass the table itself, as pandas.read_csv gives it"
     )
-
-
-def _apply(function: Callable[[int, FloatArray], T], index: int, part: Any) -> T:
-    with one_thread():  # of each worker
-        return function(index, np.asarray(part, dtype=np.float64))
 
 
 def _as_floats(column: Any) -> FloatArray:
