@@ -20,6 +20,7 @@ import numpy as np
 from tgm import VariationalMixture
 from tgm.distributions import FloatArray
 from tgm.estimators.search import ChunkSweep
+from tgm.estimators.sweep import Units
 
 N_CLUSTERS, N_FEATURES, SWEEPS = 25, 4, 10
 CHUNK = 500_000  # points; 16 MB, an eighth of what Dask makes chunks of by itself
@@ -99,7 +100,8 @@ def _sweep(gate: object, n_chunks: int) -> None:
     rng = np.random.default_rng(0)
     points = centres()[rng.integers(N_CLUSTERS, size=CHUNK)]
     points = points + rng.normal(size=points.shape)
-    sweep = ChunkSweep(VariationalMixture(max_iter=1).fit(points[:5000]).fitted_.model)
+    fitted = VariationalMixture(max_iter=1).fit(points[:5000]).fitted_
+    sweep = ChunkSweep(fitted.model, Units(fitted.centre, fitted.scale))
     gate.wait()  # type: ignore[attr-defined]
     for index in range(n_chunks):
         sweep(index, points)

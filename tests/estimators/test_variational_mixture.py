@@ -8,7 +8,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import tgm
-from tgm.estimators import ArrayPoints, ParquetPoints
+from tgm.estimators import ArrayPoints, DaskPoints, ParquetPoints
+from tgm.estimators.dask_points import divided
 
 
 def clusters(n_clusters, n_features, n_points, seed, separation=8.0):
@@ -364,3 +365,36 @@ def test_a_point_far_out_is_no_component_when_clusters_are_small():
     means = 20.0 * rng.normal(size=(20, 16))
     points = np.repeat(means, 12, axis=0) + rng.standard_t(12, size=(240, 16))
     assert tgm.VariationalMixture().fit(points).n_components_ == 20
+
+
+def test_workers_get_their_share_of_the_chunks_and_what_they_hold_first():
+    near = [("a",), ("b",), ("a",), ("a",), ("a", "b"), (), ("gone",), ("b",)]
+    tasks = divided(near, {"a": 1, "b": 1})
+    own = {name: sorted(i for who, part in tasks if who == name for i in part) for name in "ab"}
+    assert sorted(own["a"] + own["b"]) == list(range(8))
+    assert len(own["a"]) == len(own["b"]) == 4
+    assert {0, 2, 3} <= set(own["a"])
+    assert {1, 7} <= set(own["b"])
+    sizes = [sum(len(part) for who, part in divided([()] * 9, {"a": 2, "b": 1}) if who == "a")]
+    assert sizes == [6]
+
+
+def test_one_worker_and_two_that_hold_the_chunks_give_equal_bits():
+    distributed = pytest.importorskip("distributed")
+    dask_array = pytest.importorskip("dask.array")
+    dask_frame = pytest.importorskip("dask.dataframe")
+    points, _ = clusters(4, 2, 12_000, seed=12)
+    points[5, 1] = np.nan
+    expected = tgm.VariationalMixture().fit(ArrayPoints(points, rows=1000)).means_
+    for n_workers in (1, 2):
+        cluster = distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None
+        )
+        with cluster, distributed.Client(cluster):
+            array = dask_array.from_array(points, chunks=(1000, 2)).persist()
+            frame = dask_frame.from_pandas(pd.DataFrame(points), npartitions=12).persist()
+            for held in (array, frame):
+                assert DaskPoints(held)._futures is not None  # few tasks, not one for each chunk
+                model = tgm.VariationalMixture().fit(held)
+                assert np.array_equal(model.means_, expected)
+            assert DaskPoints(array + 0.0)._futures is None

@@ -20,8 +20,8 @@ from tgm.estimators.partition import (
     take_apart,
 )
 from tgm.estimators.shared_prior import SharedPrior
-from tgm.estimators.sources import ArrayPoints, Points
-from tgm.estimators.sweep import Statistics
+from tgm.estimators.sources import ArrayPoints, Points, ScaledPoints
+from tgm.estimators.sweep import Statistics, Units
 from tgm.estimators.weight_prior import WeightPrior
 
 MOST_MOVES = 30
@@ -74,7 +74,11 @@ class Course:
 def sweep(model: Model, points: Points) -> Statistics:
     """The sums over all chunks, added in their order."""
     total: Statistics | None = None
-    for part in points.map(ChunkSweep(model)):
+    chunk_sweep = ChunkSweep(model)
+    if isinstance(points, ScaledPoints):  # no copy of a whole chunk
+        chunk_sweep = ChunkSweep(model, Units(points.centre, points.scale))
+        points = points.source
+    for part in points.map(chunk_sweep):
         if part is not None:
             total = part if total is None else total + part
     if total is None:
@@ -87,10 +91,11 @@ class ChunkSweep:
     """What a sweep does with one chunk; can be sent to another process."""
 
     model: Model
+    units: Units | None = None
 
     def __call__(self, index: int, points: FloatArray) -> Statistics | None:
         """The sums over the chunk; None if it is empty."""
-        return self.model.assigner.statistics(points) if len(points) else None
+        return self.model.assigner.statistics(points, self.units) if len(points) else None
 
 
 def climb(

@@ -78,6 +78,8 @@ def survey(points: Points) -> Survey:
 
 def check_sizes(chunk: FloatArray, names: Sequence[str] | None, index: int) -> None:
     """DataError if a value of the chunk (N, O) is infinite or too large; NaN is missing."""
+    if not chunk.size or (chunk.min() >= -LARGEST and chunk.max() <= LARGEST):
+        return  # the most frequent case first: no NaN either
     wrong = np.abs(chunk) > LARGEST
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
@@ -90,13 +92,18 @@ def check_sizes(chunk: FloatArray, names: Sequence[str] | None, index: int) -> N
 
 def _survey_chunk(names: Sequence[str] | None, index: int, chunk: FloatArray) -> Survey:
     check_sizes(chunk, names, index)
-    known = ~np.isnan(chunk)
-    filled = np.where(known, chunk, 0.0)
-    count = known.sum(axis=0).astype(np.float64)
+    missing = np.isnan(chunk)
+    count = len(chunk) - missing.sum(axis=0).astype(np.float64)
     divisor = np.maximum(count, 1.0)
-    mean = filled.sum(axis=0) / divisor
-    mean += np.where(known, chunk - mean, 0.0).sum(axis=0) / divisor
-    square = np.where(known, (chunk - mean) ** 2, 0.0).sum(axis=0)
+    offset = chunk.copy()  # one copy for all three sums: new memory costs as much as they do
+    offset[missing] = 0.0
+    mean = offset.sum(axis=0) / divisor
+    np.subtract(chunk, mean, out=offset)
+    offset[missing] = 0.0
+    mean += offset.sum(axis=0) / divisor
+    np.subtract(chunk, mean, out=offset)
+    offset[missing] = 0.0
+    square = np.square(offset, out=offset).sum(axis=0)
     keys = np.random.default_rng((SURVEY_SEED, index)).random(len(chunk))
     rows = _least(keys)
     return Survey(len(chunk), count, mean, square, chunk[rows], keys[rows])

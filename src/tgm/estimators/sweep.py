@@ -23,6 +23,14 @@ FAR_FROM_MEAN = 1e7  # squared distance in deviations; above it, x - m is taken 
 
 
 @dataclass(frozen=True, eq=False)
+class Units:
+    """The units of a model, in those of its points: (x - centre) / scale; both (O,)."""
+
+    centre: FloatArray
+    scale: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class Statistics:
     """What a sweep over points found.
 
@@ -58,38 +66,38 @@ class Assigner:
     blur: FloatArray
     is_diagonal: bool
 
-    def statistics(self, points: FloatArray) -> Statistics:
-        """The sums over points (N, O); NaN is missing."""
+    def statistics(self, points: FloatArray, units: Units | None = None) -> Statistics:
+        """The sums over points (N, O), taken in units if there are some; NaN is missing."""
         if np.isfinite(points.sum()):  # quicker than to look at each row
-            return self._complete(points)
+            return self._complete(points, units)
         complete = ~np.isnan(points).any(axis=1)
         if complete.all():
-            return self._complete(points)
-        moments, log_q, log_density = marginal_statistics(
-            self.gaussians, self.blur, points[~complete]
-        )
-        result = Statistics(moments, log_q, log_density)
-        return self._complete(points[complete]) + result if complete.any() else result
+            return self._complete(points, units)
+        partly = points[~complete]
+        if units is not None:
+            partly = (partly - units.centre) / units.scale
+        result = Statistics(*marginal_statistics(self.gaussians, self.blur, partly))
+        return self._complete(points[complete], units) + result if complete.any() else result
 
     def responsibilities(self, points: FloatArray) -> FloatArray:
         """(N, K) of complete points (N, O)."""
         parameters = self._parameters()
         columns = np.empty((len(self.gaussians.mean), len(points)))
         start = 0
-        for block, space in self._blocks(points):
+        for block, space in self._blocks(points, None):
             resp, total, _, _ = self._assign(block, parameters, space)
             np.divide(resp, total, out=columns[:, start : start + len(total)])
             start += len(total)
         return columns.T
 
-    def _complete(self, points: FloatArray) -> Statistics:
+    def _complete(self, points: FloatArray, units: Units | None) -> Statistics:
         """The sums over complete points."""
         n_components, n_features = self.gaussians.mean.shape
         parameters = self._parameters()
         sums = np.zeros((n_components, _n_columns(n_features, self.is_diagonal)))
         log_density = log_joint = 0.0
         parts: list[Moments] = []
-        for block, space in self._blocks(points):
+        for block, space in self._blocks(points, units):
             resp, total, log_total, values = self._assign(block, parameters, space)
             log_density += float(log_total.sum())
             if parameters is None:
@@ -114,7 +122,9 @@ class Assigner:
         moments = Moments(moments.weight, moments.mean, blurred)
         return Statistics(moments, log_joint - log_density, log_density)
 
-    def _blocks(self, points: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    def _blocks(
+        self, points: FloatArray, units: Units | None
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
         """The points in blocks, each transposed, (O, n), with space for what is computed of it.
 
         The space, (F + K, n), is the same memory for each block: to get new memory from the system
@@ -125,7 +135,10 @@ class Assigner:
         rows = int(np.clip(BLOCK_NUMBERS // width, *BLOCK_ROWS))
         space = np.empty((width, min(rows, len(points))))
         for start in range(0, len(points), rows):
-            block = np.ascontiguousarray(points[start : start + rows].T)
+            block = np.array(points[start : start + rows].T, order="C")
+            if units is not None:  # here, where the block is in the cache
+                block -= units.centre[:, None]
+                block /= units.scale[:, None]
             yield block, space[:, : block.shape[1]]
 
     def _assign(
