@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from tgm.perception.observation_model import ObservationModel
 from tgm.transition import sparse_file
 from tgm.transition.displacement_laws import DisplacementLaws
 from tgm.transition.planned_rows import Key
+from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION, SparseTransitions
 
 
@@ -76,6 +78,21 @@ class WorldModel:
     def count(self, step: Step, sign: float) -> None:
         """Add a step to the transitions, or take it back as far as it has not faded."""
         count_step(self.transitions, step, sign)
+
+    def row_without(self, key: Key, steps: Sequence[Step]) -> Row:
+        """A row without what some steps have added to it; nothing changes."""
+        row = self.transitions.row(*key)
+        if not steps:
+            return row
+        left = dict(row)
+        for step in steps:
+            if step.action != key[1] or step.retracted or step.is_outlier:
+                continue
+            fade = math.exp(self.transitions.log_fade - step.log_fade)
+            for before, after, weight in step.entries:
+                if before == key[0] and after in left:
+                    left[after] = max(0.0, left[after] - weight * fade)
+        return left
 
     def to_arrays(self) -> Arrays:
         """Everything that matters between two episodes, as named arrays."""

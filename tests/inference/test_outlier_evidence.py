@@ -86,6 +86,44 @@ def test_rows_that_lead_elsewhere_speak_for_outliers_and_one_that_leads_there_ag
     assert evidence.log_odds(5, [arrival(point, 4, 1)] * 3) < -3
 
 
+@pytest.mark.parametrize("is_retracted", [False, True])
+def test_what_came_after_was_predicted_by_where_the_row_leads_or_by_the_state(is_retracted):
+    """Against rows from which the followers were really taken back, one after the other."""
+    world = World()
+    world.fill(np.random.default_rng(0))
+    for _ in range(6):
+        world.transitions.add(0, 0, 1, 1.0, 0.0, 0.0)
+    steps = []
+    for place in (1, 4):  # the first is where the row of state 1 leads, too
+        step = arrival(world.states.mean[5], 0, 0)
+        step.entries, step.after = [(0, 5, 1.0)], [(5, 1.0)]
+        follower = arrival(world.states.mean[place] + 0.1, 5, 1)
+        follower.entries, follower.kept_in = [(5, place, 1.0)], place
+        follower.retracted = is_retracted
+        step.next = follower
+        steps += [step]
+        world.model.count(step, 1.0)
+    followers = [step.next for step in steps]
+    expected = [pair for pair in world.filter.expected([(0, 1.0)], 0) if pair[0] != 5]
+    sure = sum(p for _, p in expected)
+    otherwise = [(state, p / sure) for state, p in expected]
+
+    def log_density(step, before):
+        likely = world.states.log_densities(step.arrival)
+        return world.filter._full(step.arrival, likely, before, 1, None).log_density
+
+    wanted = 0.0
+    for follower in followers:
+        wanted += log_density(follower, otherwise) - log_density(follower, [(5, 1.0)])
+        world.model.count(follower, 1.0)
+    found = evidence_of(world).log_odds(5, steps)
+    for step in steps:
+        step.next = None
+    bare = evidence_of(world).log_odds(5, steps)
+    assert found - bare == pytest.approx(wanted, abs=1e-9)
+    assert abs(wanted) > 0.5
+
+
 @pytest.mark.parametrize(("newness", "outlier", "was_real"), [(0.3, 0.3, True), (0.3, 0.1, False)])
 def test_what_was_never_seen_was_real_if_known_states_do_not_explain_what_follows(
     newness, outlier, was_real

@@ -1,7 +1,8 @@
 """Whether all observations of a state were outliers: faulty readings that happen to be alike.
 
 In a long run with many outliers some are alike. The first made a state, and the next ones are
-assigned to it. Their rows show it: nearly all other tries of these rows lead elsewhere.
+assigned to it. Their rows show it: nearly all other tries of these rows lead elsewhere. So does what
+came after: it is what follows where these rows lead, and not what a new place would show.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class OutlierEvidence:
 
         Outliers: each has the share of outliers and their broad density. Real: the first was the
         birth of a state, as in `log_odds_of_birth`; the k-th after it in the same row of n other
-        tries has (k + r ELSEWHERE w) / (n + k + r) times the density of the state.
+        tries has (k + r ELSEWHERE w) / (n + k + r) times the density of the state. What came after
+        each began where the row leads otherwise, or in the state.
 
         Args:
             state: its slot.
@@ -80,6 +82,28 @@ class OutlierEvidence:
             # The point is part of the state that it is measured by: that speaks for the state.
             log_density = float(world.states.log_densities(step.arrival)[state])
             total += log_share + self._log_broad(step, row) - math.log(chance) - log_density
+        return total + self._log_odds_of_followers(state, steps)
+
+    def _log_odds_of_followers(self, state: int, steps: Sequence[Step]) -> float:
+        """ln odds of what came after steps into a state, if they were outliers against real.
+
+        Real: the first follower of an action is the first try of a row, and so on. A step whose row
+        leads nowhere else says nothing.
+        """
+        pairs = [(step, step.kept_next) for step in steps]
+        followers = [follower for _, follower in pairs if follower is not None]
+        total = 0.0
+        for step, follower in pairs:
+            expected = self._filter.expected(step.before, step.action)
+            others = [(other, p) for other, p in expected if other != state]
+            if follower is None:
+                continue
+            if others:
+                sure = sum(p for _, p in others)
+                before = [(other, p / sure) for other, p in others]
+                total += self._filter.log_density(follower, before, followers)
+                total -= self._filter.log_density(follower, [(state, 1.0)], followers)
+            followers = followers[1:]
         return total
 
     def log_odds_of_birth(self, step: Step, others: float) -> float:

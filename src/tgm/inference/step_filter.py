@@ -7,6 +7,7 @@ that was not tried: stay, lead to another known state, or to a new one, a third 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
 from tgm.inference.filtering import NOTHING, condition, predict
-from tgm.memory.step import Belief
+from tgm.memory.step import Belief, Step
 from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
@@ -122,6 +123,15 @@ class StepFilter:
                 return fast
         return self._full(point, log_likelihood, before, action, departure)
 
+    def log_density(self, step: Step, before: Belief, without: Sequence[Step]) -> float:
+        """ln predictive density of what a kept step led to, had it begun in the belief `before`.
+
+        What the steps `without` have added to the rows is left out; states are what they are.
+        """
+        point, departure, action = step.arrival, step.departure, step.action
+        log_likelihood = self._world.states.log_densities(point, departure, action)
+        return self._full(point, log_likelihood, before, action, departure, without).log_density
+
     # --- the fast path ----------------------------------------------------------------------------
 
     def _fast(
@@ -174,9 +184,10 @@ class StepFilter:
         before: Belief,
         action: int | None,
         departure: FloatArray | None,
+        without: Sequence[Step] = (),
     ) -> StepPosterior:
         """Predict and condition, over the states near the point, "a new state" and "an outlier"."""
-        states, sources = self._world.states, self._sources(before, action)
+        states, sources = self._world.states, self._sources(before, action, without)
         log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
         nearest = int(log_likelihood.argmax())
         least = float(log_likelihood[nearest]) - NEGLIGIBLE_DENSITY
@@ -230,12 +241,14 @@ class StepFilter:
         new_from = [(source.state, row[-1]) for source, row in known]
         return StepPosterior(entries, belief, after[-1], new_from, log_density)
 
-    def _sources(self, before: Belief, action: int | None) -> list[_Source]:
+    def _sources(
+        self, before: Belief, action: int | None, without: Sequence[Step] = ()
+    ) -> list[_Source]:
         """The states that may have been left; START for "somewhere unknown"."""
         transitions, sources = self._world.transitions, []
         for state, probability in before:
             assert action is not None
-            row = transitions.row(state, action) if self._filtering else {}
+            row = self._world.row_without((state, action), without) if self._filtering else {}
             sources.append(_Source(state, probability, row, sum(row.values())))
         unknown = 1.0 - sum(probability for _, probability in before)
         if unknown > NO_BELIEF:
