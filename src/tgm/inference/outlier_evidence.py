@@ -1,8 +1,8 @@
 """Whether all observations of a state were outliers: faulty readings that happen to be alike.
 
 In a long run with many outliers some are alike. The first made a state, and the next ones are
-assigned to it. Their rows show it: nearly all other tries of these rows lead elsewhere. So does what
-came after: it is what follows where these rows lead, and not what a new place would show.
+assigned to it. Their rows show it: nearly all other tries of these rows lead elsewhere. So does
+what came after: it is what follows where these rows lead, and not what a new place would show.
 """
 
 from __future__ import annotations

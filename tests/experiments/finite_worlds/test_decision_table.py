@@ -9,6 +9,7 @@ import pytest
 from tgm.envs import load_maze
 from tgm.envs.optimum import best_mean_return
 from tgm.experiments.finite_worlds.environments import MOVE_COST, DeepSea
+from tgm.experiments.finite_worlds.mazes import LAVA_27
 from tgm.experiments.finite_worlds.rules import (
     BLACKJACK_SHAPE,
     table_of_blackjack,
@@ -16,7 +17,7 @@ from tgm.experiments.finite_worlds.rules import (
     table_of_maze,
     table_of_toy_text,
 )
-from tgm.experiments.finite_worlds.worlds import LAVA_27, WORLDS
+from tgm.experiments.finite_worlds.worlds import WORLDS
 
 
 def play(env, choose, n_episodes, limit):

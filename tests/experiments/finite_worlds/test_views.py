@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from tgm.experiments.finite_worlds.mazes import OUTLIER_NOISE
 from tgm.experiments.finite_worlds.views import Digits, Noisy, Numbers, OneHot
-from tgm.experiments.finite_worlds.worlds import OUTLIER_NOISE, WORLDS
+from tgm.experiments.finite_worlds.worlds import WORLDS
 
 N = 40_000
 
@@ -72,3 +73,11 @@ def test_an_episode_repeats_from_its_seed():
     first = episode()
     env.step(0)
     np.testing.assert_array_equal(first, episode())
+
+
+def test_another_unit_changes_every_number_and_nothing_else():
+    view = Noisy(np.eye(2), np.full(2, 0.1), 0.5, 3.0).with_distractors(1)
+    states = np.array([0, 1, 1, 0])
+    plain = view.observe(states, np.random.default_rng(3))
+    large = view.in_unit(1000.0).observe(states, np.random.default_rng(3))
+    np.testing.assert_allclose(large, 1000.0 * plain, rtol=1e-12)

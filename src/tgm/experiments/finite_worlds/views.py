@@ -131,6 +131,11 @@ class Noisy:
             self.outlier_noise,
         )
 
+    def in_unit(self, unit: float) -> Noisy:
+        """The same in another unit: all numbers times `unit`."""
+        noise, outlier_noise = unit * self.noise, unit * self.outlier_noise
+        return Noisy(unit * self.means, noise, self.outliers, outlier_noise)
+
 
 class Seen(gym.Wrapper[Any, Any, Any, Any]):
     """An environment whose true state is seen through a view."""

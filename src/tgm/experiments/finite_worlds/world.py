@@ -64,3 +64,8 @@ class World:
         if self.solved_gap is None:
             return math.inf
         return best - max(self.solved_gap, self.solved_share * abs(best))
+
+
+def every(step: int, last: int) -> tuple[int, ...]:
+    """The checks after every `step` steps, up to the last."""
+    return tuple(range(step, last + 1, step))
