@@ -180,10 +180,12 @@ def walk(agent: TGMAgent, env: gym.Env[Any, Any], n_steps: int, rng: np.random.G
         agent.observe(action, reward, observation, terminated, truncated)
 
 
-def greedy_return(agent: TGMAgent, env: gym.Env[Any, Any], seed: int) -> float:
+def greedy_return(
+    agent: TGMAgent, env: gym.Env[Any, Any], seed: int, n_episodes: int = EPISODES
+) -> float:
     """Mean return of greedy episodes that remember what they saw."""
     total = 0.0
-    for episode in range(EPISODES):
+    for episode in range(n_episodes):
         observation, _ = env.reset(seed=10_000 * (seed + 1) + episode)
         state, is_start, is_over = None, True, False
         while not is_over:
@@ -191,4 +193,4 @@ def greedy_return(agent: TGMAgent, env: gym.Env[Any, Any], seed: int) -> float:
             action, state = agent.predict(observation, state, start, deterministic=True)
             observation, reward, terminated, truncated, _ = env.step(action)
             total, is_start, is_over = total + float(reward), False, terminated or truncated
-    return total / EPISODES
+    return total / n_episodes

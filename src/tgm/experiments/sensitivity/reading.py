@@ -5,22 +5,24 @@ from __future__ import annotations
 import ast
 import dis
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 import tgm
-from tgm.experiments.sensitivity.constants import Constant
+from tgm.experiments.sensitivity.constants import CONSTANT_NAME, Constant
 from tgm.experiments.sensitivity.worlds import FLOWING, measure
 
 ROOT = Path(tgm.__file__).parent
 LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
+Trace = Callable[[FrameType, str, object], Any]
 IS_FUNCTION = 1  # of the flags of code: CO_OPTIMIZED, which a module and a class do not have
 
 
 def worlds_that_read(constant: Constant, worlds: Sequence[str]) -> tuple[str, ...]:
-    """The worlds in whose first run a function was called that reads the constant.
+    """The worlds in whose first run a line was executed that reads the constant.
 
     A constant that is read at import, for a default value or another constant, is read in all.
     Worlds that flow count if there is no other: they begin as all do, and take most of the time.
@@ -33,19 +35,31 @@ def worlds_that_read(constant: Constant, worlds: Sequence[str]) -> tuple[str, ..
 
 @cache
 def _read_in(world: str) -> frozenset[tuple[str, str]]:
-    """(module, name) of what the functions read that a run calls."""
-    called: set[CodeType] = set()
+    """(module, name) of the constants in the lines that a run executes."""
+    seen: set[tuple[str, str]] = set()
+    waiting: dict[tuple[str, int, str], dict[int, set[tuple[str, str]]]] = {}
 
-    def profile(frame: FrameType, event: str, _: object) -> None:
-        called.add(frame.f_code)
+    def lines_of(code: CodeType) -> dict[int, set[tuple[str, str]]]:
+        key = code.co_filename, code.co_firstlineno, code.co_qualname
+        if key not in waiting:
+            waiting[key] = _reads_by_line(code)
+        return waiting[key]
 
-    before = sys.getprofile()
-    sys.setprofile(profile)
+    def call(frame: FrameType, _: str, __: object) -> Trace | None:
+        return line if lines_of(frame.f_code) else None
+
+    def line(frame: FrameType, _: str, __: object) -> Trace | None:
+        lines = lines_of(frame.f_code)
+        seen.update(lines.pop(frame.f_lineno, ()))
+        return line if lines else None
+
+    before = sys.gettrace()
+    sys.settrace(call)
     try:
         measure(world, 0)
     finally:
-        sys.setprofile(before)
-    return frozenset(read for code in called for read in _reads(code))
+        sys.settrace(before)
+    return frozenset(seen)
 
 
 @cache
@@ -68,15 +82,23 @@ def _run_at_import(code: CodeType) -> Iterator[CodeType]:
 
 
 def _reads(code: CodeType) -> Iterator[tuple[str, str]]:
-    """(module, name) of the global names that code reads, by where they are assigned."""
+    """(module, name) of the constants that code reads, by where they are assigned."""
+    for names in _reads_by_line(code).values():
+        yield from names
+
+
+def _reads_by_line(code: CodeType) -> dict[int, set[tuple[str, str]]]:
+    """The same for each line."""
     path = Path(code.co_filename)
     if ROOT not in path.parents:
-        return
-    origins = _origins(path)
+        return {}
+    origins, found = _origins(path), dict[int, set[tuple[str, str]]]()
     for instruction in dis.get_instructions(code):
-        if instruction.opname in LOADS:
-            name = str(instruction.argval)
-            yield origins.get(name, (_module(path), name))
+        name, positions = str(instruction.argval), instruction.positions
+        if instruction.opname in LOADS and CONSTANT_NAME.fullmatch(name) and positions:
+            read = origins.get(name, (_module(path), name))
+            found.setdefault(positions.lineno or 0, set()).add(read)
+    return found
 
 
 @cache

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -19,7 +20,15 @@ from tgm.experiments.finite_worlds import worlds as finite_worlds
 from tgm.experiments.finite_worlds.sweep import live
 from tgm.experiments.harness.agent import InPieces
 from tgm.experiments.harness.training import solved_from, train
+from tgm.experiments.hidden_worlds.sweep import CLOSE, PAPER_LIMIT, greedy_return
+from tgm.experiments.hidden_worlds.sweep import WORLDS as HIDDEN_WORLDS
 from tgm.experiments.larger_worlds.sweep import ALLOWED, checking_world, oracle_steps
+from tgm.experiments.sensitivity.environments import (
+    NoisyBits,
+    NoisyFeatures,
+    NoisyRewards,
+    Rounded,
+)
 from tgm.experiments.solving.sweep import GOALS
 from tgm.experiments.structure import compare_structure
 
@@ -37,10 +46,22 @@ FINITE = {
 """Worlds of the study of finite worlds that use parts which mazes do not, and their checks."""
 MOST_STATES = 1.2  # for each true state of such a world
 FLOWING = {
-    "CartPole-v1": (475.0, (1000,)),
-    "MountainCar-v0": (-110.0, (1500,)),
+    "CartPole-v1": (475.0, 1000, ()),
+    "MountainCar-v0": (-110.0, 1500, ()),
+    "MountainCar-v0 with noise": (-122.0, 1500, (0.0039, 0.00036)),
 }
-"""Worlds that flow: the greedy return that is wanted, and the steps at which it is."""
+"""Worlds that flow: the greedy return that is wanted, the steps at which it is, and the deviations
+of noise (1 % of the range of each feature)."""
+HIDDEN = ("walls-8", "walls-20", "cue-5")  # of the study of hidden worlds
+HIDDEN_CHECKS = 20  # in a hidden world
+PAPER = "maze 8, the paper's preset"
+CHANGED: dict[str, tuple[str, Callable[[Any], Any], Sequence[int]]] = {
+    "maze 20, cells and 6 bits of noise": ("20", partial(NoisyBits, n_bits=6), range(64, 769, 64)),
+    "maze 20 in tenths": ("20", Rounded, range(40, 401, 40)),
+    "maze 20, noise in rewards": ("20", partial(NoisyRewards, deviation=0.5), range(40, 401, 40)),
+    PAPER: ("8", lambda env: env, range(500, 3001, 500)),
+}
+"""Mazes that are seen or rewarded in another way: the maze, what changes it, and the checks."""
 CHANGE_AT = 1000  # step at which the wall moves
 CHANGE_GOAL = 150  # steps after which the way around it is to be known
 
@@ -96,29 +117,61 @@ def _finite(world: str, seed: int) -> Measured:
 
 
 def _flowing(world: str, seed: int) -> Measured:
-    wanted, checks = FLOWING[world]
-    agent = TGMAgent(gym.make(world), TGMConfig(), seed=seed)
-    verdicts, returns = [], []
+    wanted, n_steps, deviations = FLOWING[world]
+
+    def make() -> gym.Env[Any, Any]:
+        env = gym.make(world.split()[0])
+        return NoisyFeatures(env, deviations) if deviations else env
+
+    agent = TGMAgent(make(), TGMConfig(), seed=seed)
+    result = _greedy(world, seed, agent, make, (n_steps,), wanted)
+    return replace(result, states_per_cell=None)
+
+
+def _hidden(world: str, seed: int) -> Measured:
+    about = HIDDEN_WORLDS[world]
+    agent = TGMAgent(about.make(seed), TGMConfig(), seed=seed)
+    every = about.wanted // HIDDEN_CHECKS if not about.counts_episodes else 20
+    checks = range(every, HIDDEN_CHECKS * every + 1, every)
+    result = _greedy(world, seed, agent, lambda: about.make(seed), checks, about.best - CLOSE)
+    n_true = about.n_states or agent.n_states
+    is_good = result.is_good and agent.n_states == n_true
+    return replace(result, is_good=is_good, states_per_cell=agent.n_states / n_true)
+
+
+def _changed_maze(world: str, seed: int) -> Measured:
+    name, change, checks = CHANGED[world]
+    maze = load_maze(name)
+
+    def make() -> gym.Env[Any, Any]:
+        return change(gym.make("tgm/Maze-v0", maze=maze))
+
+    def make_check() -> gym.Env[Any, Any]:
+        env = make()
+        return env.env if isinstance(env, NoisyRewards) else env
+
+    config = TGMConfig.paper() if world == PAPER else TGMConfig()
+    agent = TGMAgent(make(), config, seed=seed)
+    best = maze.best_return(PAPER_LIMIT) - CLOSE
+    result = _greedy(world, seed, agent, make_check, checks, best)
+    return replace(result, states_per_cell=agent.n_states / len(maze.moves))
+
+
+def _greedy(
+    world: str,
+    seed: int,
+    agent: TGMAgent,
+    make: Callable[[], gym.Env[Any, Any]],
+    checks: Sequence[int],
+    wanted: float,
+) -> Measured:
+    """A run that is good if its last check is: greedy episodes that remember what they saw."""
+    returns = []
     for step in checks:
         agent.learn(step - agent.n_steps)
-        returns.append((step, _greedy_return(agent, gym.make(world))))
-        verdicts.append((step, returns[-1][1] >= wanted))
-    solved_at = solved_from(verdicts)
-    digest = _digest(agent, returns)
-    return Measured(world, seed, solved_at, solved_at is not None, None, digest)
-
-
-def _greedy_return(agent: TGMAgent, env: gym.Env[Any, Any]) -> float:
-    """Mean of greedy episodes."""
-    total = 0.0
-    for episode in range(EPISODES):
-        observation, goes_on = env.reset(seed=episode)[0], True
-        while goes_on:
-            action, _ = agent.predict(observation, deterministic=True)
-            observation, reward, terminated, truncated, _ = env.step(action)
-            total += float(reward)
-            goes_on = not (terminated or truncated)
-    return total / EPISODES
+        returns.append((step, greedy_return(agent, make(), seed, EPISODES)))
+    solved_at = solved_from([(step, found >= wanted) for step, found in returns])
+    return Measured(world, seed, solved_at, solved_at is not None, None, _digest(agent, returns))
 
 
 def _larger(world: str, seed: int) -> Measured:
@@ -177,6 +230,8 @@ WORLDS: dict[str, Callable[[str, int], Measured]] = {
     **{f"{kind} {SIDE}x{SIDE}": _larger for kind in ("perfect", "open")},
     "a wall that moves": _moved_wall,
     **dict.fromkeys(FINITE, _finite),
+    **dict.fromkeys(HIDDEN, _hidden),
+    **dict.fromkeys(CHANGED, _changed_maze),
     **dict.fromkeys(FLOWING, _flowing),
 }
 """The six mazes, two larger worlds, and some that use parts which these do not."""
