@@ -12,7 +12,7 @@ from tgm.experiments.harness.tables import grouped, markdown
 from tgm.experiments.sensitivity.constants import Constant, find_constants
 from tgm.experiments.sensitivity.reading import worlds_that_read
 from tgm.experiments.sensitivity.sweep import BASELINE, ConstantResult, ConstantTrial
-from tgm.experiments.sensitivity.worlds import Measured
+from tgm.experiments.sensitivity.worlds import SLOW, Measured
 
 Results = Sequence[tuple[ConstantTrial, ConstantResult]]
 
@@ -29,7 +29,7 @@ PAGE = """\
 Written by `python -m tgm.experiments.sensitivity`: do not edit. Each numeric constant of the core
 is halved and doubled, one at a time, in a process of its own, and the default agent is trained in
 those of {n_worlds} worlds that read the constant. Runs in each: {seeds}. The worlds: {worlds}.
-Worlds that flow begin as all others do: a constant that another world reads is not tried in them.
+A slow world counts for a constant that no other world of its kind reads ({slow}).
 
 {summary}
 
@@ -138,6 +138,7 @@ def report(results: Results) -> str:
         n_worlds=len(trial.worlds),
         seeds=trial.seeds,
         worlds=", ".join(trial.worlds),
+        slow=", ".join(world for world in SLOW if world in trial.worlds) or "none",
         summary=summary(verdicts, len(fixed)),
         n_runs=len(baseline.runs),
         baseline=sum(measured.is_good for measured in baseline.runs),

@@ -70,6 +70,7 @@ def main() -> None:
         patch = Patch(request["module"], request["constant"], request["value"])
         sys.meta_path.insert(0, patch)
 
+    import resource
     import time
 
     from tgm.experiments.harness.plain import to_plain
@@ -77,6 +78,8 @@ def main() -> None:
 
     if request["module"] and request["module"] not in sys.modules:
         sys.exit(f"{request['module']} is not imported by the agent")
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (request["seconds"], most))
     for world in request["worlds"]:
         for seed in range(request["seeds"]):
             began = time.process_time()
