@@ -2,11 +2,12 @@
 
 import pytest
 
+from tgm.experiments.sensitivity import constants as constants_module
 from tgm.experiments.sensitivity import reading
 from tgm.experiments.sensitivity.constants import find_constants
 from tgm.experiments.sensitivity.reading import worlds_that_read
 from tgm.experiments.sensitivity.sweep import ConstantTrial, run
-from tgm.experiments.sensitivity.worlds import FLOWING
+from tgm.experiments.sensitivity.worlds import SLOW
 
 
 def constants_of(package):
@@ -38,19 +39,40 @@ def test_a_change_of_what_a_world_does_not_read_changes_nothing_there():
     assert run(trial).runs == unchanged
 
 
-def test_what_is_read_at_import_is_read_everywhere(monkeypatch):
-    monkeypatch.setattr(reading, "_read_in", lambda world: frozenset())
-    worlds = ["8", *FLOWING]
-    read = [constant for constant in find_constants() if worlds_that_read(constant, worlds)]
-    assert read
-    assert all(worlds_that_read(constant, worlds) == ("8",) for constant in read)
+def test_a_default_value_is_read_everywhere_and_an_assignment_where_its_name_is(monkeypatch):
+    shared, derived = ("tgm.transition.chance", "MISREAD_PRIOR"), "MOVES_BY_MISTAKE"
+    read = {"8": frozenset(), "27": frozenset([("tgm.transition.reward_noise", derived)])}
+    monkeypatch.setattr(reading, "_read_in", read.__getitem__)
+    prior = next(one for one in find_constants() if (one.module, one.name) == shared)
+    assert worlds_that_read(prior, ["8", "27"]) == ("27",)
+    monkeypatch.setattr(reading, "_read_at_import", lambda: frozenset([shared]))
+    assert worlds_that_read(prior, ["8", "27"]) == ("8", "27")
 
 
-def test_flowing_worlds_count_only_for_what_no_other_world_reads(monkeypatch):
+def test_defaults_are_read_at_import_and_plain_assignments_are_not():
+    at_import = reading._read_at_import()
+    assert ("tgm.structure.folding", "MOST_WORK") in at_import
+    assert ("tgm.transition.clone_evidence", "MISREAD") not in at_import
+
+
+def test_a_line_that_is_not_executed_reads_nothing(monkeypatch):
+    """Two calls of one function; only the second gets to the line with the constant."""
+
+    def read_by(numbers):
+        monkeypatch.setattr(reading, "measure", lambda *_: constants_module._scaled(numbers, 1.0))
+        return {name for _, name in reading._read_in.__wrapped__("8")}
+
+    assert "LARGEST_GROWTH" not in read_by(3)
+    assert "LARGEST_GROWTH" in read_by(3.0)
+
+
+@pytest.mark.parametrize("slow", SLOW)
+def test_slow_worlds_count_only_for_what_no_other_world_of_their_kind_reads(monkeypatch, slow):
     shared, own = constants_of("structure")[0], constants_of("planning.flow_planner")[0]
     both = frozenset((one.module, one.name) for one in (shared, own))
-    read = {"8": both - {(own.module, own.name)}, **dict.fromkeys(FLOWING, both)}
+    others = [world for world in SLOW[slow] if world != slow]
+    read = {slow: both, **dict.fromkeys(others, both - {(own.module, own.name)})}
     monkeypatch.setattr(reading, "_read_in", read.__getitem__)
     monkeypatch.setattr(reading, "_read_at_import", frozenset)
-    assert worlds_that_read(shared, [*FLOWING, "8"]) == ("8",)
-    assert worlds_that_read(own, [*FLOWING, "8"]) == tuple(FLOWING)
+    assert worlds_that_read(shared, [slow, *others]) == tuple(others)
+    assert worlds_that_read(own, [slow, *others]) == (slow,)

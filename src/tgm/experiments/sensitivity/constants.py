@@ -22,7 +22,7 @@ CONSTANT_NAME = re.compile(r"_?[A-Z][A-Z0-9_]*")
 LARGEST_GROWTH = 1.5  # a number between 1 and this is taken for a factor of growth
 
 Number = int | float
-Value = Number | tuple[Number, ...]
+Value = Number | tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _scaled(value: Value, factor: float) -> Value:
     of growth the part above 1 is scaled.
     """
     if isinstance(value, tuple):
-        return tuple(_scaled_number(number, factor) for number in value)
+        return tuple(_scaled(part, factor) for part in value)
     return _scaled_number(value, factor)
 
 

@@ -10,6 +10,7 @@ from tgm.experiments.sensitivity.analysis import NOT_READ, cell, fixed_lines, su
 from tgm.experiments.sensitivity.constants import Constant, find_constants
 
 NOT_TRIED = "not tried yet: new since the page was written, or with another value"
+REMARK = "Rows that were not tried again are of the code and the worlds of their time."
 ORDER = ("matters", "matters little", "no effect seen")  # of verdicts, in the table
 CELL_END = re.compile(r"(?<!\\)\|")
 NAMED = re.compile(r"`([\w.]+)\.(\w+)`")
@@ -23,10 +24,11 @@ Row = dict[str, str]
 def updated(page: str, fresh: str = "") -> str:
     """The page with rows of another one, of fewer constants, and without those that are gone.
 
-    Rows whose constant is as it was are taken over. They were measured by the code of their time;
-    so were the figures of the unchanged agent.
+    Rows whose constant is as it was are taken over. They were measured by the code of their time,
+    in the worlds of that time, as the head of the page then says.
     """
     head, separator, rest = page.partition("| constant |")
+    head = _with_remark(fresh.partition("| constant |")[0] or head)
     not_varied = "\n## Not varied\n"
     table, _, fixed = (separator + rest).partition(not_varied)
     constants = {(one.module, one.name): one for one in find_constants()}
@@ -35,12 +37,17 @@ def updated(page: str, fresh: str = "") -> str:
     for key, row in kept.items():
         row["what it is"] = cell(constants[key].note)
     ordered = sorted(kept.values(), key=lambda row: _place(row["verdict"]))
-    unread = _unread_in(fixed)
+    unread = _unread_in(fresh or fixed)
     others = [_with_reason(one, unread) for key, one in constants.items() if key not in kept]
     counted = summary([row["verdict"] for row in ordered], len(others))
     head = re.sub(r"^Of \d+ constants.*$", counted, head, flags=re.MULTILINE)
     lines = markdown(ordered) if ordered else ""
     return f"{head}{lines}{not_varied.lstrip()}{fixed_lines(others)}"
+
+
+def _with_remark(head: str) -> str:
+    """The head of a page whose rows are of several times."""
+    return head if REMARK in head else f"{head}{REMARK}\n\n"
 
 
 def _rows_of(page: str) -> dict[Key, Row]:
