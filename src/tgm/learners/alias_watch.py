@@ -36,7 +36,7 @@ ALWAYS = 10.0  # nats at which they are folded in any case
 WORTH_A_SEARCH = 3.0  # nats, and
 WORTH_OF_EACH = 0.25  # nats for each row of several outcomes, at which surplus clones compete
 FOLD_OF_EACH = 0.125  # the same, at which episodes are folded: chance reaches 2 nats in many rows
-FOLD_AGAIN = 1.3  # times the nats at which clones have lost, until episodes are folded again
+FOLD_AGAIN = 1.3  # times the nats, and the steps, of a loss of clones: episodes are folded again
 SAME_WON = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
 IDLE = 1.5  # times the step of the last gain, or of the last action that was new somewhere,
@@ -48,7 +48,6 @@ RENAMING = ("split", "merge", "removal")  # moves after which points may have ot
 CLONES_NEEDED = 3.0  # nats by which clones must win
 LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
 PROMISE = 3.0  # nats that clones may be behind, for each one by which history predicts better
-FOLD_LATER = 1.3  # times the steps at which clones have lost, until episodes are folded again
 
 
 def may_alias(config: TGMConfig) -> bool:
@@ -88,7 +87,7 @@ class AliasWatch:
         """Watch again, after clones have won and lost."""
         self.history, self._is_surprised, self._n_steps = history, True, history.n_steps
         self._look_at = int(QUIET_LOOK_GROWTH * self._n_steps) + 1
-        self._fold_at, self._surprised_at = FOLD_LATER * self._n_steps, self._n_steps
+        self._fold_at, self._surprised_at = FOLD_AGAIN * self._n_steps, self._n_steps
         self._find_rows()
 
     def add(self, event: Event, info: StepInfo, learner: Reader) -> None:
@@ -139,7 +138,7 @@ class AliasWatch:
                 return life
             if self._is_deep and life.search() and self._is_for(life):
                 return life
-            self._fold_at, self._search_at = FOLD_LATER * self._n_steps, life.search_at
+            self._fold_at, self._search_at = FOLD_AGAIN * self._n_steps, life.search_at
         return None
 
     def _reads_clearly(self, learner: Reader) -> bool:

@@ -12,7 +12,6 @@ from tgm.files.arrays import LARGEST, ArrayReader, Arrays
 from tgm.files.schema import Schema, Total, floats, whole
 
 NO_CODE = -1
-SHORT = 256  # bytes: a longer symbol is found by its digest
 
 SCHEMA: Schema = {
     "count": whole("n_symbols"),
@@ -89,5 +88,4 @@ def is_whole(values: FloatArray) -> BoolArray:
 
 
 def _key(symbol: FloatArray) -> bytes:
-    data = (symbol + 0.0).tobytes()  # -0.0 is 0.0
-    return data if len(data) <= SHORT else blake2b(data, digest_size=16).digest()
+    return blake2b((symbol + 0.0).tobytes(), digest_size=16).digest()  # -0.0 is 0.0

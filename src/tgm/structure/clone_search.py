@@ -15,7 +15,7 @@ from tgm.transition.automaton import Episode
 
 STEPS_EACH = 25  # steps for each surplus clone,
 LEAST_CLONES, MOST_CLONES = 20, 200  # of which there are so many
-FIRST_ROUNDS, LATER_ROUNDS = 60, 40  # of expectation maximisation
+ROUNDS = 60  # of expectation maximisation, at most
 MOST_VAIN = 2  # rounds in a row that gained nothing
 NOISE = 0.1  # tries at random beside what was found
 PARTS = 4  # clones that a doubtful place becomes
@@ -38,7 +38,7 @@ def surplus_folding(
     n_steps = sum(len(steps) for steps in paths.steps)
     n_clones = min(MOST_CLONES, max(LEAST_CLONES, n_steps // STEPS_EACH))
     model = SurplusModel.seeded(paths, paths.sizes(n_clones), rng)
-    model.fit(FIRST_ROUNDS)
+    model.fit(ROUNDS)
     labels = _as_labels(paths, model.likeliest())
     best, folding, n_vain = floor, None, 0
     while n_vain < MOST_VAIN:
@@ -133,5 +133,5 @@ def _searched_again(
     ]
     numbers, sizes = _numbered(paths, parts)
     model = SurplusModel.seeded(paths, sizes, rng, numbers, NOISE)
-    model.fit(LATER_ROUNDS)
+    model.fit(ROUNDS)
     return _as_labels(paths, model.likeliest())

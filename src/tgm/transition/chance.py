@@ -29,7 +29,7 @@ EVENNESS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tries: what is weighed for `cha
 USUAL = (1.0, 3.0, 10.0, 30.0)  # tries of the usual outcome for each of another one; the same
 EVEN_FROM = 10.0  # tries of the rows that are weighed: they have shown all they do
 ANY_NUMBER = 0.5  # rows that the guess is worth that any number of outcomes is as likely
-LEAST_RANDOM, MOST_RANDOM = 1e-9, 1.0 - 1e-9  # share of random rows
+LEAST_RANDOM = 1e-9  # share of random rows, and of the others
 
 
 def whole_tries(counts: Iterable[float]) -> tuple[int, ...]:
@@ -117,7 +117,7 @@ def share_of_random_rows(
         expected = float(probability_of_chance(odds, share).sum())
         total = RANDOM_ROWS * prior + expected
         share = total / (prior + len(odds))
-        share = min(max(share, LEAST_RANDOM), MOST_RANDOM)
+        share = min(max(share, LEAST_RANDOM), 1.0 - LEAST_RANDOM)
     return share
 
 
