@@ -264,7 +264,7 @@ def test_a_search_ends_after_two_rounds_in_vain(monkeypatch):
     monkeypatch.setattr(SurplusModel, "fit", lambda _, n: rounds.append(n))
     assert surplus_folding([episode], np.random.default_rng(0), 1.0) == "folding of 9.0"
     assert found == [5.0, 9.0, 8.0, 9.0]
-    assert rounds == [60, 40, 40, 40, 40]
+    assert rounds == [60, 60, 60, 60, 60]
 
 
 @pytest.mark.parametrize(("doubtful", "floor", "wanted"), [(set(), 1.0, "it"), ({0}, 6.0, None)])

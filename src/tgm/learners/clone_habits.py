@@ -19,6 +19,7 @@ KEEPS_GOING = 0.6  # probability that a walk goes on with the same action
 LEAST_WALK, MOST_WALK = 5, 25  # steps
 RESTLESS = 0.1  # probability of a walk at each step where nothing is unknown, at first
 CALM_AFTER = 1000  # steps after a surprise in which that falls by half
+LEAST_RESTLESS = 0.1  # of that probability, at last
 
 
 class Habits:
@@ -117,7 +118,8 @@ class Habits:
         """Probability of a walk where nothing is unknown, after so many steps of life."""
         if not self.has_gained:
             return 1.0
-        return RESTLESS / (1.0 + (n_steps - self.surprised_at) / CALM_AFTER)
+        calm = 1.0 / (1.0 + (n_steps - self.surprised_at) / CALM_AFTER)
+        return RESTLESS * max(LEAST_RESTLESS, calm)
 
     def start_walk(self, rng: np.random.Generator, n_actions: int) -> None:
         """Walk at random for some steps."""
