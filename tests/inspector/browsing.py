@@ -103,7 +103,7 @@ class Visit:
         options = {"viewport": {"width": 1280, "height": 800}, **options}
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)
         self.troubles: list[str] = []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))

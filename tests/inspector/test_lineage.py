@@ -79,7 +79,8 @@ def test_a_history_that_is_ahead_of_the_log_tells_of_births_and_ends(tmp_path):
             elif move.accepted and move.kind in ("merge", "removal"):
                 ends.update(dict.fromkeys(others or [first], info.step))
 
-    agent = tgm.TGMAgent(env, seed=0).learn(600, callback=note, run_dir=tmp_path / "run")
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(bandwidth=0.5), seed=0)
+    agent.learn(600, callback=note, run_dir=tmp_path / "run")
     run = Run.open(tmp_path / "run")
     ids, tail = agent.state_ids.tolist(), [run.chunk(0)]
     n_ahead = 0

@@ -69,7 +69,7 @@ def test_a_chunk_of_many_states_is_sent(tmp_path):
     """What is counted are the numbers that are there, not those that there might be."""
     folder = tmp_path / "large"
     env = gym.make("tgm/Maze-v0", maze=random_maze("open", 16, 16, 0), max_episode_steps=300)
-    agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=0).learn(4000, run_dir=folder)
+    agent = tgm.TGMAgent(env, tgm.TGMConfig(), seed=0).learn(2500, run_dir=folder)
     assert agent.n_states > 200
     run = Run.open(folder)
     for step in run.chunk_steps():

@@ -32,8 +32,8 @@ def test_a_disk_that_lies_about_syncs_loses_runs(tmp_path):
 
 
 def test_extreme_worlds_leave_checkpoints_that_load(tmp_path):
-    loads, is_saved = extremes(16, 0, tmp_path)
-    assert loads.tried == is_saved.tried == 16
+    loads, is_saved = extremes(8, 0, tmp_path)
+    assert loads.tried == is_saved.tried == 8
     assert loads.lost == is_saved.lost == []
 
 

@@ -10,7 +10,7 @@ from tgm.runs.chunk import Chunk
 from tgm.runs.replay import with_all_frames
 from tgm.transition.sparse import START
 
-N_STEPS = 700
+N_STEPS = 500
 LOOK_EVERY = 6  # learning steps; what is once wrong stays so for a while
 
 WORLDS = {
@@ -61,7 +61,7 @@ def check(frame, known) -> None:
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_model_can_be_followed_from_step_to_step(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 300)
+    monkeypatch.setattr("tgm.runs.history.CHUNK_STEPS", 150)
     options, settings = WORLDS[name]
     env = gym.make("tgm/Maze-v0", maze="26", max_episode_steps=60, **options)
     agent = tgm.TGMAgent(env, tgm.TGMConfig(**settings), seed=1)
