@@ -15,13 +15,13 @@ from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
 from tgm.structure.search import StructureSearch
+from tgm.transition.rows import LEAST_OUTCOME_COUNT
 from tgm.world_model import WorldModel
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
 REASSIGN_DISTANCE = 2.35  # deviations, in the plane, from its state at which a kept step is
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
 DOUBTFUL = 7.0  # points; with fewer, all that was seen of a state may have been outliers
-LED_ELSEWHERE = 0.5  # tries of the rows into it that led elsewhere; with fewer nothing is doubted
 LOOK_GROWTH = 1.2  # times the tries of these rows at the last look, until the next one
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
@@ -136,12 +136,12 @@ class Reviser:
         if any(step.action is not None and not step.before for step in steps):
             return False
         # The newest step is judged with the next. Counts without kept steps cannot be taken back.
-        if world.newest in steps or world.states.weight[state] > len(steps) + LED_ELSEWHERE:
+        if world.newest in steps or world.states.weight[state] > len(steps) + LEAST_OUTCOME_COUNT:
             return False
         rows = {row_of(step) for step in steps}
         tries = sum(sum(world.transitions.row(*row).values()) for row in rows)
         doubted_at = self._doubted.get(state, 0.0)
-        if tries <= len(steps) + LED_ELSEWHERE or tries <= LOOK_GROWTH * doubted_at:
+        if tries <= len(steps) + LEAST_OUTCOME_COUNT or tries <= LOOK_GROWTH * doubted_at:
             return False
         self._doubted[state] = tries
         return True

@@ -11,9 +11,8 @@ from tgm.planning.model_planner import ModelPlanner
 from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch
 from tgm.transition.planned_rows import Key
+from tgm.transition.rows import NO_COUNT
 from tgm.world_model import WorldModel
-
-LEAST_SHIFT = 1e-6  # tries; fewer are rounding
 
 
 class WorldEditor:
@@ -156,7 +155,7 @@ class WorldEditor:
             one, other, weight = other, one, -weight
         transitions, key, after = self.world.transitions, one[:2], one[2]
         visits, tries = float(transitions.visits[key]), transitions.row(*key).get(after, 0.0)
-        if weight <= LEAST_SHIFT or min(visits, tries) <= LEAST_SHIFT:
+        if weight <= NO_COUNT or min(visits, tries) <= NO_COUNT:
             return
         reward = float(transitions.reward_sum[key]) / visits
         end = min(1.0, transitions.ended.get(key, {}).get(after, 0.0) / tries)

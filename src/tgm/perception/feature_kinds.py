@@ -13,9 +13,8 @@ import numpy as np
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.perception.symbol_book import is_whole
 
-FEW_NEW = 0.1  # share of new values up to which a feature is surely exact
+FEW_NEW = 0.1  # share of new values up to which a feature is surely exact; continuous: of others
 SOME_NEW = 0.25  # the same, when it must be decided
-MOST_NEW = 0.9  # from this share on a feature is surely continuous
 MANY_VALUES = 0.05  # values per observation, from which they may be rounded amounts
 MANY_SYMBOLS = 0.25  # share of new symbols from which features of many values may be rounded
 MOSTLY_NEW = 0.75  # the same where no step was taken twice
@@ -54,7 +53,7 @@ def feature_kinds(points: FloatArray, actions: list[int], *, is_last: bool) -> F
     whole = np.all(is_whole(points), axis=0)
     varies = np.any(points != points[0], axis=0)
     is_exact = np.asarray(whole | (new <= SOME_NEW) | ~varies)
-    is_sure = whole | (varies & ((new <= FEW_NEW) | (new >= MOST_NEW)))
+    is_sure = whole | (varies & ((new <= FEW_NEW) | (new >= 1.0 - FEW_NEW)))
     if (is_exact & varies).any() and _are_measured(points[:, is_exact], actions):
         rounded = is_exact & (_n_values(points) >= MANY_VALUES * len(points))
         is_sure &= ~rounded

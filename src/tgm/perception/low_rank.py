@@ -9,15 +9,12 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.distributions.threads import one_thread
 
-MOST_DIRECTIONS = 8  # in which features go together, beyond their own variances
-
 
 def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> FloatArray:
     """(n, n) a covariance with these variances (n,), and the correlations that are no chance.
 
     Correlations of `weight` points whose features are independent have eigenvalues up to
-    (1 + sqrt(n / weight))^2. Directions above that are kept, at most MOST_DIRECTIONS; the others
-    are noise.
+    (1 + sqrt(n / weight))^2. Directions above that are kept; the others are noise.
 
     Args:
         variance: (n,)
@@ -32,7 +29,7 @@ def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> Float
     with one_thread():
         values, vectors = np.linalg.eigh(correlations)
     edge = (1.0 + math.sqrt(n / max(weight, 1.0))) ** 2
-    chosen = np.flatnonzero(values > edge)[-MOST_DIRECTIONS:]
+    chosen = np.flatnonzero(values > edge)
     if not len(chosen):
         return np.diag(variance)
     factor = vectors[:, chosen] * np.sqrt(values[chosen] - 1.0)

@@ -12,8 +12,7 @@ from tgm.files.schema import ANY, LARGEST_SUM, Schema, flags, floats, whole
 from tgm.transition.sparse import START, SparseTransitions
 
 ROUNDS_PER_STEP = 15  # Bellman updates per call of `sweep`; the rest waits for the next call
-ROUNDS_FROM_LOWEST = 100_000  # Bellman updates when `sweep` starts from the lowest value
-ROUNDS_IN_SOLVE = 10_000  # Bellman updates in `solve`
+ROUNDS_FROM_LOWEST = 100_000  # Bellman updates that start from the lowest value, at most
 SHARE_OF_ALL = 4  # if more than one in so many states must be updated, all are: one array operation
 MOST_SOLVED = 300  # states up to which a policy is evaluated by solving for all values at once
 POLICIES = 4  # that are improved in one call of `sweep`
@@ -265,7 +264,7 @@ def solve(
     least = LEAST_MOVE * (float(np.abs(reward).max(initial=0.0)) or 1.0)
     value = np.full(len(reward), lowest)
     q = np.zeros_like(reward)
-    for _ in range(ROUNDS_IN_SOLVE):
+    for _ in range(ROUNDS_FROM_LOWEST):
         q = np.einsum("sab,sab->sa", discounted, value[successor]) + reward
         q = np.where(is_set, set_to, q)
         new = np.maximum(q.max(axis=1, initial=lowest), lowest)

@@ -22,7 +22,6 @@ AROUND = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
 FEATURE_GAIN = 6.0  # nats with which a feature shows that it tells states apart
 FEWER_GAIN = 10.0  # nats by which a scale with fewer features must be better than one with all
 ABOUT_AS_LIKELY = 3.0  # nats below the best candidate: between such the width decides
-LEAST_RATIO = 1e-3  # of a deviation to the typical step
 FEW_POINTS = 8  # observations; with fewer all features are as wide, in typical steps
 ONE_BY_ONE = 8  # up to so many are made wider and narrower one by one
 ENOUGH_POINTS = 32  # observations; with fewer no feature is left out
@@ -208,6 +207,6 @@ def _tells_apart(steps: FirstSteps, within: FloatArray, labels: IntArray) -> Boo
     By the Bayesian information criterion: half the logarithm of the number of points for each mean.
     """
     n, n_states = len(steps.points), len(set(labels.tolist()))
-    overall = np.maximum(steps.points.std(axis=0), LEAST_RATIO * steps.typical_step)
+    overall = np.maximum(steps.points.std(axis=0), within)  # one mean is never better by chance
     gain = n * np.log(overall / within) - 0.5 * (n_states - 1) * math.log(n)
     return np.asarray(gain > FEATURE_GAIN)
