@@ -78,6 +78,11 @@ def results_of(*effects):
     return pairs
 
 
+def table_of(page):
+    """The rows of the first table."""
+    return [line for line in page.split("## Not varied")[0].splitlines() if line.startswith("| `")]
+
+
 @pytest.fixture
 def constants(monkeypatch):
     found = [Constant("tgm.m", name, 1.0, f"{name} | note", "") for name in "ABC"]
@@ -91,7 +96,7 @@ def test_the_page_is_sorted_by_effect(constants):
     other = tuple(replace(run, digest="x") for run in RUNS)
     lost = tuple(replace(run, solved_at=None, is_good=False, digest="y") for run in RUNS)
     page = report(results_of(RUNS, other, lost))
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    rows = [line.split(" | ") for line in table_of(page)]
     assert [row[0].strip("| ") for row in rows] == ["`C`", "`B`", "`A`"]
     assert [row[-1].strip(" |") for row in rows] == ["matters", "matters little", "no effect seen"]
     assert "Of 3 constants 1 matter, 1 matter little, and of 1 no effect was seen; 2 more" in page
@@ -134,7 +139,7 @@ def test_a_page_is_made_to_agree_with_the_code_without_a_run(constants, tmp_path
     monkeypatch.setattr(update, "find_constants", lambda: now)
     command.main(["--update", "--page", str(path)])
     page = path.read_text()
-    (row,) = [line for line in page.splitlines() if line.startswith("| `")]
+    (row,) = table_of(page)
     assert row.startswith("| `A` | m | another note | 1.0 | 0.5: same")
     assert "Of 1 constants 0 matter, 0 matter little, and of 1 no effect was seen; 4 more" in page
     assert f"- {update.NOT_TRIED}: `m.B`, `m.NEW`\n" in page
@@ -142,6 +147,10 @@ def test_a_page_is_made_to_agree_with_the_code_without_a_run(constants, tmp_path
     assert "- no world of this study reads it: `m.IDLE`" in page
     command.main(["--update", "--page", str(path)])
     assert path.read_text() == page
+    reasons = page.split("## Why constants without effect stay")[1]
+    assert "| `m.A` | no reason is given | - |" in reasons
+    assert "| `m.IDLE` | no reason is given | - |" in reasons
+    assert "m.NEW" not in reasons
 
 
 def test_constants_that_are_tried_again_replace_their_rows(constants, tmp_path, monkeypatch):
@@ -152,7 +161,7 @@ def test_constants_that_are_tried_again_replace_their_rows(constants, tmp_path, 
     monkeypatch.setattr(update, "find_constants", analysis.find_constants)
     monkeypatch.setattr(command, "run_study", lambda study, sweep: results_of(lost))
     command.main(["--update", "--only", "A", "--page", str(path)])
-    rows = [line.split(" | ") for line in path.read_text().splitlines() if line.startswith("| `")]
+    rows = [line.split(" | ") for line in table_of(path.read_text())]
     assert [row[0].strip("| ") for row in rows] == ["`A`", "`B`", "`C`"]
     assert [row[-1].strip(" |") for row in rows] == ["matters", "matters little", "matters little"]
     assert path.read_text().startswith(report(results_of(RUNS, other, other))[:300])

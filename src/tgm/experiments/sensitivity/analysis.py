@@ -10,6 +10,7 @@ import numpy as np
 
 from tgm.experiments.harness.tables import grouped, markdown
 from tgm.experiments.sensitivity.constants import Constant, find_constants
+from tgm.experiments.sensitivity.kept import Key, section
 from tgm.experiments.sensitivity.reading import worlds_that_read
 from tgm.experiments.sensitivity.sweep import BASELINE, ConstantResult, ConstantTrial
 from tgm.experiments.sensitivity.worlds import SLOW, Measured
@@ -22,6 +23,7 @@ STATES_SHARE = 0.02  # the number of states by this part of the cells,
 TIME_RATIO = 1.25  # or, where nothing else changes, the time: it is named then
 
 NOT_READ = "no world of this study reads it"
+NO_EFFECT = "no effect seen"
 
 PAGE = """\
 # What each constant is worth
@@ -49,7 +51,8 @@ growth: the part above 1 is halved and doubled.
 
 {table}
 ## Not varied
-{fixed}"""
+{fixed}
+{kept}"""
 
 
 @dataclass(frozen=True)
@@ -121,15 +124,7 @@ def report(results: Results) -> str:
     rows.sort(key=lambda row: (-row[0], row[1].module, row[1].name))
     verdicts = [verdict(list(effects.values())) for _, _, effects in rows]
     table = [
-        {
-            "constant": f"`{constant.name}`",
-            "module": constant.module.removeprefix("tgm."),
-            "what it is": cell(constant.note),
-            "value": constant.value,
-            "halved": cell(str(effects.get("halved", "-"))),
-            "doubled": cell(str(effects.get("doubled", "-"))),
-            "verdict": word,
-        }
+        _cells(constant, effects, word)
         for (_, constant, effects), word in zip(rows, verdicts, strict=True)
     ]
     tried = {constant for _, constant, _ in rows}
@@ -148,7 +143,31 @@ def report(results: Results) -> str:
         share=STATES_SHARE,
         table=markdown(table) if table else "",
         fixed=fixed_lines(fixed),
+        kept=section(_without_effect([row[1] for row in rows], verdicts, fixed)),
     )
+
+
+def _cells(constant: Constant, effects: dict[str, Effect], word: str) -> dict[str, object]:
+    """A row of the table."""
+    return {
+        "constant": f"`{constant.name}`",
+        "module": constant.module.removeprefix("tgm."),
+        "what it is": cell(constant.note),
+        "value": constant.value,
+        "halved": cell(str(effects.get("halved", "-"))),
+        "doubled": cell(str(effects.get("doubled", "-"))),
+        "verdict": word,
+    }
+
+
+def _without_effect(
+    tried: Sequence[Constant], verdicts: Sequence[str], fixed: Sequence[Constant]
+) -> list[Key]:
+    """Module and name of the constants that change no run, or that no run reads."""
+    pairs = zip(tried, verdicts, strict=True)
+    same = [constant for constant, word in pairs if is_without_effect(word)]
+    same += [constant for constant in fixed if constant.why_fixed == NOT_READ]
+    return [(constant.module, constant.name) for constant in same]
 
 
 def _not_varied(constants: Sequence[Constant], worlds: Sequence[str]) -> list[Constant]:
@@ -199,7 +218,12 @@ def verdict(effects: Sequence[Effect]) -> str:
         return "matters little"
     times = [effect.time for effect in effects if effect.time is not None]
     slowest = max([*times, *(1.0 / time for time in times)], default=1.0)
-    return "no effect seen" + (" but time" if slowest > TIME_RATIO else "")
+    return NO_EFFECT + (" but time" if slowest > TIME_RATIO else "")
+
+
+def is_without_effect(word: str) -> bool:
+    """Whether a verdict says that every run was the same; the time may differ."""
+    return word.startswith(NO_EFFECT)
 
 
 def _mean_states(runs: Sequence[Measured]) -> float:

@@ -6,8 +6,15 @@ import re
 from dataclasses import replace
 
 from tgm.experiments.harness.tables import markdown
-from tgm.experiments.sensitivity.analysis import NOT_READ, cell, fixed_lines, summary
+from tgm.experiments.sensitivity.analysis import (
+    NOT_READ,
+    cell,
+    fixed_lines,
+    is_without_effect,
+    summary,
+)
 from tgm.experiments.sensitivity.constants import Constant, find_constants
+from tgm.experiments.sensitivity.kept import Key, section
 
 NOT_TRIED = "not tried yet: new since the page was written, or with another value"
 REMARK = "Rows that were not tried again are of the code and the worlds of their time."
@@ -15,8 +22,6 @@ ORDER = ("matters", "matters little", "no effect seen")  # of verdicts, in the t
 CELL_END = re.compile(r"(?<!\\)\|")
 NAMED = re.compile(r"`([\w.]+)\.(\w+)`")
 
-Key = tuple[str, str]
-"""Module and name of a constant."""
 Row = dict[str, str]
 """By the name of its column."""
 
@@ -32,7 +37,7 @@ def updated(page: str, fresh: str = "") -> str:
     not_varied = "\n## Not varied\n"
     table, _, fixed = (separator + rest).partition(not_varied)
     constants = {(one.module, one.name): one for one in find_constants()}
-    rows = _rows_of(table) | _rows_of(fresh)
+    rows = _rows_of(table) | _rows_of(fresh.partition(not_varied)[0])
     kept = {key: row for key, row in rows.items() if _is_as_it_was(constants.get(key), row)}
     for key, row in kept.items():
         row["what it is"] = cell(constants[key].note)
@@ -42,7 +47,9 @@ def updated(page: str, fresh: str = "") -> str:
     counted = summary([row["verdict"] for row in ordered], len(others))
     head = re.sub(r"^Of \d+ constants.*$", counted, head, flags=re.MULTILINE)
     lines = markdown(ordered) if ordered else ""
-    return f"{head}{lines}{not_varied.lstrip()}{fixed_lines(others)}"
+    without = [key for key, row in kept.items() if is_without_effect(row["verdict"])]
+    without += [(one.module, one.name) for one in others if one.why_fixed == NOT_READ]
+    return f"{head}{lines}{not_varied.lstrip()}{fixed_lines(others)}\n{section(without)}"
 
 
 def _with_remark(head: str) -> str:
