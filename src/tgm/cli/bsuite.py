@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,20 +12,17 @@ from tgm.cli.trial_progress import show_progress
 from tgm.errors import ConfigError
 from tgm.experiments.behaviour_suite import suite
 from tgm.experiments.behaviour_suite.radar import can_draw, draw_radar
-from tgm.experiments.behaviour_suite.scoring import (
-    Score,
-    mean_score,
-    per_capability,
-    published,
-    scores_of,
-    write_logs,
+from tgm.experiments.behaviour_suite.scoring import facts_of, published, write_logs
+from tgm.experiments.behaviour_suite.trial import (
+    SuiteResult,
+    SuiteTrial,
+    run_suite_trial,
+    store_in,
 )
-from tgm.experiments.behaviour_suite.trial import SuiteResult, SuiteTrial, run_suite_trial
 from tgm.experiments.harness.pool import usable_cores
 from tgm.experiments.harness.runner import Finished, run_stored
-from tgm.experiments.harness.store import ResultStore
 
-LOGS, RADAR_FILE, TRIALS = "logs", "radar.png", "trials"
+LOGS, RADAR_FILE = "logs", "radar.png"
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Bsuite:
             finished = run_stored(
                 trials,
                 run_suite_trial,
-                ResultStore(self.out / TRIALS, SuiteTrial, SuiteResult),
+                store_in(self.out),
                 jobs=usable_cores() if self.jobs is None else self.jobs,
                 dask=self.dask,
                 on_outcome=advance,
@@ -102,20 +99,15 @@ class Bsuite:
         return wanted if self.episodes is None else min(wanted, self.episodes)
 
     def _print(self, finished: Finished[SuiteTrial, SuiteResult]) -> None:
-        scores = scores_of(finished.results)
-        tags, mean = per_capability(scores), mean_score(scores)
+        facts = facts_of(self.agent, finished.results)
+        tags, scores = facts["capabilities"], facts["experiments"]
         radar = self._draw(tags)
         if self.json:
             print_json(
                 {
                     "out": str(self.out),
-                    "agent": self.agent,
                     "finished_before": finished.n_before,
-                    "mean": mean,
-                    "experiments": [asdict(score) for score in scores],
-                    "capabilities": tags,
-                    "published": published(),
-                    "left_out": list(suite.LEFT_OUT),
+                    **facts,
                     "radar": None if radar is None else str(radar),
                     "failed": [
                         {"id": one.trial.id, "error": one.error} for one in finished.failures
@@ -129,16 +121,21 @@ class Bsuite:
         print_table(_HEADS, [_cells(score) for score in scores])
         print_lines("")
         print_table(("capability", "score"), [(tag, f"{tags[tag]:.3f}") for tag in tags])
-        print_lines("", *self._words(scores, mean))
+        print_lines("", *self._words(facts))
         print_lines(*([] if radar is None else [f"radar: {radar}"]))
 
-    def _words(self, scores: list[Score], mean: float | None) -> list[str]:
+    def _words(self, facts: dict[str, Any]) -> list[str]:
         """What the mean says, beside what others published."""
-        said = "-" if mean is None else f"{mean:.3f}"
-        lines = [f"mean of {len(scores)} experiments: {said} ({self.agent})"]
+        scores = facts["experiments"]
+        whole = [score for score in scores if score["is_whole"]]
+        lines = [f"mean of {len(scores)} experiments: {_said(facts['mean'])} ({self.agent})"]
         others = ", ".join(f"{name} {score}" for name, score in published()["mean"].items())
         lines.append(f"published, mean of all 20: {others}")
-        if len(scores) < len(suite.experiments()) or not all(score.is_whole for score in scores):
+        if len(whole) < len(suite.experiments()):
+            of_whole = (
+                f"mean of the {len(whole)} whole experiments: {_said(facts['mean_of_whole'])}"
+            )
+            lines += [of_whole] if whole else []
             lines.append("not the whole suite: this mean cannot be compared with those published")
         lines.append(f"left out, since they download their data: {', '.join(suite.LEFT_OUT)}")
         return lines
@@ -157,15 +154,20 @@ def _has_long_episodes(trial: SuiteTrial) -> bool:
     return suite.n_episodes(trial.id) < 10_000
 
 
-_HEADS = ("experiment", "score", "settings", "whole", "seconds", "capabilities")
+_HEADS = ("experiment", "score", "settings", "whole", "steps", "seconds", "capabilities")
 
 
-def _cells(score: Score) -> tuple[Any, ...]:
+def _said(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"
+
+
+def _cells(score: dict[str, Any]) -> tuple[Any, ...]:
     return (
-        score.experiment,
-        "-" if score.score is None else f"{score.score:.3f}",
-        f"{score.settings}/{score.n_settings}",
-        "yes" if score.is_whole else "no",
-        f"{score.seconds:.1f}",
-        ", ".join(score.capabilities),
+        score["experiment"],
+        _said(score["score"]),
+        f"{score['settings']}/{score['n_settings']}",
+        "yes" if score["is_whole"] else "no",
+        f"{score['steps']:,}",
+        f"{score['seconds']:.1f}",
+        ", ".join(score["capabilities"]),
     )

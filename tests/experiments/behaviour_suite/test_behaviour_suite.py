@@ -12,6 +12,7 @@ from tgm.experiments.behaviour_suite import suite
 from tgm.experiments.behaviour_suite.adapter import EnoughEpisodesError, FromDMEnv
 from tgm.experiments.behaviour_suite.scoring import (
     Score,
+    facts_of,
     mean_score,
     per_capability,
     published,
@@ -97,26 +98,43 @@ def test_the_score_of_catch_is_that_of_its_regret(tmp_path):
     """bsuite takes 1.6 for the regret of a random policy."""
     rows = tuple({"episode": n, "total_regret": 0.4 * n, "steps": 9 * n} for n in (1, 10_000))
     trials = [
-        (SuiteTrial(f"catch/{i}", "tgm", 10_000), SuiteResult(rows, 90_000, 1, 2.0))
+        (SuiteTrial(f"catch/{i}", "tgm", 10_000), SuiteResult(rows, 90_000, 1, 2.0, "abc"))
         for i in range(20)
     ]
     [score] = scores_of(trials)
     assert score.score == pytest.approx(1.0 - 0.4 / 1.6)
-    assert (score.is_whole, score.seconds) == (True, 40.0)
+    assert (score.is_whole, score.seconds, score.steps) == (True, 40.0, 1_800_000)
+    assert (score.episodes, score.n_episodes, score.codes) == (10_000, 10_000, ("abc",))
+    assert score.by_setting == {str(i): pytest.approx(0.75) for i in range(20)}
     write_logs(tmp_path / "logs", trials)
     frame, _ = suite.load("bsuite.logging.csv_load").load_bsuite(str(tmp_path / "logs"))
     assert sorted(frame.bsuite_id.unique()) == sorted(f"catch/{i}" for i in range(20))
 
 
 def test_means_over_experiments_and_capabilities():
+    rest = (1, 1, True, 5, 5, 10, 1.0, {}, ())
     scores = [
-        Score("a", ("noise", "scale"), 0.5, 1, 1, True, 1.0),
-        Score("b", ("noise",), 1.0, 1, 1, True, 1.0),
-        Score("c", ("memory",), None, 1, 1, True, 1.0),
+        Score("a", ("noise", "scale"), 0.5, *rest),
+        Score("b", ("noise",), 1.0, *rest),
+        Score("c", ("memory",), None, *rest),
     ]
     assert per_capability(scores) == {"noise": 0.75, "scale": 0.5}
     assert (mean_score(scores), mean_score([])) == (0.75, None)
     assert published()["mean"]["DQN"] == 0.49
+
+
+def test_the_mean_of_whole_experiments_leaves_first_looks_out():
+    rows = ({"episode": 10_000, "total_regret": 800.0, "steps": 10_000},)
+    result = SuiteResult(rows, 10_000, 1, 2.0, "abc")
+    whole = [(SuiteTrial(f"bandit/{i}", "tgm", 10_000), result) for i in range(20)]
+    look = [(SuiteTrial("catch/0", "tgm", 10_000), result)]
+    facts = facts_of("tgm", [*whole, *look])
+    assert facts["mean_of_whole"] == pytest.approx(1.0 - 0.08 / 0.5)
+    assert facts["mean"] == pytest.approx((0.84 + 0.95) / 2)
+    assert [row["is_whole"] for row in facts["experiments"]] == [True, False]
+    assert facts_of("tgm", look)["mean_of_whole"] is None
+    nearly = [(SuiteTrial("bandit/0", "tgm", 9_999), result), *whole[1:]]
+    assert facts_of("tgm", nearly)["mean_of_whole"] is None
 
 
 def test_the_command_continues_and_draws(capsys, tmp_path):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tgm.envs import load_maze, maze_names
-from tgm.errors import ConfigError
 from tgm.experiments.baselines import PAPER_AGENTS
+from tgm.experiments.behaviour_suite.scoring import facts_of
 from tgm.experiments.comparison import make_trials
 from tgm.experiments.comparison.analysis import grouped
 from tgm.experiments.comparison.trial_store import read_csv, write_csv
@@ -19,10 +19,10 @@ from tgm.experiments.results.campaign import (
     figure_curves,
     page_of,
     run_campaign,
-    take_tables,
 )
 from tgm.experiments.results.claims import CLAIMS, judge_all
 from tgm.experiments.results.command import main
+from tgm.experiments.results.kept_suite import read_kept
 from tgm.experiments.results.page import write_page
 from tgm.experiments.results.weak_points import weak_points
 
@@ -252,14 +252,25 @@ SUITE = {
         {
             "experiment": name,
             "score": score,
-            "settings": 1,
-            "n_settings": 20,
-            "is_whole": False,
+            "settings": 2,
+            "n_settings": n_settings,
+            "is_whole": n_settings == 2,
+            "episodes": 100,
+            "n_episodes": 1000,
+            "steps": 4000,
             "seconds": 1.0,
+            "by_setting": {"0": 1.0, "7": 2 * score - 1.0},
+            "codes": ["abc"],
             "capabilities": ["memory"],
         }
-        for name, score in (("catch", 0.9), ("memory_len", 0.3))
+        for name, score, n_settings in (
+            ("bandit", 0.99, 2),
+            ("bandit_noise", 0.81, 2),
+            ("catch", 0.99, 20),
+            ("memory_len", 0.65, 20),
+        )
     ],
+    "mean_of_whole": 0.9,
     "capabilities": {"memory": 0.6},
     "left_out": ["mnist"],
     "published": {"source": "S", "note": "N", "mean": {"DQN": 0.49}},
@@ -272,8 +283,12 @@ def test_what_we_are_bad_at_comes_from_the_tables():
     assert lines[0].startswith("CartPole-v1: 3 of 3 runs do not solve it within 1,000 steps")
     assert "CartPole-v1: `dqn` needs 800 steps, `tgm` never." in lines
     assert "CartPole-v1: a step takes 5.00 ms; `dqn` 1.00." in lines
-    assert "bsuite's memory_len: score 0.30 (1 of 20 settings)." in lines
-    assert not any("catch" in line for line in lines)
+    assert lines[3:] == [
+        "bsuite's bandit_noise, run whole: 0.81 (settings /7 0.62).",
+        "bsuite's memory_len, a first look (2 of 20 settings): /7 0.30.",
+        "bsuite: 2 of 20 experiments were run whole. All of it has up to 170 million steps, more "
+        "than a day on two cores.",
+    ]
     best = weak_points([], [*world_rows("tgm", 50, 1.0), *world_rows("dqn", 800, 5.0)], None)
     assert len(best) == 1
     assert best[0].startswith("By these tables: nothing")
@@ -290,9 +305,9 @@ def test_the_three_parts_have_their_tables(tmp_path):
         dict(zip(heads, ("CartPole-v1", "tgm", 0, step, 9.5, None), strict=True)) for step in (1, 2)
     ]
     write_csv(compared / "curves.csv", heads, looks)
-    (tmp_path / "bsuite.json").write_text(json.dumps(SUITE))
+    (data / "bsuite.json").write_text(json.dumps(SUITE))
     arguments = ["--data", str(data), "--page", str(tmp_path / "page.md")]
-    main([*arguments, "--compared", str(compared), "--suite", str(tmp_path / "bsuite.json")])
+    main([*arguments, "--compared", str(compared)])
     page = (tmp_path / "page.md").read_text()
     heads = re.findall(r"^## (.*)$", page, re.MULTILINE)
     assert heads == ["What we are bad at", "The mazes of the paper", "Gymnasium", "bsuite"]
@@ -301,11 +316,22 @@ def test_the_three_parts_have_their_tables(tmp_path):
     )
     assert "| CartPole-v1 | dqn | > 20.0 (most runs never solve) | 5.00 |" in page
     assert "DQN in CartPole-v1: 50,000" in page
-    assert "**Not a score of bsuite yet**: 0 of its 20 experiments were run whole." in page
+    assert (
+        "**Not a score of bsuite yet**: 2 of its 20 experiments were run whole (the mean of those "
+        "is 0.90)." in page
+    )
+    assert table_after(page, "Run whole")[1] == {
+        "bandit": ["0.99", "2", "4,000", "250", "0.0", "abc", "memory", "-"],
+        "bandit_noise": ["0.81", "2", "4,000", "250", "0.0", "abc", "memory", "/7 0.62"],
+    }
+    looks = table_after(page, "A first look at the others")[1]
+    assert looks["memory_len"][:2] == ["/0 1.00, /7 0.30", "100 or more of 1,000"]
+    assert "16 experiments were not tried" in page
     assert not re.search(r"\bnan\b|\binf\b|None", page)
 
 
-def test_a_file_that_is_no_score_is_refused(tmp_path):
-    (tmp_path / "other.json").write_text("[]")
-    with pytest.raises(ConfigError, match="is not what `tgm bsuite --json` prints"):
-        take_tables(tmp_path / "data", None, tmp_path / "other.json")
+def test_the_scores_in_the_repository_are_those_of_its_settings():
+    pytest.importorskip("bsuite")
+    data = ROOT / "docs" / "data"
+    facts = facts_of("tgm", read_kept(data / "bsuite"))
+    assert json.loads((data / "bsuite.json").read_text()) == json.loads(json.dumps(facts))

@@ -7,7 +7,7 @@ import json
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -31,7 +31,12 @@ class Score:
         settings: settings that were run, of all that it has.
         n_settings: settings that it has.
         is_whole: whether all of them were run for all of their episodes.
-        seconds: of all its trials.
+        episodes: fewest of a setting that was run.
+        n_episodes: that bsuite wants of each.
+        steps: of all its trials.
+        seconds: of the processor, of all its trials.
+        by_setting: the score of each setting alone, by its number.
+        codes: digests of the code that ran them, each once.
     """
 
     experiment: str
@@ -40,26 +45,53 @@ class Score:
     settings: int
     n_settings: int
     is_whole: bool
+    episodes: int
+    n_episodes: int
+    steps: int
     seconds: float
+    by_setting: dict[str, float | None]
+    codes: tuple[str, ...]
 
 
 def scores_of(results: Results) -> list[Score]:
     """One score for each experiment that has a result, in bsuite's order."""
-    known, tags = suite.experiments(), suite.capabilities()
-    found = []
-    for experiment, ids in known.items():
-        own = [pair for pair in results if pair[0].id.split(suite.SEPARATOR)[0] == experiment]
-        if not own:
-            continue
-        is_whole = len(own) == len(ids) and all(
-            trial.episodes == suite.n_episodes(trial.id) for trial, _ in own
-        )
-        seconds = round(sum(result.seconds for _, result in own), 1)
-        score = _score(experiment, own)
-        found.append(
-            Score(experiment, tags[experiment], score, len(own), len(ids), is_whole, seconds)
-        )
-    return found
+    return [
+        _score_of(experiment, ids, own)
+        for experiment, ids in suite.experiments().items()
+        if (own := [pair for pair in results if pair[0].experiment == experiment])
+    ]
+
+
+def _score_of(experiment: str, ids: Sequence[str], own: Results) -> Score:
+    return Score(
+        experiment=experiment,
+        capabilities=suite.capabilities()[experiment],
+        score=score_by_bsuite(own),
+        settings=len(own),
+        n_settings=len(ids),
+        is_whole=len(own) == len(ids)
+        and all(trial.episodes == suite.n_episodes(trial.id) for trial, _ in own),
+        episodes=min(trial.episodes for trial, _ in own),
+        n_episodes=max(suite.n_episodes(one) for one in ids),
+        steps=sum(result.steps for _, result in own),
+        seconds=round(sum(result.seconds for _, result in own), 1),
+        by_setting={pair[0].setting: score_by_bsuite([pair]) for pair in own},
+        codes=tuple(dict.fromkeys(result.code for _, result in own)),
+    )
+
+
+def facts_of(agent: str, results: Results) -> dict[str, Any]:
+    """All that is said of the results of an agent, as plain values."""
+    scores = scores_of(results)
+    return {
+        "agent": agent,
+        "mean": mean_score(scores),
+        "mean_of_whole": mean_score([score for score in scores if score.is_whole]),
+        "experiments": [asdict(score) for score in scores],
+        "capabilities": per_capability(scores),
+        "published": published(),
+        "left_out": list(suite.LEFT_OUT),
+    }
 
 
 def per_capability(scores: Sequence[Score]) -> dict[str, float]:
@@ -87,6 +119,20 @@ def published() -> dict[str, Any]:
     return scores
 
 
+def score_by_bsuite(results: Results) -> float | None:
+    """The score of settings of one experiment by bsuite's analysis; None if that is no number."""
+    pandas = suite.load("pandas")
+    rows = [{**row, "bsuite_id": trial.id} for trial, result in results for row in result.rows]
+    if not rows:
+        return None
+    frame = suite.load("bsuite.logging.logging_utils").join_metadata(pandas.DataFrame(rows))
+    info = suite.load("bsuite.experiments.summary_analysis").BSUITE_INFO[results[0][0].experiment]
+    with _older_pandas(pandas), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas, to the authors of bsuite
+        score = float(info.score(frame))
+    return score if math.isfinite(score) else None
+
+
 def write_logs(folder: Path, results: Results) -> None:
     """The files that bsuite's own notebook reads: one for each setting."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,19 +141,6 @@ def write_logs(folder: Path, results: Results) -> None:
         if result.rows:
             name = f"{prefix}{trial.id.replace(suite.SEPARATOR, '-')}.csv"
             write_csv(folder / name, list(result.rows[-1]), result.rows)
-
-
-def _score(experiment: str, results: Results) -> float | None:
-    pandas = suite.load("pandas")
-    rows = [{**row, "bsuite_id": trial.id} for trial, result in results for row in result.rows]
-    if not rows:
-        return None
-    frame = suite.load("bsuite.logging.logging_utils").join_metadata(pandas.DataFrame(rows))
-    info = suite.load("bsuite.experiments.summary_analysis").BSUITE_INFO[experiment]
-    with _older_pandas(pandas), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of pandas, to the authors of bsuite
-        score = float(info.score(frame))
-    return score if math.isfinite(score) else None
 
 
 @contextlib.contextmanager

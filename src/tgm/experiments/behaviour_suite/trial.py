@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from tgm.experiments.baselines import make_agent
 from tgm.experiments.behaviour_suite import suite
 from tgm.experiments.behaviour_suite.adapter import EnoughEpisodesError, FromDMEnv
+from tgm.experiments.harness.fingerprint import code_fingerprint
+from tgm.experiments.harness.store import ResultStore
 
 AGENTS = ("tgm", "tgm-paper", "random")
 ENDLESS = 10**12  # steps; the environment ends the trial
@@ -39,6 +42,16 @@ class SuiteTrial:
         """For people."""
         return f"{self.agent} {self.id}"
 
+    @property
+    def experiment(self) -> str:
+        """What it is a setting of."""
+        return self.id.split(suite.SEPARATOR)[0]
+
+    @property
+    def setting(self) -> str:
+        """The number of the setting."""
+        return self.id.split(suite.SEPARATOR)[1]
+
 
 @dataclass(frozen=True)
 class SuiteResult:
@@ -48,13 +61,20 @@ class SuiteResult:
         rows: one for each logged episode: the columns of bsuite's own files.
         steps: of training in all.
         n_states: states found; None for an agent without states.
-        seconds: wall-clock.
+        seconds: of the processor.
+        code: digest of the code that ran it.
     """
 
     rows: tuple[dict[str, Any], ...]
     steps: int
     n_states: int | None
     seconds: float
+    code: str
+
+
+def store_in(out: Path) -> ResultStore[SuiteTrial, SuiteResult]:
+    """The trials in the --out of `tgm bsuite`."""
+    return ResultStore(out / "trials", SuiteTrial, SuiteResult)
 
 
 class Rows:
@@ -71,17 +91,18 @@ class Rows:
 
 def run_suite_trial(trial: SuiteTrial) -> SuiteResult:
     """Run one trial; the result depends on nothing but the trial, its seconds apart."""
-    number = int(trial.id.split(suite.SEPARATOR)[1])
+    number = int(trial.setting)
     logger = Rows()
     # Settings of an experiment often differ in nothing but the seed.
     raw = suite.make(trial.id, seed=1000 * trial.seed + number)
     env = FromDMEnv(suite.load("bsuite.utils.wrappers").Logging(raw, logger), trial.episodes)
     agent = make_agent(trial.agent, env, 1000 * trial.seed + number)
-    began = time.perf_counter()
+    began = time.process_time()
     with contextlib.suppress(EnoughEpisodesError):
         agent.learn(ENDLESS)
-    seconds = time.perf_counter() - began
-    return SuiteResult(tuple(logger.rows), env.n_steps, agent.n_states, round(seconds, 3))
+    seconds = round(time.process_time() - began, 3)
+    rows = tuple(logger.rows)
+    return SuiteResult(rows, env.n_steps, agent.n_states, seconds, code_fingerprint())
 
 
 def _plain(value: Any) -> Any:

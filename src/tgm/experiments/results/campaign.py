@@ -16,6 +16,7 @@ from tgm.agent.progress import write_line
 from tgm.envs import load_maze, maze_names
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import PAPER_AGENTS
+from tgm.experiments.behaviour_suite.scoring import facts_of
 from tgm.experiments.comparison.compare import TrialOutcome, compare
 from tgm.experiments.comparison.sweep import make_trials
 from tgm.experiments.comparison.trial_store import (
@@ -28,18 +29,19 @@ from tgm.experiments.comparison.trial_store import (
     write_csv,
 )
 from tgm.experiments.results.gymnasium_part import gymnasium_part
+from tgm.experiments.results.kept_suite import OURS, keep, read_kept
 from tgm.experiments.results.page import write_page
 from tgm.experiments.results.suite_part import suite_part
 from tgm.experiments.results.weak_points import weak_points
-from tgm.files import parse_json, read_bytes, write_atomically
+from tgm.files import write_atomically
 
 STEPS = 5000
 SEEDS = {agent: 20 if agent in ("tgm", "oracle") else 5 for agent in PAPER_AGENTS}
 CURVE_AGENTS, CURVE_RUNS, CURVE_EVERY = ("tgm", "tgm-paper", "dqn", "a2c"), 5, 100
 CURVE_HEADS = ("maze", "agent", "seed", "step", "greedy_return", "recent_reward")
 
-ABOUT_FILE, GYMNASIUM, SUITE_FILE = "about.json", "gymnasium", "bsuite.json"
-LARGEST_SUITE, MOST_IN_SUITE = 1_000_000, 20_000  # bytes and values of what bsuite printed
+ABOUT_FILE, GYMNASIUM = "about.json", "gymnasium"
+SUITE, SUITE_FILE = "bsuite", "bsuite.json"  # results of each setting, and the scores
 
 HEAD = """\
 # Results
@@ -49,8 +51,8 @@ mazes of the paper, environments of Gymnasium, and bsuite. The last two come fro
 
 ```
 tgm compare --envs CartPole-v1 FrozenLake-v1 --agents tgm dqn ppo random rmax --out compared
-tgm bsuite --out bsuite --json > bsuite.json
-python -m tgm.experiments.results --compared compared --suite bsuite.json
+tgm bsuite --experiments catch --out bsuite    # some of the suite, or all of it; adds to the rest
+python -m tgm.experiments.results --compared compared --suite bsuite
 ```
 """
 
@@ -123,12 +125,12 @@ def page_of(data: Path) -> str:
 
 
 def take_tables(data: Path, compared: Path | None, suite: Path | None) -> None:
-    """Put what `tgm compare --envs` and `tgm bsuite --json` left into `data`.
+    """Put what `tgm compare --envs` and `tgm bsuite` left into `data`.
 
     Args:
         data: folder of the tables.
         compared: the --out of `tgm compare`; None: nothing new.
-        suite: what `tgm bsuite --json` printed; None: nothing new.
+        suite: the --out of `tgm bsuite`; None: nothing new.
     """
     if compared is not None:
         (data / GYMNASIUM).mkdir(parents=True, exist_ok=True)
@@ -138,10 +140,8 @@ def take_tables(data: Path, compared: Path | None, suite: Path | None) -> None:
                 raise ConfigError(f"{compared / name} has no rows")
             write_csv(data / GYMNASIUM / name, rows[0], rows)
     if suite is not None:
-        facts = parse_json(read_bytes(suite, LARGEST_SUITE), suite, MOST_IN_SUITE)
-        if not isinstance(facts, dict) or "experiments" not in facts:
-            raise ConfigError(f"{suite} is not what `tgm bsuite --json` prints")
-        facts = {name: value for name, value in facts.items() if name not in ("out", "radar")}
+        keep(suite, data / SUITE)
+        facts = facts_of(OURS, read_kept(data / SUITE))
         write_atomically(data / SUITE_FILE, (json.dumps(facts, indent=1) + "\n").encode())
 
 

@@ -40,8 +40,8 @@ class Results:
     compared: Annotated[Path | None, optional("FOLDER")] = None
     """Folder of `tgm compare --envs`, whose tables become those of the part on Gymnasium."""
 
-    suite: Annotated[Path | None, optional("FILE")] = None
-    """File with what `tgm bsuite --json` printed, for the part on bsuite."""
+    suite: Annotated[Path | None, optional("FOLDER")] = None
+    """Folder of `tgm bsuite`, whose results are added to those of the part on bsuite."""
 
     data: Path = Path("docs/data")
     """Folder of the tables."""

@@ -9,9 +9,9 @@ import numpy as np
 
 from tgm.experiments.comparison.analysis import column, grouped, steps_to_solve
 from tgm.experiments.comparison.trial_store import Row
+from tgm.experiments.results.suite_part import LOW, N_EXPERIMENTS, low_settings
 from tgm.experiments.statistics import median
 
-LOW = 0.5  # score of bsuite below which an experiment is named
 OURS, RIVALS = "tgm", ("dqn", "ppo")
 TOLD = ("oracle", "rmax", "psrl")  # they see the true state, so that being behind them is no fault
 
@@ -78,15 +78,30 @@ def _milliseconds(rows: Sequence[Row]) -> float:
 
 
 def _low_scores(suite: dict[str, Any]) -> list[str]:
-    scored = [row for row in suite["experiments"] if row["score"] is not None]
-    low = sorted((row for row in scored if row["score"] < LOW), key=lambda row: row["score"])
+    """Experiments of bsuite with a low score, as a whole or in a setting that was tried."""
+    rows = suite["experiments"]
+    whole = sorted(
+        (row for row in rows if row["is_whole"] and (row["score"] or 0.0) < LOW),
+        key=lambda row: row["score"] or 0.0,
+    )
+    looks = sorted(
+        (row for row in rows if not row["is_whole"] and low_settings(row)),
+        key=lambda row: min(score or 0.0 for score in row["by_setting"].values()),
+    )
     lines = [
-        f"bsuite's {row['experiment']}: score {row['score']:.2f}"
-        + ("." if row["is_whole"] else f" ({row['settings']} of {row['n_settings']} settings).")
-        for row in low
+        f"bsuite's {row['experiment']}, run whole: {row['score'] or 0.0:.2f}"
+        + (f" (settings {low})." if (low := low_settings(row)) else ".")
+        for row in whole
     ]
-    if any(not row["is_whole"] for row in suite["experiments"]):
+    lines += [
+        f"bsuite's {row['experiment']}, a first look ({row['settings']} of {row['n_settings']} "
+        f"settings): {low_settings(row)}."
+        for row in looks
+    ]
+    n_whole = sum(row["is_whole"] for row in rows)
+    if n_whole < N_EXPERIMENTS:
         lines.append(
-            "bsuite was not run whole: about 170 million steps, more than a day on two cores."
+            f"bsuite: {n_whole} of {N_EXPERIMENTS} experiments were run whole. All of it has up to "
+            "170 million steps, more than a day on two cores."
         )
     return lines
