@@ -187,7 +187,7 @@ _lie("notes before the metrics", _say("notes", "metrics_bytes", value=-100))
 _lie("notes of half a chunk", _say("notes", "n_frames", value=-3))
 _lie("episodes that are no episodes", _say("notes", "episodes", value=[{"__class__": "x"}]))
 _lie("returns that are text", _say("notes", "returns", value=["a", {}]))
-_lie("a lesson of its own", _say("notes", "not_in_metrics", value={"n_forgotten": []}))
+_lie("a LearnInfo of its own", _say("notes", "not_in_metrics", value={"n_forgotten": []}))
 _lie(
     "changes that are no changes", _say("notes", "unrecorded", value={"states": "x", "rows": [[1]]})
 )

@@ -402,7 +402,7 @@ def test_an_episode_that_ended_is_over_even_if_the_recorder_raises():
             if end:
                 raise OSError("disk full")
 
-        def learned(self, lesson, agent):
+        def learned(self, learn_info, agent):
             pass
 
         def within_episode(self, agent):

@@ -258,7 +258,7 @@ def test_models_of_noisy_worlds_can_be_loaded(config, tmp_path):
 
 
 def test_what_each_component_adds_is_kept(tmp_path):
-    # A frame that is told after a resumed run's last lesson has it from the file.
+    # A frame that is told after a resumed run's last LearnInfo has it from the file.
     agent = Life("paper").agent().learn(90)
     agent.save(tmp_path / "model.tgm")
     again = tgm.TGMAgent.load(tmp_path / "model.tgm")

@@ -294,7 +294,7 @@ def test_files_of_other_names_are_not_taken_for_checkpoints(tmp_path):
         ("notes of half a chunk", "'n_frames' is -3"),
         ("episodes that are no episodes", "an episode has"),
         ("returns that are text", "'returns' holds more than numbers"),
-        ("a lesson of its own", "'n_forgotten' is"),
+        ("a LearnInfo of its own", "'n_forgotten' is"),
         ("notes that name a file", "'chunk' is '../../outside"),
     ],
 )

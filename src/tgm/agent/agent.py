@@ -69,7 +69,7 @@ class TGMAgent(GuidedLife):
         """Know nothing yet about `env`.
 
         Args:
-            env: the environment to live in, or the id of a registered one.
+            env: the environment, or the id of a registered one.
             config: the settings; TGMConfig() if not given.
             seed: everything random follows from it; drawn from the system if not given.
             env_kwargs: arguments of an environment that is given by its id.
@@ -106,7 +106,7 @@ class TGMAgent(GuidedLife):
         self._n_evicted = 0  # the same
         self._recorder: Recorder | None = None
         self._adviser = Adviser()
-        self.lesson: LearnInfo | None = None  # the newest since the agent was made or loaded
+        self.learn_info: LearnInfo | None = None  # the newest since the agent was made or loaded
         self.n_forgotten = 0  # points let go of since then
 
     if not TYPE_CHECKING:  # a type checker shall still find names that do not exist
@@ -206,7 +206,7 @@ class TGMAgent(GuidedLife):
             if not goes_on:
                 return
             # Between two steps, so that a warning that is made an error costs nothing.
-            has_moved = self.lesson is not None and bool(self.lesson.moves)
+            has_moved = self.learn_info is not None and bool(self.learn_info.moves)
             if has_moved or self.n_steps >= self._adviser.look_at:
                 self._adviser.look(self, stacklevel=4)
 
@@ -215,9 +215,9 @@ class TGMAgent(GuidedLife):
         moves: tuple[Move, ...] = ()
         if self._moves:
             moves, self._moves = tuple(self._moves), []
-        lesson = self.lesson = self._active.learn(moves, self._n_evicted)
+        learn_info = self.learn_info = self._active.learn(moves, self._n_evicted)
         self._n_evicted = 0
-        self.n_forgotten += lesson.n_forgotten
+        self.n_forgotten += learn_info.n_forgotten
         episodes: tuple[EpisodeInfo, ...] = ()
         if self._finished:
             episodes, self._finished = tuple(self._finished), []
@@ -225,11 +225,11 @@ class TGMAgent(GuidedLife):
         if recorder is not None:
             if episodes:
                 recorder.episodes += episodes
-            if self.n_steps >= recorder.due_at or lesson.moves:
-                recorder.learned(lesson, self)
+            if self.n_steps >= recorder.due_at or learn_info.moves:
+                recorder.learned(learn_info, self)
         if not callbacks:
             return True
-        info = self.info(lesson, episodes)
+        info = self.info(learn_info, episodes)
         answers = [callback(info) for callback in callbacks]  # all of them, whichever says stop
         return not any(wants_to_stop(answer) for answer in answers)
 

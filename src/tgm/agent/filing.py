@@ -50,9 +50,9 @@ class AgentFiles(AgentQueries):
 
         Args:
             path: the file; it is replaced, whole or not at all.
-            notes: anything that JSON can hold, to be kept in the file's facts.
+            notes: anything that JSON can hold, to be kept in the file's metadata.
         """
-        facts = AgentMetadata(
+        metadata = AgentMetadata(
             self.config,
             self.seed,
             self.interface,
@@ -65,7 +65,7 @@ class AgentFiles(AgentQueries):
             self._finished,
             notes or {},
         )
-        write_model(Path(path), self._learner.to_arrays(), facts.to_dict(), type(self).load)
+        write_model(Path(path), self._learner.to_arrays(), metadata.to_dict(), type(self).load)
 
     @classmethod
     def load(
@@ -83,7 +83,7 @@ class AgentFiles(AgentQueries):
 
         Args:
             path: the file that `save` wrote.
-            env: the environment to live in from now on, or its id.
+            env: the environment from now on, or its id.
             config: settings for what comes, instead of the saved ones. Those that shape what was
                 learned stay: a RunError names them.
             env_kwargs: arguments of an environment that is given by its id.
@@ -105,20 +105,20 @@ class AgentFiles(AgentQueries):
         arrays, saved = read_model(Path(path))
         env = environment(env, env_kwargs) if env is not None or env_kwargs else None
         try:
-            facts = AgentMetadata.from_dict(saved)
+            metadata = AgentMetadata.from_dict(saved)
             if env is not None:
-                facts.interface.check_fits(Interface.of(env))
+                metadata.interface.check_fits(Interface.of(env))
             agent = cls.__new__(cls)
-            config = changed_settings(facts.config, config, changes)
-            agent._set_up(env, facts.interface, config, seed_number(facts.seed))
+            config = changed_settings(metadata.config, config, changes)
+            agent._set_up(env, metadata.interface, config, seed_number(metadata.seed))
             agent._learner.restore(ArrayReader(arrays))
-            agent._moves, agent._n_evicted = facts.pending_moves, facts.n_evicted
-            agent.n_steps, agent.n_episodes = facts.n_steps, facts.n_episodes
-            agent._rng.bit_generator.state = facts.exploration_rng
-            agent._predict_rng.bit_generator.state = facts.predict_rng
-            agent._finished = facts.pending_episodes
+            agent._moves, agent._n_evicted = metadata.pending_moves, metadata.n_evicted
+            agent.n_steps, agent.n_episodes = metadata.n_steps, metadata.n_episodes
+            agent._rng.bit_generator.state = metadata.exploration_rng
+            agent._predict_rng.bit_generator.state = metadata.predict_rng
+            agent._finished = metadata.pending_episodes
         except KeyError as error:
             raise RunError(f"{path}: {error} is missing") from None
         except (TGMError, TypeError, ValueError, ArithmeticError, MemoryError) as error:
             raise RunError(f"{path}: {error}") from None
-        return agent, facts.notes
+        return agent, metadata.notes

@@ -21,7 +21,7 @@ class AgentMetadata:
         n_steps, n_episodes: steps taken and episodes begun.
         exploration_rng, predict_rng: states of its random generators, as NumPy gives them.
         pending_moves, n_evicted, pending_episodes: for the report of the next learning step.
-        notes: of whoever saved it.
+        notes: what `save` was given.
     """
 
     config: TGMConfig
@@ -46,22 +46,22 @@ class AgentMetadata:
         }
 
     @classmethod
-    def from_dict(cls, facts: dict[str, Any]) -> Self:
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
         """What `to_dict` gave; a KeyError or TGMError names what does not fit."""
-        interface = Interface.from_dict(facts["interface"])
-        config = TGMConfig.from_dict(facts["config"])
-        if facts["n_steps"] < 0 or facts["n_episodes"] < 0:
+        interface = Interface.from_dict(saved["interface"])
+        config = TGMConfig.from_dict(saved["config"])
+        if saved["n_steps"] < 0 or saved["n_episodes"] < 0:
             raise RunError("its counts of steps and episodes are below 0")
         return cls(
             config,
-            facts["seed"],
+            saved["seed"],
             interface,
-            int(facts["n_steps"]),
-            int(facts["n_episodes"]),
-            facts["exploration_rng"],
-            facts["predict_rng"],
-            [Move.from_dict(move) for move in facts["pending_moves"]],
-            int(facts["n_evicted"]),
-            [EpisodeInfo.from_dict(saved) for saved in facts["pending_episodes"]],
-            facts.get("notes") or {},
+            int(saved["n_steps"]),
+            int(saved["n_episodes"]),
+            saved["exploration_rng"],
+            saved["predict_rng"],
+            [Move.from_dict(move) for move in saved["pending_moves"]],
+            int(saved["n_evicted"]),
+            [EpisodeInfo.from_dict(episode) for episode in saved["pending_episodes"]],
+            saved.get("notes") or {},
         )

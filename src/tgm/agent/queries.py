@@ -251,7 +251,7 @@ class AgentQueries:
             self.n_episodes, self.n_steps, self._episode_return, self._episode_length, terminated
         )
 
-    def info(self, lesson: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
+    def info(self, learn_info: LearnInfo, episodes: tuple[EpisodeInfo, ...]) -> LearningInfo:
         """The record of a learning step that was just done."""
         return LearningInfo(
             step=self.n_steps,
@@ -259,11 +259,11 @@ class AgentQueries:
             n_states=self.n_states,
             n_fixed=self._learner.n_fixed,
             n_kept=self._learner.n_kept,
-            n_forgotten=lesson.n_forgotten,
-            free_energy=lesson.free_energy,
-            free_energy_terms=lesson.free_energy_terms,
-            free_energy_path=lesson.free_energy_path,
-            moves=lesson.moves,
+            n_forgotten=learn_info.n_forgotten,
+            free_energy=learn_info.free_energy,
+            free_energy_terms=learn_info.free_energy_terms,
+            free_energy_path=learn_info.free_energy_path,
+            moves=learn_info.moves,
             episodes=episodes,
             advice=tuple(str(one) for one in self.advice),
         )

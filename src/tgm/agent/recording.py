@@ -49,11 +49,11 @@ class Recorder(Protocol):
             info: what the step did to the agent.
         """
 
-    def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
+    def learned(self, learn_info: LearnInfo, agent: TGMAgent) -> None:
         """A learning step was done; `agent.info` makes its record.
 
-        Before the step `due_at` it is called only for learning steps with moves. `agent.lesson` is
-        always the newest one.
+        Before the step `due_at` it is called only for learning steps with moves.
+        `agent.learn_info` is always the newest one.
         """
 
     def episode_ended(self, agent: TGMAgent) -> bool:

@@ -145,11 +145,11 @@ class Interface:
         return asdict(self)
 
     def fits(self, other: Interface) -> bool:
-        """Whether an agent for one can live in the other; names do not matter."""
+        """Whether an agent for one environment fits the other; names do not matter."""
         return self.parts == other.parts and self.actions == other.actions
 
     def check_fits(self, other: Interface) -> None:
-        """A SpaceError if an agent for this cannot live in the other."""
+        """A SpaceError if an agent for this does not fit the other."""
         if not self.fits(other):
             raise SpaceError(
                 f"the agent is of another environment: it has learned with {self.summary}, and "

@@ -34,7 +34,7 @@ class Note:
     """Print one JSON object instead."""
 
     def run(self) -> int:
-        """Change them if asked, print them, and return the exit code."""
+        """Change them if a flag says so, print them, and return the exit code."""
         folder = self.run_dir.resolve()
         if self.add or self.remove or self.text is not None:
             notes = write_notes(folder, add=self.add, remove=self.remove, note=self.text)

@@ -1,4 +1,4 @@
-"""That something goes on, on standard error, where nobody knows how long it will take."""
+"""Signs of progress on standard error, where it is not known how long something takes."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ class Log:
         observations: (n_rows, n_features) NaN where a value is missing.
         lengths: (n_episodes,) rows of each episode.
         feature_names: (n_features,)
-        actions: (n_rows,) index into action_values, NO_ACTION where it is missing; None if nobody
-            acts.
+        actions: (n_rows,) index into action_values, NO_ACTION where it is missing; None if there
+            are none.
         action_values: what the log calls the actions, sorted: whole numbers or text.
         rewards: (n_rows,) NaN where it is missing; None if there are none.
         terminated: (n_episodes,) whether each ended by itself, and was not cut off; None if that

@@ -15,7 +15,7 @@ from tgm.files.arrays import ArrayReader
 from tgm.learners.given import GivenWorld, arrays_of
 from tgm.temporal.world import World
 
-ONE_ACTION = "step"  # what is done where nobody acts
+ONE_ACTION = "step"  # the action of a log without actions
 
 
 def spaces_of(world: World) -> tuple[gym.Space[Any], gym.Space[Any]]:

@@ -2,7 +2,7 @@
 
 Chunks that a cluster's workers hold in memory are swept in few tasks, each of many chunks: a task
 costs the client and its scheduler about 3 ms of a processor that the workers could use. Results
-come back for each chunk, so they do not depend on who computed which.
+come back for each chunk, so they do not depend on which worker computed them.
 """
 
 from __future__ import annotations

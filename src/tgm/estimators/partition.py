@@ -16,7 +16,7 @@ MOST_FRAGMENTS_WITHIN = 12  # when one component is taken apart again
 LEAST_TO_TAKE_APART = 8  # points
 LLOYD_ITERATIONS = 4
 NEIGHBOURS = 10  # of each fragment, that it may be joined with
-PARTITION_SEED = 0x7467  # proposals are the same for the same points, whoever asks
+PARTITION_SEED = 0x7467  # the same points give the same proposals
 
 
 def fragments(points: FloatArray, count: int) -> IntArray:

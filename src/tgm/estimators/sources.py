@@ -1,7 +1,7 @@
 """Where points come from: arrays, memory maps, Parquet files, Dask collections.
 
 A source has points in chunks and applies a function to each. Functions return sums, which the
-caller adds in the order of the chunks: the result does not depend on who computed which.
+caller adds in the order of the chunks: it does not matter which process computed which chunk.
 """
 
 from __future__ import annotations

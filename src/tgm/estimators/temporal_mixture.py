@@ -209,7 +209,7 @@ class TemporalMixture:
         """An agent that starts with these states and transitions, and goes on learning.
 
         Args:
-            env: where it shall live: a Box of as many features, and the actions of the log by
+            env: its environment: a Box of as many features, and the actions of the log by
                 number or name. Without it the agent learns by `start_episode` and `observe`.
             config: its settings; the default ones if not given.
             seed: everything random follows from it.

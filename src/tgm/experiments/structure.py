@@ -96,7 +96,7 @@ class StructureReport:
 
 
 def compare_structure(learned: LearnedMap, maze: Maze) -> StructureReport:
-    """Score the states and transitions of an agent against the maze it lived in."""
+    """Score the states and transitions of an agent against the maze in which it has learned."""
     state_cells = _cells_of_states(learned.means, maze)
     owners: dict[Cell, list[int]] = {cell: [] for cell in maze.cells}
     for state, cell in enumerate(state_cells):

@@ -1,4 +1,4 @@
-"""The inspector's server: it reads runs, for the user who started it.
+"""The inspector's server: it reads runs, for the user that started it.
 
 docs/inspector.md has the threat model. The server listens on loopback, accepts only its own names
 in the Host header (against DNS rebinding), gives data only for the token of this start, and takes

@@ -1,4 +1,4 @@
-"""When to plan in a world that flows: the time for plans is bounded by the steps lived."""
+"""When to plan in a world that flows: the time for plans is bounded by the number of steps."""
 
 from __future__ import annotations
 

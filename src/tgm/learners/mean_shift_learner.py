@@ -269,7 +269,7 @@ class MeanShiftLearner:
         return found if is_recorded(self._n_features) else found.narrow()
 
     def excerpt(self, states: Iterable[StateId], rows: Iterable[RowId]) -> Changes:
-        """Never asked: a search for structure changes everything."""
+        """Never called: a search for structure changes everything."""
         raise NotImplementedError("the paper's learner is recorded whole")
 
     def _row_tables(self) -> tuple[Table, Table]:

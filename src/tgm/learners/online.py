@@ -10,6 +10,7 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.inference.filtering import NOTHING
 from tgm.inference.outlier_evidence import OutlierEvidence
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
@@ -216,7 +217,7 @@ class OnlineLearner(OnlineKnowledge):
     def _give_birth(self, step: Step, posterior: StepPosterior, born: float) -> None:
         """The step leads to a state that was never seen."""
         state = self.edit.add_state(born)
-        odds = math.log(posterior.newness / max(1.0 - posterior.newness, 1e-300))
+        odds = math.log(posterior.newness / max(1.0 - posterior.newness, NOTHING))
         self._log.move("birth", (state,), "no known state explains the observation", odds)
         left: dict[int, float] = {}
         for before, weight in posterior.new_from:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tgm.distributions import FloatArray
+from tgm.perception.state_slots import NO_WEIGHT
 
 Belief = list[tuple[int, float]]
 """(state, probability), the most likely first; what is missing to one is "none of the known"."""
@@ -81,7 +82,8 @@ def relabel(belief: Belief, shares: Shares) -> Belief:
         for after, share in shares.get(state, [(state, 1.0)]):
             new[after] = new.get(after, 0.0) + probability * share
     return sorted(
-        ((state, p) for state, p in new.items() if p > 1e-6), key=lambda item: (-item[1], item[0])
+        ((state, p) for state, p in new.items() if p > NO_WEIGHT),
+        key=lambda item: (-item[1], item[0]),
     )
 
 

@@ -210,7 +210,7 @@ def evidence_of_rows(
 
 
 def evidence_by_any_strength(contexts: IntArray, target: IntArray) -> FloatArray:
-    """The same for rows that are like the common row, nobody knows how much.
+    """The same for rows that are like the common row; how much is not known.
 
     So that splitting rows of chance into smaller ones gains nothing.
     """

@@ -33,8 +33,9 @@ def low_rank(variance: FloatArray, products: FloatArray, weight: float) -> Float
     if not len(chosen):
         return np.diag(variance)
     factor = vectors[:, chosen] * np.sqrt(values[chosen] - 1.0)
-    shared = np.minimum(np.square(factor).sum(axis=1), 1.0 - 1.0 / n)
-    factor *= np.sqrt(shared / np.maximum(np.square(factor).sum(axis=1), 1e-300))[:, None]
+    shared = np.square(factor).sum(axis=1)
+    most = np.minimum(shared, 1.0 - 1.0 / n)
+    factor *= np.sqrt(np.divide(most, shared, out=np.zeros(n), where=shared > 0.0))[:, None]
     correlation = factor @ factor.T
     np.fill_diagonal(correlation, 1.0)
     return np.asarray(correlation * np.sqrt(np.outer(variance, variance)))

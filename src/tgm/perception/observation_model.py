@@ -18,8 +18,8 @@ NO_STATE = StateId(-1)
 class ObservationModel(Protocol):
     """What each state looks like, learned point by point, in slots.
 
-    A slot holds one state or none. Nobody else reads how a state is described inside (a precision,
-    a scatter, a table): questions about it are asked here, in points and nats. `gaussian_states`,
+    A slot holds one state or none. No other module reads how a state is described inside (a
+    precision, a scatter, a table): they call these methods, in points and nats. `gaussian_states`,
     `symbol_states` and `keyed_states` are implementations;
     tests/perception/test_observation_model.py holds what each must pass.
 

@@ -29,7 +29,7 @@ from tgm.runs.writer import (
 
 LOCK_FILE = "lock"
 OPEN_FLAGS = os.O_RDWR | os.O_CREAT | SAFELY
-# Whoever may read a file may lock it: only its owner may read this one.
+# Every user who may read a file may lock it: only its owner may read this one.
 LOCK_MODE = 0o600
 PATIENCE = 0.2  # seconds: a reader that looks whether a run is live holds the lock for a moment
 
@@ -91,10 +91,10 @@ class Lock:
 
 
 def is_locked(folder: Path) -> bool | None:
-    """Whether somebody writes the run in `folder` at this moment; None if nobody can tell.
+    """Whether a process writes the run in `folder` at this moment; None if that is unknown.
 
-    Nobody can tell if the system's lock cannot be asked for (there is none, or it is somebody
-    else's) and the writer is on another machine.
+    It is unknown if the system's lock cannot be read (there is none, or it belongs to another
+    user) and the writer is on another machine.
     """
     try:
         writer = read_writer(folder)
@@ -112,7 +112,7 @@ def is_locked(folder: Path) -> bool | None:
 
 
 def _probe(folder: Path) -> bool | None:
-    """Whether the system's lock is held; None if it cannot be asked for."""
+    """Whether the system's lock is held; None if it cannot be read."""
     try:
         file = os.open(folder / LOCK_FILE, os.O_RDONLY | SAFELY)
     except FileNotFoundError:

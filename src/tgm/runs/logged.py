@@ -56,13 +56,15 @@ def record_log(agent: TGMAgent, rows: LoggedRows, path: Path, free_energy: float
         free_energy: of the fit.
     """
     recorder = RunRecorder.begin(agent, path, max(1, rows.n_steps))
-    agent.lesson = LearnInfo(0, free_energy, {}, (), ())
+    agent.learn_info = LearnInfo(0, free_energy, {}, (), ())
     try:
         first = 0
         for episode, length in enumerate(rows.lengths.tolist()):
             _record_episode(agent, recorder, rows, episode, first, first + length)
             first += length
-        agent.lesson = agent.lesson._replace()  # a new one, so that the last episodes are recorded
+        agent.learn_info = (
+            agent.learn_info._replace()
+        )  # a new one, so that the last episodes are recorded
     except BaseException as error:
         recorder.close("failed", str(error))
         raise
@@ -91,6 +93,6 @@ def _record_episode(
             ended = EpisodeInfo(agent.n_episodes, agent.n_steps, total, stop - first - 1, has_ended)
             recorder.episodes.append(ended)
         if row > first and agent.n_steps >= recorder.due_at:
-            assert agent.lesson is not None
-            agent.lesson = agent.lesson._replace()
-            recorder.learned(agent.lesson, agent)
+            assert agent.learn_info is not None
+            agent.learn_info = agent.learn_info._replace()
+            recorder.learned(agent.learn_info, agent)

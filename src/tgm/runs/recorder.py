@@ -134,15 +134,15 @@ class RunRecorder:
 
     # --- what the agent tells -------------------------------------------------------------------
 
-    def learned(self, lesson: LearnInfo, agent: TGMAgent) -> None:
+    def learned(self, learn_info: LearnInfo, agent: TGMAgent) -> None:
         """Keep what changed, and a line of metrics if there is news."""
         step = agent.n_steps
         if not self._model.is_followed or step >= self._history.full_at:
             self._keep_model(step, agent.learner)
-        if lesson.moves:
-            self._moves += ({"step": step} | move.to_dict() for move in lesson.moves)
-        if step >= next_line(self._recorded_at) or lesson.free_energy_path:
-            self._record(lesson)
+        if learn_info.moves:
+            self._moves += ({"step": step} | move.to_dict() for move in learn_info.moves)
+        if step >= next_line(self._recorded_at) or learn_info.free_energy_path:
+            self._record(learn_info)
         self._due_at = min(
             next_line(self._recorded_at), self._history.full_at, self._show_what_is_there(step)
         )
@@ -154,9 +154,9 @@ class RunRecorder:
         if snapshot is not None:
             self._terms = snapshot.free_energy_terms
 
-    def _record(self, lesson: LearnInfo) -> None:
+    def _record(self, learn_info: LearnInfo) -> None:
         self._history.gather()
-        record = self._agent.info(lesson, ()).to_dict()
+        record = self._agent.info(learn_info, ()).to_dict()
         record["n_forgotten"], record["moves"] = self._n_forgotten, self._moves
         if self._terms:
             record["free_energy_terms"] = self._terms
@@ -167,7 +167,7 @@ class RunRecorder:
         self._returns.extend([episode.total_reward for episode in episodes])
         self._moves, self._terms, self.episodes, self._broken_off = [], {}, [], []
         self._forgotten_before = self._agent.n_forgotten
-        self._recorded_at, self._in_metrics = self._agent.n_steps, lesson
+        self._recorded_at, self._in_metrics = self._agent.n_steps, learn_info
         # Last, because it may write and fail: then the record is complete and not repeated.
         self._folder.append(record, episodes)
 
@@ -190,8 +190,8 @@ class RunRecorder:
 
     @property
     def _not_in_metrics(self) -> LearnInfo | None:
-        """The newest lesson, if it is in no line of metrics."""
-        newest = self._agent.lesson or self._resumed
+        """The newest LearnInfo, if it is in no line of metrics."""
+        newest = self._agent.learn_info or self._resumed
         return None if newest is self._in_metrics else newest
 
     def _write_history(self, *, sync: bool = False) -> None:
@@ -245,8 +245,8 @@ class RunRecorder:
         if is_finished and self._agent.n_states:
             # For viewers: kept points, priors and evidence as they are at the end.
             self._history.add_full(self._agent.n_steps, self._agent.learner.snapshot())
-        if (lesson := self._not_in_metrics) is not None:
-            self._record(lesson)
+        if (learn_info := self._not_in_metrics) is not None:
+            self._record(learn_info)
         self._write_history(sync=True)
         if is_finished:
             self._write_model()
@@ -278,7 +278,7 @@ class RunRecorder:
         A checkpoint that cannot be loaded again (`TGMAgent.save`) ends the run with a RunError.
         """
         self._folder.check_place()
-        lesson = self._not_in_metrics
+        learn_info = self._not_in_metrics
         notes = {
             "metrics_bytes": self._folder.metrics_bytes,
             "chunk": self._history.first_step,
@@ -291,7 +291,9 @@ class RunRecorder:
             "terms": self._terms,
             "returns": list(self._returns),
             "unrecorded": self._model.changes.to_dict(),
-            "not_in_metrics": None if lesson is None else lesson._replace(moves=())._asdict(),
+            "not_in_metrics": None
+            if learn_info is None
+            else learn_info._replace(moves=())._asdict(),
         }
         within = [] if self._agent.is_between_episodes else [self._agent.episode().to_dict()]
         if broken_off := self._broken_off + within:
@@ -334,7 +336,7 @@ class RunRecorder:
             recorder._history.resume(chunk, agent.n_episodes)
             recorder._model.resume(UnrecordedChanges.from_dict(notes["unrecorded"]))
             if notes["not_in_metrics"] is None:
-                recorder._in_metrics = agent.lesson  # if it has learned since the checkpoint
+                recorder._in_metrics = agent.learn_info  # if it has learned since the checkpoint
             else:
                 recorder._resumed = LearnInfo(**notes["not_in_metrics"])
             recorder._moves = list(notes["moves"])

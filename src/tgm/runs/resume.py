@@ -236,7 +236,7 @@ NOTES: dict[str, Any] = {
     "unrecorded": dict,
     "not_in_metrics": dict | None,
 }
-LESSON: dict[str, Any] = {
+LEARN_INFO: dict[str, Any] = {
     "n_forgotten": int,
     "free_energy": int | float,
     "free_energy_terms": dict,
@@ -262,11 +262,11 @@ def _checked_notes(path: Path, notes: object) -> dict[str, Any]:
         UnrecordedChanges.from_dict(notes["unrecorded"])
     except (TGMError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{path}: its notes do not fit ({error})") from None
-    lesson = notes["not_in_metrics"]
-    if lesson is not None:
-        _check_kinds(path, lesson, LESSON)
-        if lesson.keys() != LESSON.keys() or lesson["moves"]:
-            raise RunError(f"{path}: its note 'not_in_metrics' is no lesson")
+    learn_info = notes["not_in_metrics"]
+    if learn_info is not None:
+        _check_kinds(path, learn_info, LEARN_INFO)
+        if learn_info.keys() != LEARN_INFO.keys() or learn_info["moves"]:
+            raise RunError(f"{path}: its note 'not_in_metrics' is no record of a learning step")
     return notes
 
 

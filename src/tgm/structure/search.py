@@ -143,7 +143,7 @@ class StructureSearch:
     def discount(self, split: Revision, n_steps: int) -> None:
         """A split was made: what its counts say beyond its own gain is no evidence.
 
-        Nobody knows from which half the counts without kept steps are. They were shared out by
+        It is not known from which half the counts without kept steps are. They were shared out by
         proportion, so they say that both halves do the same, and would undo every split.
         """
         one, other = sorted(split.states)

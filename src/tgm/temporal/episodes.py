@@ -22,7 +22,7 @@ class Episodes:
         actions: (n_rows,) index of the action between a row and the next one; the one of the last
             row of an episode is not used.
         lengths: (n_episodes,) rows of each episode, at least 1; they sum to n_rows.
-        n_actions: number of actions; 1 where nobody acts.
+        n_actions: number of actions; 1 where there are none.
     """
 
     points: FloatArray

@@ -71,7 +71,7 @@ class World:
     Attributes:
         units: of the features.
         feature_names: (n_features,)
-        action_values: what the log calls the actions, sorted; () if nobody acts.
+        action_values: what the log calls the actions, sorted; () if there are none.
         prior: before all data, in units of the model.
         sums: of all data, in units of the model.
         bound: lower bound on ln evidence of the newest data, given the earlier, in units of the
@@ -142,7 +142,7 @@ class World:
 
     @property
     def n_actions(self) -> int:
-        """Number of actions; 1 if nobody acts."""
+        """Number of actions; 1 if there are none."""
         return max(1, len(self.action_values))
 
     @cached_property

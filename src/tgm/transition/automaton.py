@@ -1,7 +1,7 @@
 """Episodes as a graph: nodes that look like a symbol, and what each action did there.
 
-A prefix tree of episodes is one, and so is a world whose places look alike: what happened lives in
-the rows, hidden state in where their outcomes lead.
+A prefix tree of episodes is one, and so is a world whose places look alike: rows hold what
+happened, and where their outcomes lead is the hidden state.
 """
 
 from __future__ import annotations

@@ -124,8 +124,8 @@ def share_of_random_rows(
 def chances_of_rows(rows: Iterable[Sequence[float]]) -> tuple[float, float]:
     """How the chances of random rows are shared out: what an outcome is worth before, in tries.
 
-    Empirical Bayes: one outcome of a row, nobody knows which, is its usual one. The others have the
-    concentration e of a Dirichlet, the usual one u times as much. Both are geometric means of
+    Empirical Bayes: one outcome of a row is its usual one; which one is not known. The others have
+    the concentration e of a Dirichlet, the usual one u times as much. Both are geometric means of
     EVENNESS and USUAL, weighed by the evidence of all rows together.
 
     Args:

@@ -115,7 +115,7 @@ class Displacements:
             off, self._own_precision[action]
         )
         # Far from both, the broad law with its heavy tails is what is left.
-        ratio = math.exp(min(log_own - log_broad, 700.0))
+        ratio = math.exp(min(log_own - log_broad, LARGEST_LOG))
         return log_broad + math.log(OWN_SHARE * ratio + (1.0 - OWN_SHARE))
 
     def log_broad_density(self, displacement: FloatArray) -> float:

@@ -23,7 +23,7 @@ from tgm.transition.chance import (
 
 # Beta: a misread step makes two.
 MOVES_BY_MISTAKE = (2.0 * MISREAD_PRIOR[0], MISREAD_PRIOR[1] - MISREAD_PRIOR[0])
-GROUPS = 2  # of rows: those that go on, those that end the episode
+GROUPS = (False, True)  # of rows: whether they end the episode
 ENDS = 0.5  # probability of an end from which a row is one of the second
 NOISY_ROWS_WEIGHT = 0.1  # rows that RANDOM_ROWS is worth: all rewards are random, or none
 JUDGED_FROM = 2.0  # tries of the rows that say how many rows have random rewards
@@ -32,7 +32,7 @@ SPREADS = np.power(4.0, np.arange(-7, 4))  # variances of noise: what the varian
 
 
 class RewardNoise(NamedTuple):
-    """What is known of random rewards; the arrays are (GROUPS,).
+    """What is known of random rewards; the arrays are (n_groups,).
 
     Attributes:
         variance: of a reward about the mean of its row.
@@ -95,12 +95,12 @@ def probability_of_noise(
     Args:
         moves, tries: see `log_odds_of_noise`.
         ends: whether each row ends the episode.
-        shares: (GROUPS,) the last estimate of the shares, as `first_shares`.
+        shares: (n_groups,) the last estimate of the shares, as `first_shares`.
     """
     odds, found = log_odds_of_noise(moves, tries), np.array(shares)
     probability = np.zeros(odds.shape)
-    for group in range(GROUPS):
-        own = ends == bool(group)
+    for group, ends_episode in enumerate(GROUPS):
+        own = ends == ends_episode
         judged = own & (tries >= JUDGED_FROM)
         found[group] = share_of_random_rows(odds, judged, float(shares[group]), NOISY_ROWS_WEIGHT)
         probability[own] = probability_of_chance(odds[own], float(found[group]))
@@ -108,8 +108,8 @@ def probability_of_noise(
 
 
 def first_shares() -> FloatArray:
-    """(GROUPS,) share of rows with random rewards in a world of which nothing is known."""
-    return np.full(GROUPS, RANDOM_ROWS)
+    """(n_groups,) share of rows with random rewards in a world of which nothing is known."""
+    return np.full(len(GROUPS), RANDOM_ROWS)
 
 
 def learn_noise(
@@ -126,9 +126,9 @@ def learn_noise(
     if within <= 0.0 or free <= 0.0:
         return None
     variance = within / free
-    centre, spread = np.zeros(GROUPS), np.full(GROUPS, SPREADS[-1] * variance)
-    for group in range(GROUPS):
-        own = ends == bool(group)
+    centre, spread = np.zeros(len(GROUPS)), np.full(len(GROUPS), SPREADS[-1] * variance)
+    for group, ends_episode in enumerate(GROUPS):
+        own = ends == ends_episode
         if own.any():
             centre[group], spread[group] = _centre_and_spread(tries[own], total[own], variance)
     return RewardNoise(variance, centre, spread)

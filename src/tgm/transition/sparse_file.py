@@ -144,14 +144,15 @@ def _restore_noise(
     for key, outcome, reward in zip(keys, outcomes, rewards, strict=True):
         transitions.last_reward.setdefault(key, {})[outcome] = reward
     transitions.noise_chance = saved.floats("noise_chance", *shape, low=0.0, high=1.0)
-    transitions.noise_shares = saved.floats("noise_shares", GROUPS, low=0.0, high=1.0)
+    transitions.noise_shares = saved.floats("noise_shares", len(GROUPS), low=0.0, high=1.0)
     if not ((transitions.noise_shares > 0.0) & (transitions.noise_shares < 1.0)).all():
         raise DataError("array 'noise_shares' has a share that is not between 0 and 1")
     numbers = saved.floats("noise", ANY, size=LARGEST_SUM**2)
-    if len(numbers) not in (0, 1 + 2 * GROUPS):
-        raise DataError(f"array 'noise' has {len(numbers)} numbers, not 0 or {1 + 2 * GROUPS}")
+    if len(numbers) not in (0, 1 + 2 * len(GROUPS)):
+        wanted = 1 + 2 * len(GROUPS)
+        raise DataError(f"array 'noise' has {len(numbers)} numbers, not 0 or {wanted}")
     if len(numbers):
-        centre, spread = numbers[1:].reshape(2, GROUPS)
+        centre, spread = numbers[1:].reshape(2, len(GROUPS))
         if min(float(numbers[0]), *spread.tolist()) <= 0.0:
             raise DataError("array 'noise' has a variance that is not positive")
         transitions.noise = RewardNoise(float(numbers[0]), centre, spread)

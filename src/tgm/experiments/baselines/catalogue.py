@@ -49,7 +49,7 @@ def check_extras(names: Iterable[str]) -> None:
 
 
 def unfit(name: str, env: gym.Env[Any, Any]) -> str:
-    """Why an agent cannot live in an environment; "" if it can."""
+    """Why an agent cannot be used in an environment; "" if it can."""
     if name in TGM_PRESETS:
         try:
             TGMAgent(env, TGMConfig.preset(TGM_PRESETS[name]))

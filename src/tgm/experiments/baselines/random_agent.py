@@ -9,7 +9,7 @@ import numpy as np
 
 
 class RandomAgent:
-    """Draws each action evenly, while learning and when asked."""
+    """Draws each action evenly, in `learn` and in `predict`."""
 
     def __init__(self, env: gym.Env[Any, Any], *, seed: int = 0) -> None:
         """Know nothing about `env`, and never more."""
@@ -17,7 +17,7 @@ class RandomAgent:
         self.env = env
         self._n_actions = int(env.action_space.n)
         self._first = int(env.action_space.start)
-        # Two generators: being asked must not change the life.
+        # Two generators: `predict` must not change what `learn` draws.
         self._rng, self._predict_rng = (
             np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(stream,)))
             for stream in (1, 2)

@@ -13,7 +13,7 @@ from typing import Any
 from tgm.experiments.baselines.deep import DeepConfig, PlainDeep
 
 ALGORITHMS: dict[str, PlainDeep] = {"dqn": "DQN", "a2c": "A2C", "ppo": "PPO"}
-"""The agents that live in any environment; the tuned ones are tuned for mazes."""
+"""The agents for any environment; the tuned ones are tuned for mazes."""
 
 
 @cache

@@ -28,7 +28,7 @@ UNLIKELY = 1e-5  # of drawn chances, below which they are left out
 
 
 class TrueStates(Protocol):
-    """The numbers of the true states of a world, and what the learners are told of it."""
+    """The numbers of the true states of a world, and what the learners know of it."""
 
     n_states: int
     rewards: tuple[float, float]

@@ -67,7 +67,7 @@ class ChangingSweep(Sweep[ChangeTrial]):
 
 
 def run(trial: ChangeTrial) -> ChangeResult:
-    """One agent that lives through the change, and one that begins after it."""
+    """One agent that learns before and after the change, and one that begins after it."""
     before, after = CHANGES[trial.change]
     env = gym.make("tgm/Maze-v0", maze=before, changes=[(CHANGE_AT, after)])
     agent = TGMAgent(env, TGMConfig(), seed=trial.seed).learn(CHANGE_AT)

@@ -66,7 +66,7 @@ def _summary(rows: list[Row]) -> dict[str, Any]:
 
 
 def per_agent(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """One row for each agent over all mazes that it lived in.
+    """One row for each agent over all its mazes.
 
     `score_*` is the interquartile mean of the normalised final return (0: every episode cut off,
     1: the best there is), its interval stratified by maze; `profile` the share of runs above each

@@ -58,7 +58,7 @@ def make_trials(
 
 @dataclass(frozen=True)
 class Misfit:
-    """An agent that cannot live in a world, and why."""
+    """An agent that cannot be used in a world, and why."""
 
     world: str
     agent: str
@@ -66,7 +66,7 @@ class Misfit:
 
 
 def without_misfits(trials: Sequence[AnyTrial]) -> tuple[list[AnyTrial], list[Misfit]]:
-    """The trials whose agents can live in their environments, and what was left out.
+    """The trials whose agents can be used in their environments, and what was left out.
 
     An agent that fits nowhere, and an environment that cannot be made, is a ConfigError.
     """
@@ -79,5 +79,5 @@ def without_misfits(trials: Sequence[AnyTrial]) -> tuple[list[AnyTrial], list[Mi
     misfits = [Misfit(*pair, why) for pair, why in verdicts.items() if why]
     lost = [one for one in misfits if all(trial.agent != one.agent for trial in fits)]
     if lost:
-        raise ConfigError(f"{lost[0].agent} cannot live in {lost[0].world}: {lost[0].why}")
+        raise ConfigError(f"{lost[0].agent} cannot be used in {lost[0].world}: {lost[0].why}")
     return fits, misfits

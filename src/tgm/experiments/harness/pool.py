@@ -139,7 +139,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def _wait_for_worker(client: Any, address: str) -> None:
-    """ConfigError if a cluster has nobody who works: it would wait without an end."""
+    """ConfigError if a cluster has no workers: it would wait without an end."""
     try:
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except TimeoutError:

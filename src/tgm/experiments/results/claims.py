@@ -10,7 +10,7 @@ from tgm.experiments.comparison.trial_store import Row
 from tgm.experiments.statistics import probability_of_improvement
 
 SIMILAR = 1.0  # reward per episode: mean rewards that differ by less are called similar
-SURE = 0.75  # chance of being better below which nobody is called faster
+SURE = 0.75  # chance of being better, below which no agent is called faster
 
 Groups = dict[tuple[str, str], list[Row]]
 """The runs of each (maze, agent)."""
