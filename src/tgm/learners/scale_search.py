@@ -209,23 +209,23 @@ class ScaleSearchLearner(OnlineKnowledge):
             return None
         # A faulty reading shows in many features, a place that was never seen in one or two.
         needed = 0.0 if len(features) <= FEW_AT_ONCE else FEATURE_GAIN
-        steps = self._first_steps(self._events[-RECENT_EVENTS:])
-        choice = self.choice.with_features(steps, features, needed)
+        recent = self._first_steps(self._events[-RECENT_EVENTS:])
+        choice = self.choice.with_features(recent, features, needed)
         self._came_back |= choice.relevant & ~self.choice.relevant
         return choice if choice.differs(self.choice, SAME_SCALE) else None
 
     def _without_chance(self) -> ScaleChoice | None:
-        """The scale without features that came back by chance, by all events, if there are any."""
+        """The scale without features that came back by chance, if there are any."""
         assert self.choice is not None
-        steps = self._first_steps(self._events)
-        choice = self.choice.without_features(steps, np.flatnonzero(self._came_back))
-        is_other = bool((choice.relevant != self.choice.relevant).any()) and choice.relevant.any()
-        return choice if is_other else None
+        features, steps = np.flatnonzero(self._came_back), self._first_steps(self._events)
+        choice = self.choice.without_features(steps, features)
+        return choice if 0 < choice.relevant.sum() < self.choice.relevant.sum() else None
 
     def _learned(self, choice: ScaleChoice) -> Rival:
         """A new learner with this scale that has learned from all events."""
         learner = self._make(choice)
-        points = np.array([event.point for event in self._events])
+        is_usual = self._first_steps(self._events).is_usual
+        points = np.array([event.point for event in self._events])[is_usual]
         learner.coordinates = Coordinates(
             self._events[0].point,
             self._relevant(choice),

@@ -93,24 +93,29 @@ class FirstSteps:
         return np.asarray(both)
 
     @cached_property
-    def _common_parts(self) -> tuple[FloatArray, FloatArray]:
-        """(n - 1, n_features) ln of what is usual and of what is broad in the common density.
+    def is_usual(self) -> BoolArray:
+        """(n,) observations that the common densities are learned from.
 
-        Nothing is learned from an observation that, given all, is more likely an outlier: one at
-        the beginning would make everything look usual. A faulty reading is one in all features;
-        one feature alone, however far from usual, may show a place that was hardly seen.
+        Not those that, given all, are more likely outliers: one at the beginning would make
+        everything look usual. A faulty reading is one in all features; one feature alone, however
+        far from usual, may show a place that was hardly seen.
         """
-        offset = self.points - self.points[0]
-        is_usual = np.ones((len(offset), 1), dtype=bool)
+        offset, least = self.points - self.points[0], math.log(OUTLIER_SHARE)
+        is_usual = np.ones(len(offset), dtype=bool)
         for _ in range(MOST_ROUNDS):
-            seen, total, square = (values[-1:] for values in _sums(offset, is_usual))
+            seen, total, square = (values[-1:] for values in _sums(offset, is_usual[:, None]))
             usual, broad = self._log_common(offset, seen, total, square)
-            least = math.log(OUTLIER_SHARE)
-            odds = np.maximum(usual - broad + least, least).sum(axis=1, keepdims=True)
-            before, is_usual = is_usual, odds > least
+            odds = np.maximum(usual - broad + least, least).sum(axis=1)
+            before, is_usual = is_usual, np.asarray(odds > least)
             if (is_usual == before).all():
                 break
-        seen, total, square = (values[:-1] for values in _sums(offset, is_usual))
+        return is_usual if is_usual.any() else np.ones_like(is_usual)
+
+    @cached_property
+    def _common_parts(self) -> tuple[FloatArray, FloatArray]:
+        """(n - 1, n_features) ln of what is usual and of what is broad in the common density."""
+        offset = self.points - self.points[0]
+        seen, total, square = (values[:-1] for values in _sums(offset, self.is_usual[:, None]))
         return self._log_common(offset[1:], seen, total, square)
 
     def _log_common(
