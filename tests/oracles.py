@@ -611,21 +611,27 @@ class ActionLaw:
 
 
 def scale_evidence(
-    points: Array, actions: list[int], deviation: Array, typical_step: Array
+    points: Array,
+    actions: list[int],
+    deviation: Array,
+    typical_step: Array,
+    others: list[tuple[float, float]] | None = None,
 ) -> tuple[float, list[int]]:
     """ln evidence of states as wide as `deviation`, and the state of each point, one at a time.
 
     A state is the mean of its points. A row begins with half a try: a third stays, a third leads
     elsewhere (2 % anywhere, the rest as the displacements of the action say), a third to a new
     state. An action of -1 begins an episode: all starts are one row, which stays nowhere. With 1 %
-    a point belongs to no state; then the most usual state of the row goes on.
+    a point belongs to no state; then the most usual state of the row goes on. `others` are ln
+    densities of what else was seen of each point, if it belongs to a state and if it does not.
     """
     points, reach = points / deviation, typical_step / deviation
     members: list[list[Array]] = [[points[0]]]
     laws: dict[int, ActionLaw] = {}
     rows: dict[tuple[int | None, int], list[int]] = {(None, -1): [0]}
     labels, total = [0], 0.0
-    for x, action in zip(points[1:], actions[1:], strict=True):
+    others = others or [(0.0, 0.0)] * len(points)
+    for x, action, seen in zip(points[1:], actions[1:], others[1:], strict=True):
         means = [np.mean(state, axis=0) for state in members]
         state, law = labels[-1], laws.setdefault(action, ActionLaw([]))
         row = rows.setdefault((None if action == -1 else state, action), [])
@@ -645,6 +651,7 @@ def scale_evidence(
             terms.append((row.count(j) + 0.5 * base[j]) / (len(row) + 0.5) * density)
         jump = law.density(x - means[state], reach)
         terms += [0.5 / 3 / (len(row) + 0.5) * jump, 0.01 * jump]
+        terms = [term * np.exp(seen[0]) for term in terms[:-1]] + [terms[-1] * np.exp(seen[1])]
         total += float(np.log(sum(terms))) - float(np.log(deviation).sum())
         best = int(np.argmax(terms))
         if best == len(means) + 1:
@@ -661,22 +668,46 @@ def scale_evidence(
     return total, labels
 
 
-def common_log_density(values: Array, typical_step: float) -> float:
-    """ln density of all values but the first, if all come from one normal of unknown width.
+def common_log_densities(points: Array, typical_step: Array) -> list[list[tuple[float, float]]]:
+    """ln densities of each value of each feature: if all are of one normal, and if it is faulty.
 
-    A normal-gamma whose first guess is one step, worth one value; 1 % are outliers.
+    A normal-gamma whose first guess is one step, worth one value, is learned from the values
+    before, but for observations that, given all, are faulty in all features; 1 % are. The first
+    value has no density.
     """
-    total = 0.0
-    for n in range(1, len(values)):
-        before = values[:n]
-        mean = sum(before) / n
-        square = typical_step**2 + sum((value - mean) ** 2 for value in before)
-        scale = np.sqrt(square / (n + 1) * (1 + 1 / n))
-        off = np.array([values[n] - mean])
-        own = np.exp(student_log_density(off, np.array([scale]), n + 1))
-        broad = np.exp(student_log_density(off, np.array([typical_step]), 3.0))
-        total += float(np.log(0.99 * own + 0.01 * broad))
-    return total
+    points = points - points[0]
+    n, n_features = points.shape
+
+    def parts(feature: int, value: float, before: Array) -> tuple[float, float]:
+        step, n_before = typical_step[feature], max(1, len(before))
+        mean = sum(before) / n_before
+        square = step**2 + sum((other - mean) ** 2 for other in before)
+        scale = np.sqrt(square / (n_before + 1) * (1 + 1 / n_before))
+        off = np.array([value - mean])
+        usual = student_log_density(off, np.array([scale]), n_before + 1)
+        return usual, student_log_density(off, np.array([step]), 3.0)
+
+    def is_usual_given(kept: Array, point: Array) -> bool:
+        both = [parts(f, point[f], kept[:, f]) for f in range(n_features)]
+        odds = sum(max(np.log(0.01), np.log(0.99) + usual - broad) for usual, broad in both)
+        return bool(odds > np.log(0.01))
+
+    is_usual = [True] * n
+    for _ in range(5):
+        kept = points[np.array(is_usual)]
+        before, is_usual = is_usual, [is_usual_given(kept, point) for point in points]
+        if is_usual == before:
+            break
+    found = []
+    for feature in range(n_features):
+        densities = [(0.0, 0.0)]
+        for row in range(1, n):
+            kept = points[:row][np.array(is_usual[:row])]
+            usual, broad = parts(feature, points[row, feature], kept[:, feature])
+            mixed = float(np.log(0.99 * np.exp(usual) + 0.01 * np.exp(broad)))
+            densities.append((mixed, broad))
+        found.append(densities)
+    return found
 
 
 def normal_gamma_log_evidence(

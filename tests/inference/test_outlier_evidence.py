@@ -134,3 +134,112 @@ def test_what_was_never_seen_was_real_if_known_states_do_not_explain_what_follow
     after = step_filter.StepPosterior([], known, newness, [], 0.0, outlier)
     step = arrival(np.array([2.0, 1.5]), 0, 0)
     assert evidence_of(world).was_real(doubted, step, after) == was_real
+
+
+# --- outliers that follow each other --------------------------------------------------------------
+
+
+def follower_of(world: World, step: Step, point: np.ndarray, state: int) -> Step:
+    """What came after a step, by action 1, and is kept in a state."""
+    source = step.after[0][0]
+    follower = arrival(point, source, 1)
+    follower.entries, follower.after = [(source, state, 1.0)], [(state, 1.0)]
+    follower.kept_in, step.next = state, follower
+    return follower
+
+
+def two_in_a_row(world: World) -> tuple[Step, Step, Step]:
+    """Action 0 of state 0 led to a state of one point, that to another one, and that to state 4."""
+    world.fill(np.random.default_rng(0))
+    for _ in range(6):
+        world.transitions.add(0, 0, 1, 1.0, 0.0, 0.0)
+        world.transitions.add(1, 1, 3, 1.0, 0.0, 0.0)
+    points = [np.array([2.0, 6.0]), np.array([1.0, -7.0])]
+    for point in points:
+        world.states.add(world.model.add_state(0.0), point, 1.0)
+    slots = world.states.alive[world.states.weight[world.states.alive] == 1.0].tolist()
+    first = arrival(points[0], 0, 0)
+    first.entries, first.after, first.kept_in = [(0, slots[0], 1.0)], [(slots[0], 1.0)], slots[0]
+    second = follower_of(world, first, points[1], slots[1])
+    third = follower_of(world, second, world.states.mean[4] + 0.1, 4)
+    for step in (first, second, third):
+        world.model.memory.keep(step, step.after[0][0])
+        world.model.count(step, 1.0)
+    return first, second, third
+
+
+def test_what_came_after_is_followed_on_through_states_of_one_point():
+    """Against the same sum with the rows as they were before any of the steps after the first."""
+    world = World()
+    first, second, third = two_in_a_row(world)
+    state, other = first.after[0][0], second.after[0][0]
+    found = evidence_of(world).log_odds(state, [first])
+    first.next = None
+    bare = evidence_of(world).log_odds(state, [first])
+    for step in (second, third):
+        world.model.count(step, -1.0)
+
+    def log_density(step, before):
+        likely = world.states.log_densities(step.arrival)
+        return world.filter._full(step.arrival, likely, before, 1, None).log_density
+
+    expected = [pair for pair in world.filter.expected([(0, 1.0)], 0) if pair[0] != state]
+    total = sum(p for _, p in expected)
+    expected = [(one, p / total) for one, p in expected]
+    wanted = log_density(second, expected) - log_density(second, [(state, 1.0)])
+    world.model.count(second, 1.0)
+    after = world.filter.expected(expected, 1)
+    wanted += log_density(third, after) - log_density(third, [(other, 1.0)])
+    assert found - bare == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_chain_ends_at_a_state_that_was_reached_in_another_way():
+    world = World()
+    first, second, third = two_in_a_row(world)
+    evidence = evidence_of(world)
+    assert evidence.chain(first, [first]) == [second, third]
+    world.states.add(second.after[0][0], second.arrival, 1.0)
+    assert evidence.chain(first, [first]) == [second]
+    assert evidence.chain(first, [first, second]) == []
+
+
+def test_while_the_newest_step_made_a_state_too_what_comes_next_will_say_more():
+    world = World()
+    first, second, third = two_in_a_row(world)
+    evidence = evidence_of(world)
+    world.model.newest = third
+    assert not evidence.goes_on([first])
+    second.next, world.model.newest = None, second
+    assert evidence.goes_on([first])
+
+
+@pytest.mark.parametrize("n_known", [0, 3])
+def test_a_law_that_was_made_of_what_may_be_outliers_is_no_evidence_for_them(n_known):
+    world = World()
+    first, _, _ = two_in_a_row(world)
+    world.displacements.add(0, first.arrival - world.states.mean[0], 1.0)
+    for _ in range(n_known):
+        world.displacements.add(0, np.array([1.0, 0.1]), 1.0)
+    share = world.model.background.share
+    odds = math.log(share * (4.0 + ROW_PRIOR) / ((1 - share) * ROW_PRIOR / 3))
+    offset = first.arrival - world.states.mean[0]
+    law, broad = (
+        world.displacements.log_density(offset, 0),
+        world.displacements.log_broad_density(offset),
+    )
+    wanted = odds if n_known == 0 else odds + broad - law
+    assert evidence_of(world).log_odds_of_birth(first, 4.0) == pytest.approx(wanted, abs=1e-9)
+    assert abs(broad - law) > 0.1
+
+
+def test_ways_to_and_from_an_outlier_are_unlearned():
+    world = World()
+    first, second, _ = two_in_a_row(world)
+    before = world.displacements.weight.copy()
+    laws = [world.displacements.mean[action].copy() for action in (0, 1)]
+    for step in (first, second):
+        way = step.arrival - world.states.mean[step.before[0][0]]
+        world.displacements.add(step.action, way, 1.0)
+    evidence_of(world).unlearn_ways([first, second])
+    np.testing.assert_allclose(world.displacements.weight, before)
+    np.testing.assert_allclose(world.displacements.mean, laws, atol=1e-12)

@@ -19,8 +19,9 @@ from tgm.transition.automaton import END, Outcome
 class Reader:
     """Recognises a whole number as the state of that name; `doubt` of the points are not clear."""
 
-    def __init__(self, shift: int = 0, doubt: float = 0.0) -> None:
+    def __init__(self, shift: int = 0, doubt: float = 0.0, outliers: float = 0.0) -> None:
         self.state_ids, self.shift, self.doubt = np.arange(10) + shift, shift, doubt
+        self.outlier_share = outliers
 
     def belief(self, observations):
         shares = np.full(len(observations), 1.0)
@@ -224,10 +225,22 @@ def test_history_must_predict_better_by_two_nats_and_an_eighth_in_each_row(
     assert folds.n_folds == n_folds
 
 
-@pytest.mark.parametrize(("doubt", "n_folds"), [(0.0, 1), (0.009, 1), (0.011, 0)])
-def test_nothing_is_folded_where_one_point_in_a_hundred_may_be_misread(folds, doubt, n_folds):
+@pytest.mark.parametrize(
+    ("doubt", "outliers", "n_folds"),
+    [
+        (0.0, 0.0, 1),
+        (0.009, 0.0, 1),
+        (0.011, 0.0, 0),
+        (0.0, 0.009, 1),
+        (0.0, 0.011, 0),
+        (0.006, 0.005, 0),
+    ],
+)
+def test_nothing_is_folded_where_one_point_in_a_hundred_may_be_misread(
+    folds, doubt, outliers, n_folds
+):
     folds.worth = 5.0
-    surprised(1001).watch.won(Reader(doubt=doubt))
+    surprised(1001).watch.won(Reader(doubt=doubt, outliers=outliers))
     assert folds.n_folds == n_folds
 
 

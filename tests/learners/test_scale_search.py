@@ -10,6 +10,7 @@ import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.envs import load_maze
 from tgm.errors import RunError
+from tgm.learners import scale_search
 from tgm.learners.events import Event
 from tgm.learners.scale_search import MEASURE_AT, OTHER_SCALE, WATCHED, ScaleSearchLearner
 from tgm.perception.coordinates import Coordinates
@@ -248,6 +249,7 @@ def model(tmp_path_factory):
         ("n_steps", lambda array: -array),
         ("is_over", lambda array: np.concatenate([array, array])),
         ("strained", lambda array: array[:-1]),
+        ("came_back", lambda array: array[:-1]),
         ("choice.deviation", lambda array: -array),
         ("choice.typical_step", lambda array: 0.0 * array),
         ("choice.relevant", lambda array: ~array),
@@ -295,6 +297,38 @@ def test_one_or_two_features_that_surprise_need_no_more_than_to_be_better_than_c
     features = list(range(5 - n_features, 5))
     # The last 128 events decide.
     assert asked == ([] if needed is None else [(128, features, needed)])
+
+
+@pytest.mark.parametrize(
+    ("n_steps", "came_back", "asked"),
+    [(511, [2, 3], [2, 3]), (510, [2, 3], None), (511, [], None)],
+)
+def test_features_that_came_back_are_weighed_by_all_events_at_the_end(
+    n_steps, came_back, asked, monkeypatch
+):
+    learner, found = with_features_left_out(300), []
+
+    def noted(choice, steps, features):
+        found.append((len(steps.points), features.tolist()))
+        return choice
+
+    monkeypatch.setattr(ScaleChoice, "without_features", noted)
+    learner._came_back[came_back] = True
+    learner._n_steps = n_steps
+    learner._rival(Event(np.zeros(5), 0))
+    assert found == ([] if asked is None else [(300, asked)])
+
+
+def test_a_feature_that_surprises_has_come_back_until_the_scale_is_measured(monkeypatch):
+    learner = with_features_left_out(200)
+    with_two = ScaleChoice(np.ones(5), np.ones(5), np.arange(5) < 2, np.zeros(5))
+    monkeypatch.setattr(ScaleChoice, "with_features", lambda *_: with_two)
+    assert learner._watched(Event(10.5 * (np.arange(5) == 1))) is with_two
+    assert learner._came_back.tolist() == [False, True, False, False, False]
+    learner._events[5] = Event(np.ones(5), 0)  # something has moved
+    monkeypatch.setattr(scale_search, "choose_scale", lambda *_: with_two)
+    learner._measured()
+    assert not learner._came_back.any()
 
 
 @pytest.mark.parametrize(("change", "is_another"), [(0.24, False), (-0.24, False), (0.26, True)])

@@ -120,6 +120,22 @@ def test_a_feature_that_begins_to_move_is_taken_up():
     assert not same.differs(first, 0.25)
 
 
+def test_of_some_features_those_that_look_the_same_in_every_state_are_left_out():
+    rng, (cells, actions) = np.random.default_rng(2), walk(2, 200)
+    points = np.column_stack([cells + 0.15 * rng.normal(size=cells.shape), rng.normal(size=200)])
+    faulty = points + 10.0 * rng.normal(size=points.shape) * (rng.random((200, 1)) < 0.05)
+    every = np.ones(3, dtype=bool)
+    choice = ScaleChoice(np.array([0.15, 0.15, 1.0]), np.ones(3), every, np.zeros(3))
+    for seen in (points, faulty):
+        steps = FirstSteps(seen, actions)
+        found = choice.without_features(steps, np.array([1, 2]))
+        assert found.relevant.tolist() == [True, True, False]
+        assert found.gain[1] > 6.0
+        assert found.gain[2] <= 0.0
+        np.testing.assert_array_equal(found.deviation, choice.deviation)
+        assert choice.without_features(steps, np.array([0, 1])).relevant.all()
+
+
 def test_a_feature_that_never_changed_is_not_looked_at():
     cells, actions = walk(0, 64)
     first = chosen(cells + 0.15 * np.random.default_rng(0).normal(size=cells.shape), actions)

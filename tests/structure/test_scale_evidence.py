@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.oracles import common_log_density, scale_evidence
+from tests.oracles import common_log_densities, scale_evidence
 
 from tgm.perception.feature_kinds import EPISODE_START
 from tgm.structure.scale_evidence import FirstSteps, evidence_of, evidence_of_each
@@ -48,14 +48,53 @@ def test_features_that_are_not_relevant_have_one_density():
     deviations = np.array([0.2, 0.4])[:, None] * steps.typical_step
     fit = evidence_of(steps, deviations, relevant)
     for index, deviation in enumerate(deviations):
-        states, _ = scale_evidence(
+        common = common_log_densities(steps.points, steps.typical_step)[1]
+        expected, labels = scale_evidence(
             steps.points[:, relevant],
             steps.actions.tolist(),
             deviation[relevant],
             steps.typical_step[relevant],
+            common,
         )
-        common = common_log_density(steps.points[:, 1], float(steps.typical_step[1]))
-        assert fit.log_evidence[index] == pytest.approx(states + common, rel=1e-9)
+        assert fit.log_evidence[index] == pytest.approx(expected, rel=1e-9)
+        assert fit.labels[index].tolist() == labels
+
+
+def test_a_faulty_reading_counts_once_for_all_features_that_tell_no_states_apart():
+    steps = random_walk(2, n_features=3)
+    relevant = np.array([True, False, False])
+    pairs = common_log_densities(steps.points, steps.typical_step)[1:]
+    wanted = [
+        np.logaddexp(a + c, np.log(0.01) + b + d) for (a, b), (c, d) in zip(*pairs, strict=True)
+    ]
+    np.testing.assert_allclose(steps.log_common(~relevant)[1:], wanted[1:], rtol=1e-9)
+    assert steps.log_common(~relevant)[0] == 0.0
+    assert not steps.log_common(np.zeros(3, dtype=bool)).any()
+
+
+@pytest.mark.parametrize("place", [0, 1, 20])
+def test_a_faulty_reading_teaches_nothing_wherever_it_is(place):
+    values = np.random.default_rng(1).normal(size=(60, 1))
+    values[place] = 15.0
+    actions = np.zeros(60, dtype=np.intp)
+    steps, without = (
+        FirstSteps(values, actions),
+        FirstSteps(np.delete(values, place, 0), actions[1:]),
+    )
+    later = slice(25, None)
+    lost = without.common[later].sum() - steps.common[1:][later].sum()
+    assert abs(lost) < 2.0  # the first guess is the typical step; learned from, it would cost 21
+
+
+def test_one_feature_that_is_far_from_usual_alone_is_learned_from():
+    """In a one-hot code each place is far from usual in its own feature."""
+    values = 0.05 * np.random.default_rng(1).normal(size=(60, 30))
+    values[:, 0] += 1.0
+    values[20, 3] += 1.0
+    actions = np.zeros(60, dtype=np.intp)
+    code, alone = FirstSteps(values, actions), FirstSteps(values[:, [3]], actions)
+    # Seen without the others it is faulty, and the common density stays narrow.
+    assert alone.common[21:].sum() > code.common[21:, 3].sum() + 1.0
 
 
 def test_each_feature_alone_is_as_if_there_were_no_other():
@@ -63,9 +102,10 @@ def test_each_feature_alone_is_as_if_there_were_no_other():
     ratios = np.array([0.1, 0.3, 1.0])
     gain, fit = evidence_of_each(steps, ratios)
     assert gain.shape == (3, 3)
+    commons = common_log_densities(steps.points, steps.typical_step)
     for feature in range(3):
         points = steps.points[:, [feature]]
-        common = common_log_density(points[:, 0], float(steps.typical_step[feature]))
+        common = sum(one for one, _ in commons[feature])
         for index, ratio in enumerate(ratios):
             step = steps.typical_step[[feature]]
             expected, labels = scale_evidence(points, steps.actions.tolist(), ratio * step, step)

@@ -9,6 +9,8 @@ from scipy.stats import multivariate_t
 from tgm.distributions.small import second_order
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.transition.diagonal_displacements import DiagonalDisplacements
+from tgm.transition.displacement_laws import KeyedDisplacements
 from tgm.transition.displacements import Displacements, prior_weight
 
 # The numbers themselves: a change of a constant is a change of the law.
@@ -117,6 +119,39 @@ def test_an_actions_own_moves_outweigh_those_of_others():
     young = Displacements(3, SQUARE, STATE)
     young.add(0, right, 1.0)
     assert displacements.log_density(right, 0) > young.log_density(right, 0) + 0.5
+
+
+@pytest.mark.parametrize("kind", [Displacements, DiagonalDisplacements, KeyedDisplacements])
+def test_what_is_taken_back_was_never_learned(kind):
+    ways = np.random.default_rng(4).normal([1.0, 0.0, 0.5], 0.2, size=(6, 3))
+    ways[3:] += np.array([3.0, -4.0, 1.0])
+    n = 3 - (kind is KeyedDisplacements)
+    laws = [kind(2, np.eye(n), 0.1 * np.eye(n)) for _ in range(3)]
+    for law, learned in zip(laws, (ways, ways[:3], ways[:0]), strict=True):
+        for way in learned:
+            law.add(1, way, 0.9)
+    for way in ways[3:]:
+        laws[0].take_back(1, way, 0.9)
+    if kind is not DiagonalDisplacements:
+        laws[1].refresh()  # it is not computed again with every displacement
+    for action in (0, 1):
+        wanted = laws[1].log_density(ways[4], action)
+        assert laws[0].log_density(ways[4], action) == pytest.approx(wanted, abs=1e-6)
+    for way in ways[:3]:
+        laws[0].take_back(1, way, 0.9)
+    assert not laws[0].knows(1)
+    assert laws[0].log_density(ways[0], 1) == pytest.approx(
+        laws[2].log_density(ways[0], 1), abs=1e-9
+    )
+
+
+def test_a_settled_law_takes_nothing_back():
+    displacements = Displacements(1, SQUARE, STATE)
+    for _ in range(300):
+        displacements.add(0, np.array([1.0, 0.0]), 1.0)
+    displacements.take_back(0, np.array([5.0, 5.0]), 1.0)
+    assert displacements.weight[0] == 300.0
+    np.testing.assert_allclose(displacements.mean[0], [1.0, 0.0])
 
 
 def test_a_half_believed_move_is_not_a_law_yet():

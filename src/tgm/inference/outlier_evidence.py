@@ -15,10 +15,12 @@ import numpy as np
 
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ELSEWHERE, NEW, STAY, StepFilter, StepPosterior
-from tgm.memory.step import Step
+from tgm.memory.step import Belief, Step
 from tgm.transition.planned_rows import Key
 from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
+
+ONE_POINT = 1.5  # points of a state, below which it was made by one observation
 
 
 class OutlierEvidence:
@@ -88,23 +90,48 @@ class OutlierEvidence:
         """ln odds of what came after steps into a state, if they were outliers against real.
 
         Real: the first follower of an action is the first try of a row, and so on. A step whose row
-        leads nowhere else says nothing.
+        leads nowhere else says nothing. Outliers may follow each other, and each makes a state: so
+        what came after is followed on, until it is in a state that was reached in another way too.
         """
-        pairs = [(step, step.kept_next) for step in steps]
-        followers = [follower for _, follower in pairs if follower is not None]
+        chains = [(step, self.chain(step, steps)) for step in steps]
+        followers = [follower for _, chain in chains for follower in chain]
+        passed = {state, *(one.after[0][0] for _, chain in chains for one in chain[:-1])}
         total = 0.0
-        for step, follower in pairs:
-            expected = self._filter.expected(step.before, step.action)
-            others = [(other, p) for other, p in expected if other != state]
-            if follower is None:
-                continue
-            if others:
-                sure = sum(p for _, p in others)
-                before = [(other, p / sure) for other, p in others]
-                total += self._filter.log_density(follower, before, followers)
-                total -= self._filter.log_density(follower, [(state, 1.0)], followers)
-            followers = followers[1:]
+        for step, chain in chains:
+            expected = without(self._filter.expected(step.before, step.action), passed)
+            seen = [(state, 1.0)]
+            for follower in chain:
+                if expected:
+                    total += self._filter.log_density(follower, expected, followers)
+                    total -= self._filter.log_density(follower, seen, followers)
+                    expected = without(self._filter.expected(expected, follower.action), passed)
+                seen = follower.after
+                followers = followers[1:]
         return total
+
+    def chain(self, step: Step, steps: Sequence[Step]) -> list[Step]:
+        """What came after a step, as long as each step made a state that nothing else has seen."""
+        chain: list[Step] = []
+        follower = step.kept_next
+        while follower is not None and not any(follower is one for one in steps):
+            chain.append(follower)
+            if not self._was_one(follower):
+                break
+            follower = follower.kept_next
+        return chain
+
+    def goes_on(self, steps: Sequence[Step]) -> bool:
+        """Whether the newest step made a state, and came after nothing but states that were made.
+
+        What comes next will say more of all of them.
+        """
+        last = [one for step in steps for one in self.chain(step, steps)[-1:]]
+        return any(one is self._world.newest and self._was_one(one) for one in last)
+
+    def _was_one(self, step: Step) -> bool:
+        """Whether a kept step alone made its state."""
+        assert step.kept_in is not None
+        return bool(self._world.states.weight[step.kept_in] < ONE_POINT)
 
     def log_odds_of_birth(self, step: Step, others: float) -> float:
         """ln odds that a step was an outlier, and not the birth of a state.
@@ -117,9 +144,31 @@ class OutlierEvidence:
         state, action = row_of(step)
         if state == START:  # both may be anywhere
             return math.log(odds)
+        if world.displacements.weight[action] < self._in_doubt(action) + ONE_POINT:
+            return math.log(odds)  # the law of the action is made of what may be outliers
         offset = step.arrival - world.states.mean[state]
         log_new = world.displacements.log_density(offset, action)
         return math.log(odds) + world.displacements.log_broad_density(offset) - log_new
+
+    def _in_doubt(self, action: int) -> int:
+        """How many displacements the law of an action has learned from states of one point."""
+        states, memory = self._world.states, self._world.memory
+        n = 0
+        for state in states.alive[states.weight[states.alive] < ONE_POINT].tolist():
+            for step in memory.into(state):
+                n += is_way(step) and step.action == action
+                follower = step.kept_next
+                n += follower is not None and is_way(follower) and follower.action == action
+        return n
+
+    def unlearn_ways(self, steps: Sequence[Step]) -> None:
+        """Take back what steps to an outlier, or from one, taught of where their actions lead."""
+        world = self._world
+        for step in steps:
+            if is_way(step):
+                assert step.action is not None
+                way = step.arrival - world.states.mean[step.before[0][0]]
+                world.displacements.take_back(step.action, way, step.entries[0][2])
 
     def leave_out(self, step: Step) -> None:
         """Make an outlier of a step that was taken back: the belief is what was expected."""
@@ -150,3 +199,16 @@ class OutlierEvidence:
 def row_of(step: Step) -> Key:
     """The most likely row of a step; that of START at the start of an episode."""
     return (START, START_ACTION) if step.action is None else (step.before[0][0], step.action)
+
+
+def is_way(step: Step) -> bool:
+    """Whether a step surely led from one state to another, and so showed a displacement."""
+    is_sure = step.action is not None and len(step.entries) == 1 and bool(step.before)
+    return is_sure and not step.end and step.entries[0][0] != step.entries[0][1]
+
+
+def without(belief: Belief, states: set[int]) -> Belief:
+    """A belief that some states are known not to be."""
+    others = [(state, p) for state, p in belief if state not in states]
+    total = sum(p for _, p in others)
+    return [(state, p / total) for state, p in others]

@@ -144,7 +144,8 @@ class AliasWatch:
     def _reads_clearly(self, learner: Reader) -> bool:
         """Whether symbols are certain; misread ones would be taken for places that look alike."""
         shares = learner.belief(self.history.recent_points(RECENT_POINTS)).max(axis=1)
-        return bool((shares < CLEAR).mean() < MOST_UNCLEAR)
+        # Where some observations are outliers, others of them look like a place.
+        return bool((shares < CLEAR).mean() + learner.outlier_share < MOST_UNCLEAR)
 
     def _is_for(self, life: CloneLife) -> bool:
         """Whether the evidence is for clones, or one state per symbol finds nothing new."""

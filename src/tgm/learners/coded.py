@@ -140,6 +140,11 @@ class CodedLearner(OuterLearner):
         relevant[self._rest] = inner.relevant[1:]
         return FeatureUse(relevant, self.is_exact, inner.varies)
 
+    @property
+    def outlier_share(self) -> float:
+        """Share of the observations so far that belonged to no state."""
+        return self.inner.outlier_share
+
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation alone."""
         return self.inner.belief(self._all_coded(observations))

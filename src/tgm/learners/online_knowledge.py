@@ -145,6 +145,11 @@ class OnlineKnowledge:
 
     # --- beliefs ----------------------------------------------------------------------------------
 
+    @property
+    def outlier_share(self) -> float:
+        """Share of the observations so far that belonged to no state."""
+        return self.world.background.share_seen
+
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation alone."""
         states = self.world.states

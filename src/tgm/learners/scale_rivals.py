@@ -41,7 +41,7 @@ class Rival:
 
     def log_evidence(self, steps: FirstSteps) -> float:
         """ln density of the steps, with that of the irrelevant features."""
-        return self.learner.log_evidence + float(steps.common[:, ~self.choice.relevant].sum())
+        return self.learner.log_evidence + float(steps.log_common(~self.choice.relevant).sum())
 
     @property
     def strained(self) -> BoolArray:

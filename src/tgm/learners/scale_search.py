@@ -63,6 +63,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self.choice: ScaleChoice | None = None
         self._n_steps = 0
         self._strained = np.zeros(n_features - self._n_keys, dtype=bool)  # see `Rival.strained`
+        self._came_back = np.zeros_like(self._strained)  # features, since the scale was measured
         self.is_over = False
         self.watched = WATCHED  # more where places look alike: there a feature may matter late
         self.learner = self._make(None)
@@ -132,6 +133,8 @@ class ScaleSearchLearner(OnlineKnowledge):
         """Another scale and its learner, if it is time to choose and another one is better."""
         if self._n_steps in MEASURE_AT or (self._n_steps in LATER_CHOICES and self._is_wide):
             choice = self._measured()
+        elif self._n_steps == RIVALS_AT[-1] and self._came_back.any():
+            choice = self._without_chance()
         else:
             choice = self._watched(event)
         proposed = None if choice is None else self._learned(choice)
@@ -189,6 +192,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         if not steps.has_moved:
             return None
         choice = choose_scale(steps, self.choice, _labels(self._names))
+        self._came_back[:] = False
         if self.choice is not None and not choice.differs(self.choice, SAME_SCALE):
             return None
         return choice
@@ -205,14 +209,23 @@ class ScaleSearchLearner(OnlineKnowledge):
             return None
         # A faulty reading shows in many features, a place that was never seen in one or two.
         needed = 0.0 if len(features) <= FEW_AT_ONCE else FEATURE_GAIN
-        steps = self._first_steps(self._events[-RECENT_EVENTS:])
-        choice = self.choice.with_features(steps, features, needed)
+        recent = self._first_steps(self._events[-RECENT_EVENTS:])
+        choice = self.choice.with_features(recent, features, needed)
+        self._came_back |= choice.relevant & ~self.choice.relevant
         return choice if choice.differs(self.choice, SAME_SCALE) else None
+
+    def _without_chance(self) -> ScaleChoice | None:
+        """The scale without features that came back by chance, if there are any."""
+        assert self.choice is not None
+        features, steps = np.flatnonzero(self._came_back), self._first_steps(self._events)
+        choice = self.choice.without_features(steps, features)
+        return choice if 0 < choice.relevant.sum() < self.choice.relevant.sum() else None
 
     def _learned(self, choice: ScaleChoice) -> Rival:
         """A new learner with this scale that has learned from all events."""
         learner = self._make(choice)
-        points = np.array([event.point for event in self._events])
+        is_usual = self._first_steps(self._events).is_usual
+        points = np.array([event.point for event in self._events])[is_usual]
         learner.coordinates = Coordinates(
             self._events[0].point,
             self._relevant(choice),
@@ -272,6 +285,7 @@ class ScaleSearchLearner(OnlineKnowledge):
             "n_steps": np.array([self._n_steps]),
             "is_over": np.array([self.is_over]),
             "strained": self._strained,
+            "came_back": self._came_back,
             **prefixed("learner", self.learner.to_arrays()),
         }
         if self.choice is not None:
@@ -290,6 +304,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._n_steps = saved.count("n_steps")
         self.is_over = bool(saved.flags("is_over", 1)[0])
         self._strained = saved.flags("strained", self._n_features - self._n_keys)
+        self._came_back = saved.flags("came_back", self._n_features - self._n_keys)
         if not saved.part("choice").is_empty:
             self.choice = ScaleChoice.from_arrays(
                 saved.part("choice"), self._n_features - self._n_keys

@@ -21,6 +21,10 @@ class Reader(Protocol):
     def state_ids(self) -> IntArray:
         """(n_states,) names."""
 
+    @property
+    def outlier_share(self) -> float:
+        """Share of the observations so far that belonged to no state."""
+
     def belief(self, observations: FloatArray) -> FloatArray:
         """(n_observations, n_states) probability of each state given each observation alone."""
 

@@ -34,6 +34,11 @@ class Background:
         share = (PRIOR_OUTLIERS + self.n_outliers) / (PRIOR_POINTS + self.n_points)
         return min(share, MOST_OUTLIERS)
 
+    @property
+    def share_seen(self) -> float:
+        """Outliers so far for each observation so far; nothing is expected beforehand."""
+        return min(1.0, self.n_outliers / max(1.0, self.n_points))
+
     def to_arrays(self) -> Arrays:
         """As named arrays."""
         return {"counts": np.array([self.n_outliers, self.n_points])}

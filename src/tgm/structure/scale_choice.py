@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,14 @@ class ScaleChoice:
         own = RATIOS[each.argmax(axis=1)] * chosen.typical_step
         deviation[features] = np.where(relevant[features], own, deviation[features])
         return ScaleChoice(deviation, self.typical_step, relevant, gain)
+
+    def without_features(self, steps: FirstSteps, features: IntArray) -> ScaleChoice:
+        """The same scale without those of some features (n,) that look the same in every state."""
+        gain, relevant = self.gain.copy(), self.relevant.copy()
+        each = evidence_of_each(steps, RATIOS, features)[0] + _log_prior(RATIOS[:, None])
+        gain[features] = each.max(axis=1)
+        relevant[features] = gain[features] > 0.0
+        return replace(self, relevant=relevant, gain=gain)
 
     def to_arrays(self) -> Arrays:
         """As named arrays."""

@@ -19,19 +19,14 @@ from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
 from tgm.perception.common_covariance import LOG_2PI
 from tgm.perception.feature_kinds import EPISODE_START
-from tgm.transition.displacements import (
-    BROAD_DOF,
-    FARTHEST_STEP,
-    FLOOR,
-    LOG_BROAD_SHARE,
-    LOG_OWN_SHARE,
-    PRIOR_WEIGHT,
-)
+from tgm.structure.first_laws import FirstLaws
+from tgm.transition.displacements import BROAD_DOF, FARTHEST_STEP
 
 ROW_TRIES = 0.5  # tries that the base of a row is worth
 OUTLIER_SHARE = 0.01  # probability of an observation that belongs to no state
 ABSURD = 0.05  # of the steps may lead absurdly far without being typical
 FEW_ABSURD = 3  # times as many steps are needed to tell which are absurd
+MOST_ROUNDS = 5  # in which outliers that hid behind others are found
 LEAST_STEP = 1e-65  # of an observation that has moved; the square of its inverse is a number
 LEAST_REACH = 1e-6  # of the largest: the typical step of a feature that never changes
 
@@ -78,23 +73,84 @@ class FirstSteps:
         Each is the predictive Student t of a normal-gamma, given the values before, or, with the
         probability of an outlier, a broad one; the first has none.
         """
-        n, step = len(self.points), self.typical_step
+        return _after_the_first(np.logaddexp(*self._common_parts))
+
+    @cached_property
+    def common_outlier(self) -> FloatArray:
+        """(n, n_features) ln density of each value if the observation is an outlier."""
+        return _after_the_first(self._common_parts[1] - math.log(OUTLIER_SHARE))
+
+    def log_common(self, features: BoolArray) -> FloatArray:
+        """(n,) ln density of the values of features that look the same in every state.
+
+        A faulty reading is one in all features; it is one for them together.
+        """
+        if not features.any():
+            return np.zeros(len(self.points))
+        outlier = math.log(OUTLIER_SHARE) + self.common_outlier[:, features].sum(axis=1)
+        both = np.logaddexp(self.common[:, features].sum(axis=1), outlier)
+        both[0] = 0.0
+        return np.asarray(both)
+
+    @cached_property
+    def is_usual(self) -> BoolArray:
+        """(n,) observations that the common densities are learned from.
+
+        Not those that, given all, are more likely outliers: one at the beginning would make
+        everything look usual. A faulty reading is one in all features; one feature alone, however
+        far from usual, may show a place that was hardly seen.
+        """
+        offset, least = self.points - self.points[0], math.log(OUTLIER_SHARE)
+        is_usual = np.ones(len(offset), dtype=bool)
+        for _ in range(MOST_ROUNDS):
+            seen, total, square = (values[-1:] for values in _sums(offset, is_usual[:, None]))
+            usual, broad = self._log_common(offset, seen, total, square)
+            odds = np.maximum(usual - broad + least, least).sum(axis=1)
+            before, is_usual = is_usual, np.asarray(odds > least)
+            if (is_usual == before).all():
+                break
+        return is_usual if is_usual.any() else np.ones_like(is_usual)
+
+    @cached_property
+    def _common_parts(self) -> tuple[FloatArray, FloatArray]:
+        """(n - 1, n_features) ln of what is usual and of what is broad in the common density."""
         offset = self.points - self.points[0]
-        seen = np.arange(1.0, n)[:, None]
-        mean = np.cumsum(offset, axis=0)[:-1] / seen
-        scatter = np.cumsum(np.square(offset), axis=0)[:-1] - seen * mean**2
+        seen, total, square = (values[:-1] for values in _sums(offset, self.is_usual[:, None]))
+        return self._log_common(offset[1:], seen, total, square)
+
+    def _log_common(
+        self, values: FloatArray, seen: FloatArray, total: FloatArray, squares: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """(n, n_features) both parts, given the number of values seen, their sum and squares."""
+        seen, step = np.maximum(1.0, seen), self.typical_step
+        mean = total / seen
+        scatter = squares - seen * mean**2
         dof = seen + 1.0
         square = (step**2 + np.maximum(scatter, 0.0)) / dof * (1.0 + 1.0 / seen)
-        z = (offset[1:] - mean) ** 2 / (dof * square)
+        z = (values - mean) ** 2 / (dof * square)
         density = (
             gammaln((dof + 1) / 2)
             - gammaln(dof / 2)
             - 0.5 * np.log(dof * math.pi * square)
             - 0.5 * (dof + 1) * np.log1p(z)
         )
-        outlier = math.log(OUTLIER_SHARE) + _log_student((offset[1:] - mean) / step) - np.log(step)
-        density = np.logaddexp(math.log1p(-OUTLIER_SHARE) + density, outlier)
-        return np.concatenate([np.zeros((1, self.points.shape[1])), density])
+        outlier = math.log(OUTLIER_SHARE) + _log_student((values - mean) / step) - np.log(step)
+        return math.log1p(-OUTLIER_SHARE) + density, outlier
+
+
+def _sums(values: FloatArray, counts: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(n, n_features) number, sum and sum of squares of the values so far that count."""
+    counted = np.where(counts, values, 0.0)
+    return (
+        np.cumsum(counts, axis=0, dtype=np.float64),
+        np.cumsum(counted, axis=0),
+        np.cumsum(np.square(counted), axis=0),
+    )
+
+
+def _after_the_first(densities: FloatArray) -> FloatArray:
+    """(n, n_features) of (n - 1, n_features): the first value has none."""
+    return np.concatenate([np.zeros((1, densities.shape[1])), densities])
 
 
 def _log_student(z: FloatArray) -> FloatArray:
@@ -131,78 +187,33 @@ def evidence_of(steps: FirstSteps, deviation: FloatArray, relevant: BoolArray) -
     """
     deviation = deviation[:, relevant]
     points = steps.points[:, relevant] / deviation[:, None, :]
-    fit = _run(points, deviation, steps.typical_step[relevant] / deviation, steps.actions)
-    common = float(steps.common[:, ~relevant].sum())
-    return Fit(fit.log_evidence + common, fit.labels, fit.n_states)
+    common = np.array([
+        values[:, ~relevant].sum(axis=1) for values in (steps.common, steps.common_outlier)
+    ])  # fmt: skip
+    reach = steps.typical_step[relevant] / deviation
+    return _run(points, deviation, reach, steps.actions, common)
 
 
-def evidence_of_each(steps: FirstSteps, ratios: FloatArray) -> tuple[FloatArray, Fit]:
+def evidence_of_each(
+    steps: FirstSteps, ratios: FloatArray, features: IntArray | None = None
+) -> tuple[FloatArray, Fit]:
     """The evidence of each feature alone: states told apart by it and by nothing else.
 
     Args:
         steps: what was seen.
         ratios: (n_ratios,) candidate deviations, in typical steps.
+        features: (n_features,) those that are looked at; all if not given.
 
     Returns:
         (n_features, n_ratios) nats above the common density, and the fit, in that order.
     """
-    deviation = (steps.typical_step[:, None] * ratios).reshape(-1, 1)
-    columns = np.repeat(steps.points.T, len(ratios), axis=0)[:, :, None]
-    reach = np.tile(1.0 / ratios, len(steps.typical_step))[:, None]
+    chosen = np.arange(steps.points.shape[1]) if features is None else features
+    deviation = (steps.typical_step[chosen, None] * ratios).reshape(-1, 1)
+    columns = np.repeat(steps.points.T[chosen], len(ratios), axis=0)[:, :, None]
+    reach = np.tile(1.0 / ratios, len(chosen))[:, None]
     fit = _run(columns / deviation[:, None, :], deviation, reach, steps.actions)
-    gain = fit.log_evidence.reshape(-1, len(ratios)) - steps.common.sum(axis=0)[:, None]
+    gain = fit.log_evidence.reshape(-1, len(ratios)) - steps.common.sum(axis=0)[chosen, None]
     return gain, fit
-
-
-class _Laws:
-    """What each action does to the observation, for each candidate: as in `Displacements`.
-
-    A displacement that changes the state is normal, with mean and variance of those of the action
-    so far, or, with a small share, as far as a typical step leads: a Student t.
-    """
-
-    def __init__(self, reach: FloatArray, n_actions: int) -> None:
-        """Nothing has moved; reach (n_candidates, n_dims) in deviations."""
-        n_candidates, n_dims = reach.shape
-        self._reach = reach
-        self._weight = np.zeros((n_candidates, n_actions))
-        self._mean = np.zeros((n_candidates, n_actions, n_dims))
-        self._scatter = np.zeros((n_candidates, n_actions, n_dims))
-        self._broad_peak = -np.log(reach).sum(axis=1) + float(
-            gammaln((BROAD_DOF + n_dims) / 2)
-            - gammaln(BROAD_DOF / 2)
-            - 0.5 * n_dims * math.log(BROAD_DOF * math.pi)
-        )
-
-    def log_densities(self, displacements: FloatArray, action: int) -> FloatArray:
-        """(n_candidates, n) ln densities of displacements (n_candidates, n, n_dims)."""
-        n_dims = displacements.shape[2]
-        broad = displacements / self._reach[:, None]
-        log_broad = self._broad_peak[:, None] - 0.5 * (BROAD_DOF + n_dims) * np.log1p(
-            np.einsum("ckd,ckd->ck", broad, broad) / BROAD_DOF
-        )
-        if action == EPISODE_START:
-            return np.asarray(log_broad)
-        weight = self._weight[:, action, None]
-        # The variances are learned one by one: the number of features does not count here.
-        total = PRIOR_WEIGHT + weight
-        spread = (PRIOR_WEIGHT * self._reach**2 + self._scatter[:, action]) / total
-        variance = spread * (1.0 + 1.0 / total) + FLOOR
-        off = displacements - self._mean[:, action, None]
-        log_own = -0.5 * np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
-        log_own -= 0.5 * (n_dims * LOG_2PI + np.log(variance).sum(axis=1))[:, None]
-        own = np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE)
-        return np.asarray(np.where(weight > 0, own, log_broad))
-
-    def add(self, displacement: FloatArray, action: int, has_moved: BoolArray) -> None:
-        """Learn from the candidates for which a step (n_candidates, n_dims) changed the state."""
-        before = self._weight[:, action].copy()
-        after = before + has_moved
-        share = has_moved / np.maximum(after, 1.0)
-        off = displacement - self._mean[:, action]
-        self._mean[:, action] += share[:, None] * off
-        self._scatter[:, action] += (share * before)[:, None] * off**2
-        self._weight[:, action] = after
 
 
 class _Models:
@@ -215,11 +226,11 @@ class _Models:
     """
 
     def __init__(self, points: FloatArray, reach: FloatArray, actions: IntArray) -> None:
-        """Learn from the first of points (n_candidates, n, n_dims); reach as in `_Laws`."""
+        """Learn from the first of points (n_candidates, n, n_dims); reach as in `FirstLaws`."""
         n_candidates, n, n_dims = points.shape
         self._points, self._actions = points, actions
         self._each = np.arange(n_candidates)
-        self._laws = _Laws(reach, int(actions.max(initial=0)) + 1)
+        self._laws = FirstLaws(reach, int(actions.max(initial=0)) + 1)
         self._mean = np.zeros((n_candidates, n, n_dims))
         self._weight = np.zeros((n_candidates, n))
         self._mean[:, 0], self._weight[:, 0] = points[:, 0], 1.0
@@ -228,8 +239,11 @@ class _Models:
         # The row of a step: its action in its state. All starts are one row, that of no state.
         self._left = np.full((n_candidates, n), -1, dtype=np.intp)
 
-    def step(self, now: int) -> FloatArray:
-        """Learn from one point; returns (n_candidates,) its ln density before that."""
+    def step(self, now: int, common: FloatArray | None = None) -> FloatArray:
+        """Learn from one point; returns (n_candidates,) its ln density before that.
+
+        common: (2,) ln density of what else was seen, if it is no outlier and if it is one.
+        """
         action, point, state = (
             int(self._actions[now]),
             self._points[:, now],
@@ -243,6 +257,9 @@ class _Models:
         jump = point - self._mean[self._each, state]
         log_jump = self._laws.log_densities(jump[:, None], action)[:, 0]
         terms = self._log_terms(point, probability, log_jump, tries)
+        if common is not None:
+            terms[:, :-1] += common[0]
+            terms[:, -1] += common[1]
         best = terms.argmax(axis=1)
         is_new, is_outlier = best == row.shape[1], best > row.shape[1]
         expected = np.where(tries > 0, row.argmax(axis=1), state)
@@ -304,16 +321,23 @@ class _Models:
         self._mean[each, found] += pull[:, None] * (point - self._mean[each, found])
 
 
-def _run(points: FloatArray, deviation: FloatArray, reach: FloatArray, actions: IntArray) -> Fit:
+def _run(
+    points: FloatArray,
+    deviation: FloatArray,
+    reach: FloatArray,
+    actions: IntArray,
+    common: FloatArray | None = None,
+) -> Fit:
     """Learn from all steps with every candidate.
 
     Args:
         points: (n_candidates, n, n_dims) in deviations.
         deviation, reach: (n_candidates, n_dims) the deviations, and the typical step in them.
         actions: (n,)
+        common: (2, n) ln density of all other features, if a point is no outlier and if it is one.
     """
     models, n = _Models(points, reach, actions), points.shape[1]
     evidence = -(n - 1) * np.log(deviation).sum(axis=1)
     for now in range(1, n):
-        evidence += models.step(now)
+        evidence += models.step(now, None if common is None else common[:, now])
     return Fit(evidence, models.labels, models.n_states)

@@ -16,6 +16,7 @@ from tgm.transition.displacements import (
     FLOOR,
     LOG_BROAD_SHARE,
     LOG_OWN_SHARE,
+    NO_DISPLACEMENT,
     SETTLED,
     prior_weight,
 )
@@ -58,9 +59,7 @@ class DiagonalDisplacements:
         """A step of `action` that changed the state, with the belief that it did as weight."""
         if self.weight[action] >= SETTLED:
             return
-        length = math.sqrt(float(np.mean(displacement**2 / self._broad)))
-        if length > FARTHEST_STEP:
-            displacement = displacement * (FARTHEST_STEP / length)
+        displacement = self._within_reach(displacement)
         before = float(self.weight[action])
         total = before + weight
         off = displacement - self.mean[action]
@@ -68,6 +67,27 @@ class DiagonalDisplacements:
         self.spread[action] += weight * before / total * off**2
         self.weight[action] = total
         self._refresh()
+
+    def take_back(self, action: int, displacement: FloatArray, weight: float) -> None:
+        """The inverse of `add`, while the law is learned; see `Displacements`."""
+        before = float(self.weight[action])
+        if before >= SETTLED or not before:
+            return
+        after = before - weight
+        if after < NO_DISPLACEMENT:
+            self.weight[action] = self.mean[action] = self.spread[action] = 0.0
+        else:
+            off = self._within_reach(displacement) - self.mean[action]
+            self.mean[action] -= weight / after * off
+            spread = self.spread[action] - weight * before / after * off**2
+            self.spread[action] = np.maximum(spread, 0.0)
+            self.weight[action] = after
+        self._refresh()
+
+    def _within_reach(self, displacement: FloatArray) -> FloatArray:
+        """A displacement, at most FARTHEST_STEP times as far as is typical."""
+        length = math.sqrt(float(np.mean(displacement**2 / self._broad)))
+        return displacement * (FARTHEST_STEP / length) if length > FARTHEST_STEP else displacement
 
     def knows(self, action: int) -> bool:
         """Whether the action has moved anything yet, so that it has a law of its own."""

@@ -23,6 +23,9 @@ class DisplacementLaws(Protocol):
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """A step of `action` that changed the state, with the belief that it did as weight."""
 
+    def take_back(self, action: int, displacement: FloatArray, weight: float) -> None:
+        """The inverse of `add`, while the law is learned."""
+
     def knows(self, action: int) -> bool:
         """Whether the action has a law of its own."""
 
@@ -50,6 +53,10 @@ class KeyedDisplacements(Displacements):
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """A step of `action` that changed the state, with the belief that it did as weight."""
         super().add(action, displacement[1:], weight)
+
+    def take_back(self, action: int, displacement: FloatArray, weight: float) -> None:
+        """The inverse of `add`, while the law is learned."""
+        super().take_back(action, displacement[1:], weight)
 
     def log_density(self, displacement: FloatArray, action: int) -> float:
         """ln density of a displacement (n_features,) under `action`, if it changes the state."""

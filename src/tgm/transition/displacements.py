@@ -25,6 +25,7 @@ PRIOR_WEIGHT = 0.2  # points that the broad law is worth in an action's own; see
 FLOOR = 1e-3  # of a state's covariance: an action's displacements are never exact
 SETTLED = 300.0  # displacements after which an action's law is learned no further
 FARTHEST_STEP = 10.0  # times as far as a typical step
+NO_DISPLACEMENT = 1e-3  # displacements; fewer are what taking them back has left
 LARGEST_LOG = 600.0  # of a density and of its inverse that are used as they are
 REFRESH_GROWTH = 1.1  # times its data, from which a law is computed again
 
@@ -85,9 +86,7 @@ class Displacements:
         """
         if self.is_settled(action):
             return
-        length = math.sqrt(squared_length(displacement, self._broad_precision))
-        if length > FARTHEST_STEP:
-            displacement = displacement * (FARTHEST_STEP / length)
+        displacement = self._within_reach(displacement)
         before = float(self.weight[action])
         total = before + weight
         mean, scatter = self.mean[action], self.scatter[action]  # views
@@ -96,6 +95,27 @@ class Displacements:
         if total >= self._refresh_at[action]:
             self._refresh_broad()
             self._refresh_own(action)
+
+    def take_back(self, action: int, displacement: FloatArray, weight: float) -> None:
+        """The inverse of `add`, while the law is learned; `displacement` need not be exact."""
+        before = float(self.weight[action])
+        if self.is_settled(action) or not before:
+            return
+        after = before - weight
+        if after < NO_DISPLACEMENT:
+            self.weight[action] = self.mean[action] = self.scatter[action] = 0.0
+        else:
+            displacement = self._within_reach(displacement)
+            mean, scatter = self.mean[action], self.scatter[action]  # views
+            shift_moments(mean, scatter, displacement, -weight / after, -weight * before / after)
+            self.weight[action] = after
+        self._refresh_broad()
+        self._refresh_own(action)
+
+    def _within_reach(self, displacement: FloatArray) -> FloatArray:
+        """A displacement, at most FARTHEST_STEP times as far as is typical."""
+        length = math.sqrt(squared_length(displacement, self._broad_precision))
+        return displacement * (FARTHEST_STEP / length) if length > FARTHEST_STEP else displacement
 
     def is_settled(self, action: int) -> bool:
         """Whether the law of an action is learned no further."""

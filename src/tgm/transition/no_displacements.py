@@ -20,6 +20,9 @@ class NoDisplacements:
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """Learn nothing."""
 
+    def take_back(self, action: int, displacement: FloatArray, weight: float) -> None:
+        """Nothing was learned."""
+
     def knows(self, action: int) -> bool:
         """Whether the action has a law of its own: never."""
         return False

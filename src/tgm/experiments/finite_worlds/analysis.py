@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,10 @@ from tgm.experiments.finite_worlds.worlds import WORLDS
 from tgm.experiments.harness.tables import count, grouped, markdown, median
 
 Results = Sequence[tuple[FiniteTrial, WorldResult]]
+
+NO_GOAL = "-"
+MISS = re.compile(r"- (.*?) \(\d+ runs\): .*")
+REMARK = "Rows of worlds that were not run again (--update) are of the code of their time."
 
 PAGE = """\
 # Where it works, and where it does not
@@ -68,27 +73,44 @@ def report(results: Results) -> str:
     return markdown([summarise(name, by_world) for name in by_world])
 
 
-def page(results: Results) -> str:
-    """The whole page."""
+def page(results: Results, before: str = "") -> str:
+    """The whole page; worlds that were not run keep their rows of the page of before."""
     by_world = _by_world(results)
-    met, promised = 0, 0
-    lines = []
-    for name, runs in by_world.items():
-        if str(WORLDS[name].wanted) == "-":
-            continue
-        promised += 1
+    rows, missed = _rows_of(before), _misses_of(before)
+    for name in by_world:
+        title = WORLDS[name].title
+        row = {column: f"{value}" for column, value in summarise(name, by_world).items()}
+        rows[title] = row
+        missed.pop(title, None)
         found = misses(name, by_world)
-        if not found:
-            met += 1
-            continue
-        lines.append(f"- {WORLDS[name].title} ({len(runs)} runs): {'; '.join(found)}.\n")
-    n_seeds = sorted({len(runs) for runs in by_world.values()})
+        if row["met"] != NO_GOAL and found:
+            n_runs = len(by_world[name])
+            missed[title] = f"- {title} ({n_runs} runs): {'; '.join(found)}.\n"
+    titles = [world.title for world in WORLDS.values() if world.title in rows]
+    promised = [title for title in titles if rows[title]["met"] != NO_GOAL]
+    met = sum(title not in missed for title in promised)
+    n_seeds = sorted({int(rows[title]["exact"].split(" of ")[1]) for title in titles})
+    summary = f"Of {len(promised)} worlds with a goal, {met} meet it with every seed."
+    is_mixed = len(by_world) < len(titles)
     return PAGE.format(
         seeds=f"{' or '.join(map(str, n_seeds))} seed" + ("" if n_seeds == [1] else "s"),
-        summary=f"Of {promised} worlds with a goal, {met} meet it with every seed.",
-        table=report(results),
-        misses="".join(lines) or "Nothing.\n",
+        summary=f"{summary}\n{REMARK}" if is_mixed else summary,
+        table=markdown([rows[title] for title in titles]),
+        misses="".join(missed[title] for title in promised if title in missed) or "Nothing.\n",
     )
+
+
+def _rows_of(before: str) -> dict[str, dict[str, str]]:
+    """The rows of a page by the title of the world."""
+    lines = [line.strip("| ").split(" | ") for line in before.splitlines() if line[:2] == "| "]
+    return {cells[0]: dict(zip(lines[0], cells, strict=True)) for cells in lines[2:]}
+
+
+def _misses_of(before: str) -> dict[str, str]:
+    """What misses its goal by the title of the world."""
+    part = before.partition("## What misses its goal\n")[2].partition("\n## ")[0]
+    found = (MISS.match(line) for line in part.splitlines())
+    return {one[1]: f"{one[0]}\n" for one in found if one is not None}
 
 
 def misses(name: str, by_world: dict[str, Results]) -> list[str]:
@@ -121,7 +143,7 @@ def summarise(name: str, by_world: dict[str, Results]) -> dict[str, Any]:
     return {
         "world": world.title,
         "wanted": world.wanted,
-        "met": count(meets) if has_goal else "-",
+        "met": count(meets) if has_goal else NO_GOAL,
         "return": f"{median(returns):.3g}, {min(returns):.3g}" if returns else "failed",
         "best": f"{median([result.best_return for result in group]):.3g}",
         "solved": _solved(solved, len(group), world),

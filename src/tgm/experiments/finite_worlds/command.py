@@ -16,7 +16,7 @@ from tgm.files import write_atomically
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, and write the page if all worlds were run."""
+    """Print the table, and write the page if all worlds were run or it is to be changed."""
     sweep = parse(STUDY, arguments)
     try:
         results = run_study(STUDY, sweep)
@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(json.dumps({"trial": to_plain(trial), "result": to_plain(result)}))
         return
     print(report(results), end="")
-    if not sweep.worlds:
-        write_atomically(sweep.page, page(results).encode())
+    if sweep.update or not sweep.worlds:
+        before = sweep.page.read_text() if sweep.update and sweep.page.exists() else ""
+        write_atomically(sweep.page, page(results, before).encode())
         write_line(f"wrote {sweep.page}")

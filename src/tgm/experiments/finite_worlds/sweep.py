@@ -51,6 +51,9 @@ class FiniteSweep(Sweep[FiniteTrial]):
     extra: bool = False
     """Also run all sizes of deep sea (10, 12, ... 50) and 100,000 steps of noise."""
 
+    update: bool = False
+    """Change the page that is there: rows of the worlds that are run are written, others stay."""
+
     seeds: int = 10
     """Number of seeds."""
 
