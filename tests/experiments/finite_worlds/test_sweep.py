@@ -170,3 +170,39 @@ def test_the_page_says_what_misses_and_compares_with_the_reference(tmp_path, mon
     assert "x0.67" in row
     main([*flags, "--worlds", "maze", "--json"])
     assert capsys.readouterr().out.count('"trial"') == 2
+
+
+def test_worlds_that_are_run_again_replace_their_rows_and_others_stay(
+    tmp_path, monkeypatch, capsys
+):
+    exact = {"maze-one-hot": False, "cliff": True}
+
+    def invent(trial):
+        world = WORLDS[trial.world]
+        found = tuple(Check(step, 0.9, True, 25, 1e-4 * step) for step in world.checks)
+        return WorldResult(0.9, 25, 300, exact.get(trial.world, True), found)
+
+    module = "tgm.experiments.finite_worlds.command"
+    monkeypatch.setattr(f"{module}.STUDY", replace(STUDY, run=invent))
+    path = tmp_path / "worlds.md"
+
+    def written(number: int, *flags: str) -> str:
+        main(["--jobs", "1", "--out", str(tmp_path / f"{number}"), "--page", str(path), *flags])
+        capsys.readouterr()
+        return path.read_text()
+
+    first = written(0, "--seeds", "2", "--worlds", "maze", "maze-one-hot", "cliff", "--update")
+    assert "Of 3 worlds with a goal, 2 meet it with every seed.\n\n" in first
+    assert "- maze 27, one-hot, noise 0.05 (2 runs): seed 0: not exact, 25 states; seed" in first
+    again = written(1, "--seeds", "2", "--worlds", "maze", "--update")
+    assert again.replace(f"\n{analysis.REMARK}", "") == first
+    exact |= {"maze-one-hot": True, "maze": False}
+    second = written(2, "--seeds", "3", "--worlds", "maze*-one-hot", "--update")
+    assert "maze 27, as it is (3 runs): seed 0: not exact" in second  # it is the reference
+    assert "one-hot, noise 0.05 (" not in second
+    assert "with 2 or 3 seeds in each" in second
+    assert f"Of 3 worlds with a goal, 2 meet it with every seed.\n{analysis.REMARK}\n" in second
+    row = "| CliffWalking, Discrete |"
+    kept = [line for page in (first, second) for line in page.splitlines() if line.startswith(row)]
+    assert len(kept) == 2
+    assert kept[0] == kept[1]
