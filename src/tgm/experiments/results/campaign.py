@@ -158,7 +158,8 @@ def _add_worlds(table: Path, new: Path) -> None:
     worlds = {row["maze"] for row in rows}
     before = read_csv(table) if table.exists() else []
     rows += [row for row in before if row["maze"] not in worlds]
-    write_csv(table, rows[0], sorted(rows, key=lambda row: maze_order(row["maze"])))
+    heads = dict.fromkeys(name for row in rows for name in row)
+    write_csv(table, heads, sorted(rows, key=lambda row: maze_order(row["maze"])))
 
 
 def _about(steps: int, jobs: int, minutes: float, n_before: int) -> dict[str, Any]:
