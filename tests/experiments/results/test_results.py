@@ -285,7 +285,8 @@ def test_what_we_are_bad_at_comes_from_the_tables():
     assert "CartPole-v1: a step takes 5.00 ms; `dqn` 1.00." in lines
     assert lines[3:] == [
         "bsuite's bandit_noise, run whole: 0.81 (settings /7 0.62).",
-        "bsuite's memory_len, a first look (2 of 20 settings): /7 0.30.",
+        "bsuite's memory_len, a first look (2 of 20 settings, 100 episodes or more of "
+        "1,000): /7 0.30.",
         "bsuite: 2 of 20 experiments were run whole. All of it has up to 170 million steps, more "
         "than a day on two cores.",
     ]
@@ -316,6 +317,19 @@ def test_the_three_parts_have_their_tables(tmp_path):
     )
     assert "| CartPole-v1 | dqn | > 20.0 (most runs never solve) | 5.00 |" in page
     assert "DQN in CartPole-v1: 50,000" in page
+    assert "| FrozenLake-v1 | tgm |" in page  # from before; a world is renewed as a whole
+    again = [*world_rows("tgm", None, 1.0), *world_rows("ppo", 70, 5.0)]
+    write_csv(compared / "results.csv", again[0], again)
+    main([*arguments, "--compared", str(compared)])
+    rows = read_csv(data / "gymnasium" / "results.csv")
+    assert Counter(row["agent"] for row in rows if row["maze"] == "CartPole-v1") == {
+        "tgm": 3,
+        "ppo": 3,
+    }
+    assert list(dict.fromkeys(row["maze"] for row in rows))[:2] == [
+        "CartPole-v1",
+        "CliffWalking-v1",
+    ]
     assert (
         "**Not a score of bsuite yet**: 2 of its 20 experiments were run whole (the mean of those "
         "is 0.90)." in page

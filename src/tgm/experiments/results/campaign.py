@@ -25,6 +25,7 @@ from tgm.experiments.comparison.trial_store import (
     AnyTrial,
     Row,
     TrialStore,
+    maze_order,
     read_csv,
     write_csv,
 )
@@ -50,10 +51,17 @@ Written by `python -m tgm.experiments.results` from `docs/data`: do not edit. Th
 mazes of the paper, environments of Gymnasium, and bsuite. The last two come from
 
 ```
-tgm compare --envs CartPole-v1 FrozenLake-v1 --agents tgm dqn ppo random rmax --out compared
-tgm bsuite --experiments catch --out bsuite    # some of the suite, or all of it; adds to the rest
+tgm compare --envs CartPole-v1 --agents tgm dqn --seeds 2 --steps 3000 --out compared
+tgm bsuite --experiments catch --out bsuite
 python -m tgm.experiments.results --compared compared --suite bsuite
 ```
+
+for any worlds and experiments: each call adds to what is there.
+"""
+
+ELSEWHERE = """\
+Not in these tables: [worlds.md](worlds.md) has finite worlds with all their misses,
+[flowing.md](flowing.md) smooth worlds and what noise does to them, the README all else in words.
 """
 
 
@@ -116,7 +124,7 @@ def page_of(data: Path) -> str:
     curves = read_csv(others / CURVES_FILE) if others.exists() else []
     scores = json.loads(suite.read_text(encoding="utf-8")) if suite.exists() else None
     bad = "".join(f"- {line}\n" for line in weak_points(mazes, worlds, scores))
-    parts = [HEAD, f"## What we are bad at\n{bad}", write_page(mazes, about)]
+    parts = [HEAD, f"## What we are bad at\n{bad}\n{ELSEWHERE}", write_page(mazes, about)]
     if worlds:
         parts.append(gymnasium_part(worlds, curves))
     if scores is not None:
@@ -125,7 +133,7 @@ def page_of(data: Path) -> str:
 
 
 def take_tables(data: Path, compared: Path | None, suite: Path | None) -> None:
-    """Put what `tgm compare --envs` and `tgm bsuite` left into `data`.
+    """Add what `tgm compare --envs` and `tgm bsuite` left to `data`.
 
     Args:
         data: folder of the tables.
@@ -135,14 +143,23 @@ def take_tables(data: Path, compared: Path | None, suite: Path | None) -> None:
     if compared is not None:
         (data / GYMNASIUM).mkdir(parents=True, exist_ok=True)
         for name in (RESULTS_FILE, CURVES_FILE):
-            rows = read_csv(compared / name)
-            if not rows:
-                raise ConfigError(f"{compared / name} has no rows")
-            write_csv(data / GYMNASIUM / name, rows[0], rows)
+            _add_worlds(data / GYMNASIUM / name, compared / name)
     if suite is not None:
         keep(suite, data / SUITE)
         facts = facts_of(OURS, read_kept(data / SUITE))
         write_atomically(data / SUITE_FILE, (json.dumps(facts, indent=1) + "\n").encode())
+
+
+def _add_worlds(table: Path, new: Path) -> None:
+    """Add rows to a table; all rows of a world come from one campaign, under one load."""
+    rows = read_csv(new)
+    if not rows:
+        raise ConfigError(f"{new} has no rows")
+    worlds = {row["maze"] for row in rows}
+    before = read_csv(table) if table.exists() else []
+    rows += [row for row in before if row["maze"] not in worlds]
+    heads = dict.fromkeys(name for row in rows for name in row)
+    write_csv(table, heads, sorted(rows, key=lambda row: maze_order(row["maze"])))
 
 
 def _about(steps: int, jobs: int, minutes: float, n_before: int) -> dict[str, Any]:

@@ -95,7 +95,8 @@ def _low_scores(suite: dict[str, Any]) -> list[str]:
     ]
     lines += [
         f"bsuite's {row['experiment']}, a first look ({row['settings']} of {row['n_settings']} "
-        f"settings): {low_settings(row)}."
+        f"settings, {row['episodes']:,} episodes or more of {row['n_episodes']:,}): "
+        f"{low_settings(row)}."
         for row in looks
     ]
     n_whole = sum(row["is_whole"] for row in rows)
