@@ -60,6 +60,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._config = config
         self._events: list[Event] = []
         self._names: list[StateId] = []  # the state of each event
+        self._rivals: list[Rival] = []  # that lost the last competition: they may compete again
         self.choice: ScaleChoice | None = None
         self._n_steps = 0
         self._strained = np.zeros(n_features - self._n_keys, dtype=bool)  # see `Rival.strained`
@@ -145,11 +146,18 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _winner(self, now: Rival, proposed: Rival | None) -> Rival | None:
         """The scale that wins where whole learners compete, if it is not the one of now."""
         strained, winner = (proposed or now).strained, proposed
+        rivals: list[Rival] = []
+
+        def learn(choice: ScaleChoice) -> Rival:
+            rivals.append(self._learned(choice))
+            return rivals[-1]
+
         if strained.any():
             steps = self._first_steps(self._events)
             if proposed is None:
                 proposed = self._as_wide_as_found(now.choice, steps)
-            winner = best_rival(now, proposed, strained, steps, self._learned)
+            winner = best_rival(now, proposed, strained, steps, learn)
+        self._rivals = rivals
         self._strained = (winner or now).strained
         return winner
 
@@ -165,7 +173,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         is_sure = all_count and not self._strained.any()
         if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= self.watched:
             self.is_over = True
-            self._events, self._names = [], []
+            self._events, self._names, self._rivals = [], [], []
 
     @property
     def is_strained(self) -> bool:
@@ -222,8 +230,12 @@ class ScaleSearchLearner(OnlineKnowledge):
         return choice if 0 < choice.relevant.sum() < self.choice.relevant.sum() else None
 
     def _learned(self, choice: ScaleChoice) -> Rival:
-        """A new learner with this scale that has learned from all events."""
-        learner = self._make(choice)
+        """A learner with this scale that has learned from all events.
+
+        One that has lost before goes on from there; that is the same to the bit, and costs half.
+        """
+        before = next((rival for rival in self._rivals if rival.choice.is_like(choice)), None)
+        learner, names = (before.learner, before.names) if before else (self._make(choice), [])
         is_usual = self._first_steps(self._events).is_usual
         points = np.array([event.point for event in self._events])[is_usual]
         learner.coordinates = Coordinates(
@@ -232,7 +244,8 @@ class ScaleSearchLearner(OnlineKnowledge):
             points.mean(axis=0),
             points.var(axis=0),
         )
-        return Rival(choice, learner, [event.show(learner).state for event in self._events])
+        later = [event.show(learner).state for event in self._events[len(names) :]]
+        return Rival(choice, learner, names + later)
 
     def _take_over(self, rival: Rival) -> tuple[Move, ...]:
         """Let another learner answer from now on.
@@ -240,6 +253,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         Returns the births and removals of states by it.
         """
         self.choice, learner, names = rival.choice, rival.learner, rival.names
+        self._rivals = [other for other in self._rivals if other.learner is not learner]
         before = set(self.state_ids.tolist())
         known = [name if name in before else NO_STATE for name in self._names]
         self._names = _rename(learner, names, known, self.learner.world.states.next_id)
