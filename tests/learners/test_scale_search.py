@@ -340,6 +340,28 @@ def test_a_scale_that_differs_by_less_than_a_quarter_is_the_same(change, is_anot
     assert learner._measured() is (other if is_another else None)
 
 
+def test_a_rival_that_lost_and_goes_on_is_one_that_learns_from_all_events_again():
+    learner = tgm.TGMAgent("tgm/Maze-v0", AUTO, seed=0).learn(126).learner.inner
+    before = [rival.learner for rival in learner._rivals]
+    choices = [replace(learner.choice, deviation=one) for one in narrower(learner)]
+    rivals = [learner._learned(choice) for choice in choices]
+    assert all(rival.learner in before for rival in rivals)
+    learner._rivals = []
+    fresh = [learner._learned(choice) for choice in choices]
+    for one, other in zip(rivals, fresh, strict=True):
+        assert one.names == other.names
+        ours, theirs = one.learner.to_arrays(), other.learner.to_arrays()
+        assert ours.keys() == theirs.keys()
+        for name, array in ours.items():
+            np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+def narrower(learner):
+    """The deviations of the rivals of the scale that a learner has, whose states are strained."""
+    assert learner.is_strained
+    return [learner.choice.deviation * np.where(learner._strained, f, 1.0) for f in (0.75, 0.5)]
+
+
 def test_a_rival_is_as_wide_as_what_was_seen_within_the_states():
     rng = np.random.default_rng(3)
     learner = ScaleSearchLearner(1, 1, AUTO)

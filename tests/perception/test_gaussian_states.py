@@ -6,6 +6,7 @@ from scipy.stats import chi2, multivariate_normal
 from tests.oracles import moments_by_definition, random_covariance
 
 from tgm.distributions.moments import Moments
+from tgm.distributions.small import second_order
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.perception.component_prior import ComponentPrior
@@ -52,6 +53,18 @@ def test_what_is_added_are_the_moments_and_taking_back_is_the_inverse(n_features
         components.take_back(slot, points[index], weights[index])
         points[index], weights[index] = 0.0, 0.0
         assert_moments(components.moments(slot), moments_by_definition(points, weights))
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_the_features_of_the_means_follow_what_is_added_and_taken_back(n_features):
+    components, rng = with_points(n_features, 3)
+    for _ in range(3):
+        slot, point = int(rng.integers(3)), rng.normal(size=n_features)
+        components.add(slot, point, 0.6)
+        components.add(1, point, 0.3)
+        components.take_back(slot, point, 0.2)
+        expected = [second_order(mean) for mean in components.mean[:3]]
+        np.testing.assert_array_equal(components.mean_features, expected)
 
 
 def test_a_hundredth_of_a_point_is_not_forgotten():

@@ -94,8 +94,8 @@ def test_structure_is_that_of_the_numbers():
     assert states.split_gain(first, second) == pytest.approx(inner.split_gain(*plain))
     assert states.split_gain(first, other) > 1e200
     numbers = np.array([0.7, 0.2])
-    odds = states.log_odds(first, second, keyed(4.0, numbers))
-    assert odds == pytest.approx(inner.log_odds(*plain, numbers))
+    odds = states.log_odds(first, second)(keyed(4.0, numbers))
+    assert odds == pytest.approx(inner.log_odds(*plain)(numbers))
     np.testing.assert_array_equal(
         states.in_deviations(keyed(3.0, numbers)), [0.0, *inner.in_deviations(numbers)]
     )

@@ -144,7 +144,7 @@ def test_the_odds_are_those_of_two_states_that_are_there(make, look):
         model.set_moments(0, model.moments(0))  # densities may lag behind the moments
         model.set_moments(2, model.moments(2))
         log = model.log_densities(point)
-        odds = model.log_odds(model.moments(0), model.moments(2), point)
+        odds = model.log_odds(model.moments(0), model.moments(2))(point)
         assert odds == pytest.approx(log[0] - log[2], abs=1e-8)
 
 

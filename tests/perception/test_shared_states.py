@@ -101,7 +101,7 @@ def test_the_log_odds_of_a_point_are_the_ratio_of_two_densities():
         multivariate_normal(m.mean, (1 + 1 / m.weight) * states.prior_covariance).logpdf(point)
         for m in (first, second)
     )
-    assert states.log_odds(first, second, point) == pytest.approx(one - other)
+    assert states.log_odds(first, second)(point) == pytest.approx(one - other)
 
 
 @pytest.mark.parametrize(("factor", "is_near"), [(0.99, True), (1.01, False)])
@@ -261,7 +261,7 @@ def test_a_state_can_be_cut_in_two():
     assert (side == side[0]).tolist() == [True] * 6 + [False] * 9
     first, second = Moments.of_points(points[:6]), Moments.of_points(points[6:])
     assert states.split_gain(first, second) > 0
-    assert states.log_odds(first, second, points[0]) > 0 > states.log_odds(first, second, points[7])
+    assert states.log_odds(first, second)(points[0]) > 0 > states.log_odds(first, second)(points[7])
 
 
 def test_a_cut_is_made_where_states_are_apart_in_deviations():

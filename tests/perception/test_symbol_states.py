@@ -37,9 +37,9 @@ def test_a_point_belongs_to_its_symbol_beyond_doubt():
     states = seen([1.0, 0.0], [2.0, 0.0])
     first, second = states.moments(0), states.moments(1)
     one, two, other = (np.array([value, 0.0]) for value in (1.0, 2.0, 3.0))
-    assert states.log_odds(first, second, one) == -NO_DENSITY
-    assert states.log_odds(first, second, two) == NO_DENSITY
-    assert states.log_odds(first, second, other) == states.log_odds(first, first, one) == 0.0
+    assert states.log_odds(first, second)(one) == -NO_DENSITY
+    assert states.log_odds(first, second)(two) == NO_DENSITY
+    assert states.log_odds(first, second)(other) == states.log_odds(first, first)(one) == 0.0
     assert states.split_gain(first, first) == 0.0
     assert states.split_gain(first, second) == -NO_DENSITY
     assert states.cut(np.array([one, two, one])).tolist() == [True, False, True]

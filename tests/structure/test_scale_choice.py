@@ -155,6 +155,14 @@ def test_what_makes_a_difference():
     assert not choice([0.1, 1.0], (True, False)).differs(choice([0.1, 9.0], (True, False)), 0.25)
 
 
+@pytest.mark.parametrize("name", ["deviation", "typical_step", "relevant"])
+def test_a_learner_learns_the_same_if_all_that_it_is_made_of_is_the_same(name):
+    one = ScaleChoice(np.ones(2), np.ones(2), np.ones(2, bool), np.zeros(2))
+    assert one.is_like(ScaleChoice(np.ones(2), np.ones(2), np.ones(2, bool), np.ones(2)))
+    value = np.array([True, False]) if name == "relevant" else np.array([1.0, 1.0 + 1e-15])
+    assert not one.is_like(replace(one, **{name: value}))
+
+
 def test_the_width_is_that_of_the_widest_relevant_feature_in_typical_steps():
     deviation, step = np.array([0.2, 3.0, 40.0]), np.array([1.0, 10.0, 10.0])
     choice = ScaleChoice(deviation, step, np.array([True, True, False]), np.zeros(3))

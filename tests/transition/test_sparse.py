@@ -244,18 +244,22 @@ def test_rows_that_do_the_same_are_known_and_weighed_as_if_looked_at_each_time(s
     quick, slow = make(), make()
     for model in (quick, slow):
         for state in range(3):
-            model.add(state, 0, state + 1, 1.0, -1.0, 0.0)
+            model.add(state, 0, state + 1, 1.0, -1.0, float(state == 2))
     for _ in range(12):
         state, weight = int(rng.integers(3)), float(rng.choice([1.0, 0.7, -0.3]))
         after, reward = state + int(rng.random() < 0.9), -1.0 - 0.5 * (rng.random() < 0.1)
+        end = 0.0
+        if state == 2 and rng.random() < 0.9:  # most tries of that row end the episode
+            weight, end = abs(weight), 1.0
         for model in (quick, slow):
-            model.add(state, 0, after, weight, reward, 0.0)
+            model.add(state, 0, after, weight, reward, end)
         slow.retry([(state, 0)])  # a look at the whole row
         slow.retries.clear()
         slow._refresh((state, 0))
     for model in (quick, slow):
         model.weigh_all()
-    for name in ("certainty", "log_chance", "is_random", "probability", "reward", "successor"):
+    arrays = ("certainty", "log_chance", "is_random", "probability", "reward", "successor")
+    for name in (*arrays, "end", "discounted"):
         np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name))
     assert quick.touched == slow.touched
 
@@ -390,6 +394,14 @@ def test_a_random_row_does_not_surprise():
         assert model.observe(0, 0, after, 1.0, 0.0, 0.0) is None
     assert model.is_random[0, 0]
     assert model.certainty[0, 0] == model.visits[0, 0] == 17.0
+
+
+def test_a_row_that_always_ended_surprises_if_it_goes_on():
+    model = make()
+    model.add(0, 0, 1, 5.0, 0.0, 1.0)
+    assert model.surprise(0, 0, ENDED) is None
+    assert model.surprise(0, 0, 1) == -math.inf  # there, but it did not end
+    assert model.runs == {(0, 0): [1]}
 
 
 def test_an_end_is_an_outcome():

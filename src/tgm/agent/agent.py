@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import gymnasium as gym
 import numpy as np
@@ -40,9 +40,6 @@ from tgm.errors import ConfigError, NumericsError
 from tgm.learners.learner import LearnInfo
 from tgm.learners.make import make_learner
 from tgm.perception.component_map import Move
-
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
 
@@ -254,7 +251,10 @@ class TGMAgent(GuidedLife):
             self._begin_episode()
         where = f"step {self.n_steps + 1}"
         try:
-            action = _computed(where, self._active.choose, self.n_steps, self._rng)
+            try:
+                action = self._active.choose(self.n_steps, self._rng)
+            except NUMERICAL as error:
+                raise _our_fault(where, error) from error
             if action not in range(self.interface.n_actions):
                 raise ConfigError(
                     f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
@@ -269,8 +269,11 @@ class TGMAgent(GuidedLife):
             else:
                 action, raw, raw_reward, terminated, truncated = guided
             observation, reward = self.interface.outcome(raw, raw_reward, where)
-            learn = self._active.observe
-            info = _computed(where, learn, action, reward, observation, terminated=bool(terminated))
+            try:
+                learn = self._active.observe
+                info = learn(action, reward, observation, terminated=bool(terminated))
+            except NUMERICAL as error:
+                raise _our_fault(where, error) from error
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -299,7 +302,10 @@ class TGMAgent(GuidedLife):
         else:
             observation = guided
         self._active = self._learner.active
-        info = _computed(where, self._active.begin, observation)
+        try:
+            info = self._active.begin(observation)
+        except NUMERICAL as error:
+            raise _our_fault(where, error) from error
         self._moves += info.moves
         self._n_evicted += info.n_evicted
         self.is_between_episodes, self.is_guided = False, guided is not None
@@ -317,15 +323,10 @@ class TGMAgent(GuidedLife):
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
 
 
-def _computed(
-    where: str, act: Callable[Given, Result], *args: Given.args, **options: Given.kwargs
-) -> Result:
-    """What the learner does; if its arithmetic fails, the error says where, and that it is ours."""
-    try:
-        return act(*args, **options)
-    except NUMERICAL as error:
-        raise NumericsError(
-            f"{where}: the arithmetic of the model failed ({type(error).__name__}: {error}); this "
-            "is a fault of tgm, not of the data: please report it with the seed and the settings, "
-            "and go on from the last checkpoint or save"
-        ) from error
+def _our_fault(where: str, error: Exception) -> NumericsError:
+    """The arithmetic of the learner failed: the error says where, and that it is ours."""
+    return NumericsError(
+        f"{where}: the arithmetic of the model failed ({type(error).__name__}: {error}); this "
+        "is a fault of tgm, not of the data: please report it with the seed and the settings, "
+        "and go on from the last checkpoint or save"
+    )

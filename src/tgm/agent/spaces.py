@@ -180,6 +180,9 @@ class Interface:
 
     def observation(self, values: object, where: str) -> FloatArray:
         """(n_features,) a checked observation, or a DataError that names place and feature."""
+        plain = self._plain(values)
+        if plain is not None:
+            return plain
         if len(self.parts) == 1:
             part = self.parts[0]
             return part.numbers(part.of(values, where) if part.path else values, where)
@@ -222,9 +225,6 @@ class Interface:
 
     def outcome(self, values: object, reward: object, where: str) -> tuple[FloatArray, float]:
         """A checked observation and a checked reward."""
-        numbers = self._plain(values)
-        if numbers is not None:
-            return numbers, self.reward(reward, where)
         return self.observation(values, where), self.reward(reward, where)
 
     def _plain(self, values: object) -> FloatArray | None:

@@ -156,11 +156,3 @@ def shift_moments(
     difference = point - mean
     scatter += difference[:, None] * (difference * spread)
     mean += difference * share
-
-
-def shifted_features(
-    mean: FloatArray, scatter: FloatArray, point: FloatArray, share: float, spread: float
-) -> FloatArray:
-    """`shift_moments`, then the `second_order` features of the new mean."""
-    shift_moments(mean, scatter, point, share, spread)
-    return second_order(mean)

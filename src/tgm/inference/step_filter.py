@@ -139,15 +139,15 @@ class StepFilter:
     ) -> StepPosterior | None:
         """A step that did what its row always does."""
         (state, probability), transitions = before, self._world.transitions
-        certainty = float(transitions.certainty[state, action])
+        certainty = transitions.certainty.item(state, action)
         if certainty < ONE_TRY or probability < FAST_SHARE:
             return None
-        after = int(transitions.successor[state, action, 0])
-        share = float(transitions.probability[state, action, 0])
+        after = transitions.successor.item(state, action, 0)
+        share = transitions.probability.item(state, action, 0)
         radius = FAST_RADIUS if certainty >= FAST_TRIES else ONE_TRY_RADIUS
         if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, radius):
             return None
-        log_density = float(log_likelihood[after]) + math.log(share)
+        log_density = log_likelihood.item(after) + math.log(share)
         return StepPosterior([(state, after, probability)], [(after, 1.0)], 0.0, [], log_density)
 
     def _fast_start(self, log_likelihood: FloatArray) -> StepPosterior | None:
@@ -167,11 +167,11 @@ class StepFilter:
     def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, radius: float) -> bool:
         """Whether an observation lies well within a state and all others are far behind."""
         depth = 0.5 * squared_radius(self._n_features, radius)
-        here, peak = float(log_likelihood[state]), float(self._world.states.peak[state])
+        here, peak = log_likelihood.item(state), self._world.states.peak.item(state)
         if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False
         log_likelihood[state] = -math.inf
-        other = float(log_likelihood[log_likelihood.argmax()])
+        other = log_likelihood.item(log_likelihood.argmax())
         log_likelihood[state] = here
         return here - other >= FAST_MARGIN
 
@@ -195,13 +195,14 @@ class StepFilter:
         if float(log_likelihood[nearest]) < float(states.peak[nearest]) - ZERO_DENSITY:
             near = []
         origin = states.mean[before[0][0]] if before else departure
-        log_new = self._log_new(point, nearest, origin, action)
+        room = states.log_room(point, nearest)
+        log_new = self._log_new(point, room, origin, action)
         rows = self._rows(sources, near, self.elsewhere(near, origin, action))
         belief = np.array([source.probability for source in sources])
         expected = predict(belief, rows)
         share = self._world.background.share
         expected = np.array([*((1.0 - share) * expected).tolist(), share])
-        log_outlier = self._log_outlier(point, nearest, origin)
+        log_outlier = self._log_outlier(point, room, origin)
         targets = np.array([*log_likelihood[near].tolist(), log_new, log_outlier])
         after, log_density = condition(expected, targets)
         *known, outlier = after.tolist()
@@ -295,30 +296,32 @@ class StepFilter:
         return [law * float(weights[state]) + anywhere for state in near]
 
     def _log_new(
-        self, point: FloatArray, nearest: int, origin: FloatArray | None, action: int | None
+        self, point: FloatArray, log_room: float, origin: FloatArray | None, action: int | None
     ) -> float:
-        """ln density of the observation in a state never seen, -inf if none may be added."""
-        room = self.share_of_new
-        if room <= 0.0:
+        """ln density of the observation in a state never seen, -inf if none may be added.
+
+        `log_room` is ln of the room that the nearest state leaves there.
+        """
+        share = self.share_of_new
+        if share <= 0.0:
             return -math.inf
         world = self._world
         if origin is None or action is None:
             log_density = world.states.log_anywhere(point)
         else:
             log_density = world.displacements.log_density(point - origin, action)
-        return log_density + world.states.log_room(point, nearest) + math.log(room)
+        return log_density + log_room + math.log(share)
 
-    def _log_outlier(self, point: FloatArray, nearest: int, origin: FloatArray | None) -> float:
+    def _log_outlier(self, point: FloatArray, log_room: float, origin: FloatArray | None) -> float:
         """ln density of an observation that belongs to no state: as far off as a step leads.
 
         And as unlikely within a known state as a new one: otherwise a world in which every action
         does something else than before would be one of faulty readings, and never learned.
         """
         world = self._world
-        room = world.states.log_room(point, nearest)
         if origin is None:
-            return world.states.log_anywhere(point) + room
-        return world.displacements.log_broad_density(point - origin) + room
+            return world.states.log_anywhere(point) + log_room
+        return world.displacements.log_broad_density(point - origin) + log_room
 
     def expected(self, before: Belief, action: int | None) -> Belief:
         """Where a step leads that was not seen: as its rows say; without a row it stays.

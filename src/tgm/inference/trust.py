@@ -30,12 +30,13 @@ def trust_in_rows(world: WorldModel, n_slots: int) -> FloatArray:
     """
     transitions = world.transitions
     trust = transitions.certainty[:n_slots].copy()
+    usual = transitions.successor[:, :, 0].tolist()
     found = [
         (state, step.action, after, weight, step.arrival)
         for step in world.memory.all()
         if step.action is not None and not step.retracted
         for state, after, weight in step.entries
-        if after == transitions.successor[state, step.action, 0]
+        if after == usual[state][step.action]
     ]
     if not found:
         return trust

@@ -234,7 +234,7 @@ class OnlineLearner(OnlineKnowledge):
         """Keep a step that belongs to a state, so that it can be taken back."""
         if step.after and not step.is_outlier:
             state = step.after[0][0]
-            step.weight_then = float(self.world.states.weight[state])
+            step.weight_then = self.world.states.weight.item(state)
             self.world.memory.keep(step, state)
 
     # --- count ------------------------------------------------------------------------------------
@@ -250,9 +250,10 @@ class OnlineLearner(OnlineKnowledge):
                 self._change_of_world(before, action, gain)
             if before != after:
                 moved += weight
-        if moved > MOVED and not step.end and self.world.displacements.weight[action] < SETTLED:
+        laws = self.world.displacements
+        if moved > MOVED and not step.end and laws.weight.item(action) < SETTLED:
             origin = self.world.states.mean[step.before[0][0]]
-            self.world.displacements.add(action, step.arrival - origin, moved)
+            laws.add(action, step.arrival - origin, moved)
 
     def _change_of_world(self, state: int, action: int, gain: float) -> None:
         """A row has changed and was forgotten: doubt all others, once for each change."""
@@ -296,7 +297,7 @@ class OnlineLearner(OnlineKnowledge):
             slot, share = after[0]
             source, reached, weight = entries[0] if entries else (before, slot, 0.0)
             if source == before and reached == slot:
-                state = StateId(int(self.world.states.ids[slot]))
+                state = StateId(self.world.states.ids.item(slot))
                 moves, belief = log.take_moves() if log.moves else (), ((state, share),)
                 return StepInfo(
                     state, log_density, share, weight, belief, moves, n_evicted=n_evicted

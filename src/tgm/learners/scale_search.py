@@ -7,20 +7,20 @@ that it has found again.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions import BoolArray, FloatArray
 from tgm.files.arrays import LARGEST_POINT, ArrayReader, Arrays, prefixed
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online import OnlineLearner
 from tgm.learners.online_knowledge import OnlineKnowledge
 from tgm.learners.scale_rivals import Rival, best_rival
+from tgm.learners.state_names import labels_of, rename
 from tgm.learners.step_info import StepInfo
 from tgm.learners.world_kinds import KeyedKind, WorldKind, gaussian_kind
 from tgm.perception.component_map import Move
@@ -60,6 +60,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         self._config = config
         self._events: list[Event] = []
         self._names: list[StateId] = []  # the state of each event
+        self._rivals: list[Rival] = []  # that lost the last competition: they may compete again
         self.choice: ScaleChoice | None = None
         self._n_steps = 0
         self._strained = np.zeros(n_features - self._n_keys, dtype=bool)  # see `Rival.strained`
@@ -145,17 +146,24 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _winner(self, now: Rival, proposed: Rival | None) -> Rival | None:
         """The scale that wins where whole learners compete, if it is not the one of now."""
         strained, winner = (proposed or now).strained, proposed
+        rivals: list[Rival] = []
+
+        def learn(choice: ScaleChoice) -> Rival:
+            rivals.append(self._learned(choice))
+            return rivals[-1]
+
         if strained.any():
             steps = self._first_steps(self._events)
             if proposed is None:
                 proposed = self._as_wide_as_found(now.choice, steps)
-            winner = best_rival(now, proposed, strained, steps, self._learned)
+            winner = best_rival(now, proposed, strained, steps, learn)
+        self._rivals = rivals
         self._strained = (winner or now).strained
         return winner
 
     def _as_wide_as_found(self, choice: ScaleChoice, steps: FirstSteps) -> Rival | None:
         """The scale that the observations have within the states found, if it is another one."""
-        found = replace(choice, deviation=within_states(steps, _labels(self._names)))
+        found = replace(choice, deviation=within_states(steps, labels_of(self._names)))
         return self._learned(found) if found.differs(choice, SAME_SCALE) else None
 
     def _end_if_over(self) -> None:
@@ -165,7 +173,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         is_sure = all_count and not self._strained.any()
         if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= self.watched:
             self.is_over = True
-            self._events, self._names = [], []
+            self._events, self._names, self._rivals = [], [], []
 
     @property
     def is_strained(self) -> bool:
@@ -191,7 +199,7 @@ class ScaleSearchLearner(OnlineKnowledge):
         steps = self._first_steps(self._events)
         if not steps.has_moved:
             return None
-        choice = choose_scale(steps, self.choice, _labels(self._names))
+        choice = choose_scale(steps, self.choice, labels_of(self._names))
         self._came_back[:] = False
         if self.choice is not None and not choice.differs(self.choice, SAME_SCALE):
             return None
@@ -222,8 +230,12 @@ class ScaleSearchLearner(OnlineKnowledge):
         return choice if 0 < choice.relevant.sum() < self.choice.relevant.sum() else None
 
     def _learned(self, choice: ScaleChoice) -> Rival:
-        """A new learner with this scale that has learned from all events."""
-        learner = self._make(choice)
+        """A learner with this scale that has learned from all events.
+
+        One that has lost before goes on from there; that is the same to the bit, and costs half.
+        """
+        before = next((rival for rival in self._rivals if rival.choice.is_like(choice)), None)
+        learner, names = (before.learner, before.names) if before else (self._make(choice), [])
         is_usual = self._first_steps(self._events).is_usual
         points = np.array([event.point for event in self._events])[is_usual]
         learner.coordinates = Coordinates(
@@ -232,7 +244,8 @@ class ScaleSearchLearner(OnlineKnowledge):
             points.mean(axis=0),
             points.var(axis=0),
         )
-        return Rival(choice, learner, [event.show(learner).state for event in self._events])
+        later = [event.show(learner).state for event in self._events[len(names) :]]
+        return Rival(choice, learner, names + later)
 
     def _take_over(self, rival: Rival) -> tuple[Move, ...]:
         """Let another learner answer from now on.
@@ -240,9 +253,10 @@ class ScaleSearchLearner(OnlineKnowledge):
         Returns the births and removals of states by it.
         """
         self.choice, learner, names = rival.choice, rival.learner, rival.names
+        self._rivals = [other for other in self._rivals if other.learner is not learner]
         before = set(self.state_ids.tolist())
         known = [name if name in before else NO_STATE for name in self._names]
-        self._names = _rename(learner, names, known, self.learner.world.states.next_id)
+        self._names = rename(learner, names, known, self.learner.world.states.next_id)
         self._follow(learner)
         after = set(self.state_ids.tolist())
         gone = [Move("removal", (name,), OTHER_SCALE) for name in sorted(before - after)]
@@ -312,39 +326,3 @@ class ScaleSearchLearner(OnlineKnowledge):
         learner = self._make(self.choice)
         learner.restore(saved.part("learner"), self._relevant(self.choice))
         self._follow(learner)
-
-
-def _labels(names: list[StateId]) -> IntArray:
-    """(n,) states as whole numbers from 0; observations without a state share one."""
-    return np.unique(np.array(names), return_inverse=True)[1].astype(np.intp)
-
-
-def _rename(
-    learner: OnlineLearner, names: list[StateId], old_names: list[StateId], next_id: int
-) -> list[StateId]:
-    """Give the states of a learner the ids under which their observations were known before.
-
-    Args:
-        learner: has learned from the same events.
-        names, old_names: the state of each event, in this learner and in the one before; NO_STATE
-            for one that is gone there, whose id does not come back.
-        next_id: the first id that was never used.
-
-    Returns:
-        the state of each event under its new name.
-    """
-    states = learner.world.states
-    new_id: dict[StateId, StateId] = {}
-    alive = set(states.ids[states.alive].tolist())
-    pairs = Counter(zip(names, old_names, strict=True))
-    for (name, old), _ in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        if old != NO_STATE and name in alive - new_id.keys() and old not in new_id.values():
-            new_id[name] = old
-    for name in [*states.ids[states.alive].tolist(), *names]:
-        if name != NO_STATE and name not in new_id:
-            new_id[name] = StateId(next_id)
-            next_id += 1
-    for slot in states.alive.tolist():
-        states.ids[slot] = new_id[StateId(states.ids.item(slot))]
-    states.next_id = next_id
-    return [new_id.get(name, NO_STATE) for name in names]

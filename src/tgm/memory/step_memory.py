@@ -46,13 +46,17 @@ class StepMemory:
 
     def keep(self, step: Step, state: int) -> None:
         """Keep a step into a state; above the limit an old one is evicted, but stays counted."""
-        steps = self._steps.setdefault(state, deque())
+        if state not in self._steps:
+            self._steps[state] = deque()
+        steps, naming = self._steps[state], self._steps_by_state
         steps.append(step)
         self._note(step, state)
         self._n_steps += 1
         step.names = _states_named(step)
         for named in step.names:
-            self._steps_by_state.setdefault(named, {})[step] = None
+            if named not in naming:
+                naming[named] = {}
+            naming[named][step] = None
         if len(steps) > self._limit:
             self._evict(steps)
 
@@ -164,9 +168,7 @@ class StepMemory:
 
 def _states_named(step: Step) -> set[int]:
     """The states that a step was in or led to, as far as is believed."""
-    named = set()
-    for state, _ in step.before:
-        named.add(state)
+    named = {state for state, _ in step.before}
     for state, _ in step.after:
         named.add(state)
     for state, reached, _ in step.entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from operator import add
 
@@ -15,7 +16,7 @@ from tgm.distributions.small import (
     log_det,
     mahalanobis_coefficients,
     second_order,
-    shifted_features,
+    shift_moments,
     squared_radius,
     well_conditioned,
 )
@@ -63,6 +64,7 @@ class GaussianStates(StateSlots):
         self.peak = np.zeros(n_slots)  # log density at the mean
         n_products = 1 + n_features + n_features * (n_features + 1) // 2
         self._mean_features = np.zeros((n_slots, n_products))
+        self._moved: set[int] = set()  # slots whose features of the mean are of an earlier one
         self._theta = np.zeros((n_slots, n_products))
         self._refresh_at = np.zeros(n_slots)  # weight at which theta is due again
 
@@ -113,6 +115,9 @@ class GaussianStates(StateSlots):
     @property
     def mean_features(self) -> FloatArray:
         """(n_slots, n_products) `second_order` features of the means; free slots hold old ones."""
+        for slot in self._moved:
+            self._mean_features[slot] = second_order(self.mean[slot])
+        self._moved.clear()
         return self._mean_features[: self.n_slots]
 
     def log_room(self, point: FloatArray, slot: int) -> float:
@@ -168,16 +173,18 @@ class GaussianStates(StateSlots):
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
         """Add a weighted point (n_features,): knowledge is addition."""
-        before = float(self.weight[slot])
+        before = self.weight.item(slot)
         after = before + weight
         if before == 0.0:
             self.mean[slot] = point
             self.scatter[slot] = 0.0
         else:
-            self._shift(slot, point, weight / after, weight * before / after)
+            spread = weight * before / after
+            shift_moments(self.mean[slot], self.scatter[slot], point, weight / after, spread)
+            self._moved.add(slot)
         self.weight[slot] = after
         # The density is computed again when a state has a twentieth more data, not at every point.
-        if after >= self._refresh_at[slot]:
+        if after >= self._refresh_at.item(slot):
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
@@ -188,14 +195,10 @@ class GaussianStates(StateSlots):
             self.weight[slot] = LEAST_WEIGHT
             self.scatter[slot] = 0.0
         else:
-            self._shift(slot, point, -weight / after, -weight * before / after)
+            spread = -weight * before / after
+            shift_moments(self.mean[slot], self.scatter[slot], point, -weight / after, spread)
             self.weight[slot] = after
         self.refresh(slot)
-
-    def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
-        self._mean_features[slot] = shifted_features(
-            self.mean[slot], self.scatter[slot], point, share, spread
-        )
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace what a state knows."""
@@ -278,14 +281,14 @@ class GaussianStates(StateSlots):
         """Nats of evidence of the observations won by seeing two sets of points as two states."""
         return -merge_gain(self.prior, first, second)
 
-    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
+    def log_odds(self, first: Moments, second: Moments) -> Callable[[FloatArray], float]:
         """ln of how much more likely a point is in a state of the first moments than the second."""
-        features = second_order(point)
         here, there = (
             np.array(self._coefficients(float(m.weight), m.mean, m.scatter)[0])
             for m in (first, second)
         )
-        return float((here - there).dot(features))
+        theta = here - there
+        return lambda point: float(theta.dot(second_order(point)))
 
     def expected_scatter(self, weight: float) -> FloatArray:
         """(n_features, n_features) the scatter to be expected of `weight` points of a state."""

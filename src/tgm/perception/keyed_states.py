@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -196,9 +198,10 @@ class KeyedStates:
             return -NO_DENSITY
         return self.inner.split_gain(_without_key(first), _without_key(second))
 
-    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
+    def log_odds(self, first: Moments, second: Moments) -> Callable[[FloatArray], float]:
         """ln of how much more likely a point is in a state of the first moments than the second."""
-        return self.inner.log_odds(_without_key(first), _without_key(second), point[1:])
+        of_numbers = self.inner.log_odds(_without_key(first), _without_key(second))
+        return lambda point: of_numbers(point[1:])
 
     def expected_scatter(self, weight: float) -> FloatArray:
         """(n_features, n_features) the scatter to be expected of `weight` points of a state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NewType, Protocol
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -143,8 +144,11 @@ class ObservationModel(Protocol):
     def split_gain(self, first: Moments, second: Moments) -> float:
         """Nats of evidence of the observations won by seeing two sets of points as two states."""
 
-    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
-        """ln of how much more likely a point is in a state of the first moments than the second."""
+    def log_odds(self, first: Moments, second: Moments) -> Callable[[FloatArray], float]:
+        """ln of how much more likely a point is in a state of the first moments than the second.
+
+        A function of the point, because many points are asked for.
+        """
 
     def expected_scatter(self, weight: float) -> FloatArray:
         """(n_features, n_features) the scatter to be expected of `weight` points of a state."""

@@ -8,6 +8,7 @@ directions in which the noise of features goes together: diagonal plus low rank.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import gammaincc
@@ -285,15 +286,15 @@ class SharedGaussianStates(StateSlots):
         weights = float(first.weight), float(second.weight)
         return -self._merge_gain(*weights, first.mean - second.mean)
 
-    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
+    def log_odds(self, first: Moments, second: Moments) -> Callable[[FloatArray], float]:
         """ln of how much more likely a point is in a state of the first moments than the second."""
 
-        def log_density(moments: Moments) -> float:
+        def log_density(moments: Moments, point: FloatArray) -> float:
             wider = 1.0 + 1.0 / float(moments.weight)
             square = self._common.square(point - moments.mean)
             return -0.5 * (square / wider + self.n_features * math.log(wider))
 
-        return log_density(first) - log_density(second)
+        return lambda point: log_density(first, point) - log_density(second, point)
 
     def expected_scatter(self, weight: float) -> FloatArray:
         """(n_features, n_features) the scatter to be expected of `weight` points of a state."""

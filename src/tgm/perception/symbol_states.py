@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -164,10 +165,14 @@ class SymbolStates(StateSlots):
         """Two sets of points of different symbols are surely two states."""
         return 0.0 if (first.mean == second.mean).all() else -NO_DENSITY
 
-    def log_odds(self, first: Moments, second: Moments, point: FloatArray) -> float:
+    def log_odds(self, first: Moments, second: Moments) -> Callable[[FloatArray], float]:
         """ln of how much more likely a point is in a state of the first moments than the second."""
-        here, there = ((moments.mean == point).all() for moments in (first, second))
-        return (float(here) - float(there)) * -NO_DENSITY
+
+        def log_odds_of(point: FloatArray) -> float:
+            here, there = ((moments.mean == point).all() for moments in (first, second))
+            return (float(here) - float(there)) * -NO_DENSITY
+
+        return log_odds_of
 
     def expected_scatter(self, weight: float) -> FloatArray:
         """(n_features, n_features) none."""

@@ -30,6 +30,7 @@ class FirstLaws:
         """Nothing has moved; reach (n_candidates, n_dims) in deviations."""
         n_candidates, n_dims = reach.shape
         self._reach = reach
+        self._prior_scatter = PRIOR_WEIGHT * reach**2
         self._weight = np.zeros((n_candidates, n_actions))
         self._mean = np.zeros((n_candidates, n_actions, n_dims))
         self._scatter = np.zeros((n_candidates, n_actions, n_dims))
@@ -43,24 +44,32 @@ class FirstLaws:
         """(n_candidates, n) ln densities of displacements (n_candidates, n, n_dims)."""
         n_dims = displacements.shape[2]
         broad = displacements / self._reach[:, None]
-        log_broad = self._broad_peak[:, None] - 0.5 * (BROAD_DOF + n_dims) * np.log1p(
-            np.einsum("ckd,ckd->ck", broad, broad) / BROAD_DOF
-        )
+        log_broad = np.log1p(np.einsum("ckd,ckd->ck", broad, broad) / BROAD_DOF)
+        log_broad *= 0.5 * (BROAD_DOF + n_dims)
+        log_broad = np.asarray(self._broad_peak[:, None] - log_broad)
         if action == EPISODE_START:
-            return np.asarray(log_broad)
+            return log_broad
         weight = self._weight[:, action, None]
+        is_known = weight > 0
+        if not is_known.any():
+            return log_broad
         # The variances are learned one by one: the number of features does not count here.
         total = PRIOR_WEIGHT + weight
-        spread = (PRIOR_WEIGHT * self._reach**2 + self._scatter[:, action]) / total
-        variance = spread * (1.0 + 1.0 / total) + FLOOR
+        variance = (self._prior_scatter + self._scatter[:, action]) / total
+        variance *= 1.0 + 1.0 / total
+        variance += FLOOR
         off = displacements - self._mean[:, action, None]
-        log_own = -0.5 * np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
+        log_own = np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
+        log_own *= -0.5
         log_own -= 0.5 * (n_dims * LOG_2PI + np.log(variance).sum(axis=1))[:, None]
-        own = np.logaddexp(log_own + LOG_OWN_SHARE, log_broad + LOG_BROAD_SHARE)
-        return np.asarray(np.where(weight > 0, own, log_broad))
+        log_own += LOG_OWN_SHARE
+        own = np.logaddexp(log_own, log_broad + LOG_BROAD_SHARE, out=log_own)
+        return own if is_known.all() else np.asarray(np.where(is_known, own, log_broad))
 
     def add(self, displacement: FloatArray, action: int, has_moved: BoolArray) -> None:
         """Learn from the candidates for which a step (n_candidates, n_dims) changed the state."""
+        if not has_moved.any():
+            return
         before = self._weight[:, action].copy()
         after = before + has_moved
         share = has_moved / np.maximum(after, 1.0)

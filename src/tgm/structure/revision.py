@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tgm.distributions import FloatArray
 from tgm.distributions.moments import Moments
@@ -19,6 +20,11 @@ class Relabelling:
     step: Step
     before: Shares
     after: Shares
+
+    @cached_property
+    def relabelled(self) -> tuple[list[tuple[int, int, float]], Belief, Belief]:
+        """Entries, belief before and belief after of the step, as they will be."""
+        return self.step.relabelled(self.before, self.after)
 
 
 @dataclass(frozen=True, eq=False)

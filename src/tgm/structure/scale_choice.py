@@ -48,6 +48,17 @@ class ScaleChoice:
         """The largest deviation of a relevant feature, in typical steps."""
         return float((self.deviation / self.typical_step)[self.relevant].max())
 
+    def is_like(self, other: ScaleChoice) -> bool:
+        """Whether a learner with the other scale learns the same, to the bit."""
+        return all(
+            np.array_equal(mine, others)
+            for mine, others in (
+                (self.deviation, other.deviation),
+                (self.typical_step, other.typical_step),
+                (self.relevant, other.relevant),
+            )
+        )
+
     def differs(self, other: ScaleChoice, tolerance: float) -> bool:
         """Whether a learner with the other scale should begin again with this one.
 

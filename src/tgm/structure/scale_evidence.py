@@ -17,9 +17,9 @@ from scipy.special import gammaln
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
-from tgm.perception.common_covariance import LOG_2PI
 from tgm.perception.feature_kinds import EPISODE_START
 from tgm.structure.first_laws import FirstLaws
+from tgm.structure.first_states import FirstStates
 from tgm.transition.displacements import BROAD_DOF, FARTHEST_STEP
 
 ROW_TRIES = 0.5  # tries that the base of a row is worth
@@ -227,98 +227,100 @@ class _Models:
 
     def __init__(self, points: FloatArray, reach: FloatArray, actions: IntArray) -> None:
         """Learn from the first of points (n_candidates, n, n_dims); reach as in `FirstLaws`."""
-        n_candidates, n, n_dims = points.shape
-        self._points, self._actions = points, actions
+        n_candidates, n, _ = points.shape
+        self._points, self._actions = points, actions.tolist()
         self._each = np.arange(n_candidates)
-        self._laws = FirstLaws(reach, int(actions.max(initial=0)) + 1)
-        self._mean = np.zeros((n_candidates, n, n_dims))
-        self._weight = np.zeros((n_candidates, n))
-        self._mean[:, 0], self._weight[:, 0] = points[:, 0], 1.0
+        n_actions = int(actions.max(initial=0)) + 1
+        self._laws = FirstLaws(reach, n_actions)
+        self._states = FirstStates(points[:, 0], n)
         self.n_states = np.ones(n_candidates, dtype=np.intp)
+        self._most = 1  # states of any candidate
         self.labels = np.zeros((n_candidates, n), dtype=np.intp)
-        # The row of a step: its action in its state. All starts are one row, that of no state.
-        self._left = np.full((n_candidates, n), -1, dtype=np.intp)
+        # The row of a step: its action in its state, as a number. All starts are one row.
+        self._n_rows = n_actions + 1
+        self._rows = np.full((n_candidates, n), self._actions[0] - self._n_rows)
 
     def step(self, now: int, common: FloatArray | None = None) -> FloatArray:
         """Learn from one point; returns (n_candidates,) its ln density before that.
 
         common: (2,) ln density of what else was seen, if it is no outlier and if it is one.
         """
-        action, point, state = (
-            int(self._actions[now]),
-            self._points[:, now],
-            self.labels[:, now - 1],
-        )
-        is_start = action == EPISODE_START
-        source = np.full(len(state), -1) if is_start else state
-        row = self._row(now, source, action)
+        action, point, state = self._actions[now], self._points[:, now], self.labels[:, now - 1]
+        key = (-1 if action == EPISODE_START else state) * self._n_rows + action
+        row = self._row(now, key)
         tries = row.sum(axis=1)
-        probability = (row + ROW_TRIES * self._base(state, action)) / (tries + ROW_TRIES)[:, None]
-        jump = point - self._mean[self._each, state]
-        log_jump = self._laws.log_densities(jump[:, None], action)[:, 0]
-        terms = self._log_terms(point, probability, log_jump, tries)
+        here = self._states.mean[self._each, state]
+        jump = point - here
+        log_jump, base = self._ways(here, state, action, jump)
+        total = tries + ROW_TRIES
+        probability = (row + ROW_TRIES * base) / total[:, None]
+        terms = self._log_terms(point, probability, log_jump, total)
         if common is not None:
             terms[:, :-1] += common[0]
             terms[:, -1] += common[1]
         best = terms.argmax(axis=1)
-        is_new, is_outlier = best == row.shape[1], best > row.shape[1]
-        expected = np.where(tries > 0, row.argmax(axis=1), state)
-        found = np.where(is_new, self.n_states, np.where(is_outlier, expected, best))
-        if not is_start:
+        is_new, is_outlier = best == self._most, best > self._most
+        found, share = np.where(is_new, self.n_states, best), np.ones(len(best))
+        if is_outlier.any():
+            expected = np.where(tries > 0, row.argmax(axis=1), state)
+            found, share = np.where(is_outlier, expected, found), np.where(is_outlier, 0.0, 1.0)
+        if action != EPISODE_START:
             self._laws.add(jump, action, (found != state) & ~is_outlier)
-        self._add(point, found, np.where(is_outlier, 0.0, 1.0))
-        self.n_states += is_new
-        self._left[:, now], self.labels[:, now] = source, found
+        self._states.add(point, found, share)
+        if is_new.any():
+            self.n_states += is_new
+            self._most = int(self.n_states.max())
+        self._rows[:, now], self.labels[:, now] = key, found
         top = terms[self._each, best]
         return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
 
-    def _row(self, now: int, source: IntArray, action: int) -> FloatArray:
-        """(n_candidates, n_states) tries of the action in the state left, by where they led."""
-        same = (self._left[:, :now] == source[:, None]) & (self._actions[:now] == action)
-        row = np.zeros((len(source), int(self.n_states.max())))
+    def _row(self, now: int, key: IntArray | int) -> FloatArray:
+        """(n_candidates, n_states) tries of a row of each candidate, by where they led."""
+        same = self._rows[:, :now] == (key if isinstance(key, int) else key[:, None])
+        row = np.zeros((len(self._each), self._most))
         candidate, step = same.nonzero()
         np.add.at(row, (candidate, self.labels[candidate, step]), 1.0)
         return row
 
-    def _base(self, state: IntArray, action: int) -> FloatArray:
-        """(n_candidates, n_states) where an action leads that was not tried, but to new states."""
-        n_now = int(self.n_states.max())
-        is_there = self._weight[:, :n_now] > 0
+    def _ways(
+        self, here: FloatArray, state: IntArray, action: int, jump: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """(n_candidates,) ln density of a jump (n_candidates, n_dims) from states by an action.
+
+        And (n_candidates, n_states) where it leads if it was not tried there, but to new states:
+        the laws are asked for both at once, because a call costs more than its numbers.
+        """
+        is_there = self._states.weight[:, : self._most] > 0
         if action == EPISODE_START:
-            return np.asarray(is_there * ((ELSEWHERE + STAY) / self.n_states)[:, None])
-        means = self._mean[:, :n_now]
-        ways = self._laws.log_densities(means - self._mean[self._each, state][:, None], action)
+            log_jump = self._laws.log_densities(jump[:, None], action)[:, 0]
+            return log_jump, is_there * ((ELSEWHERE + STAY) / self.n_states)[:, None]
+        jumps = np.empty((len(state), self._most + 1, jump.shape[1]))
+        np.subtract(self._states.mean[:, : self._most], here[:, None], out=jumps[:, :-1])
+        jumps[:, -1] = jump
+        log_ways = self._laws.log_densities(jumps, action)
+        ways = log_ways[:, :-1]
         ways = np.exp(ways - ways.max(axis=1, keepdims=True)) * is_there
         ways *= (1.0 - ANYWHERE) / ways.sum(axis=1, keepdims=True)
-        base = ELSEWHERE * (ways + is_there * (ANYWHERE / self.n_states)[:, None])
-        base[self._each, state] += STAY
-        return np.asarray(base)
+        ways += is_there * (ANYWHERE / self.n_states)[:, None]
+        ways *= ELSEWHERE
+        ways[self._each, state] += STAY
+        return log_ways[:, -1], ways
 
     def _log_terms(
-        self, point: FloatArray, probability: FloatArray, log_jump: FloatArray, tries: FloatArray
+        self, point: FloatArray, probability: FloatArray, log_jump: FloatArray, total: FloatArray
     ) -> FloatArray:
-        """(n_candidates, n_states + 2) ln of each term of the density; new and outlier last."""
+        """(n_candidates, n_states + 2) ln of each term of the density; new and outlier last.
+
+        `total` (n_candidates,) is the tries of the row, with those of its base.
+        """
         n_candidates, n_now = probability.shape
-        n_dims = point.shape[1]
-        seen = self._weight[:, :n_now]
-        is_there = seen > 0
-        offset = point[:, None, :] - self._mean[:, :n_now]
-        square = np.einsum("ckd,ckd->ck", offset, offset)
-        spread = 1.0 + 1.0 / np.where(is_there, seen, 1.0)
-        log_density = -0.5 * (square / spread + n_dims * (LOG_2PI + np.log(spread)))
+        known = self._states.log_densities(point, n_now)
+        known += np.log(np.maximum(probability, NOTHING))
         terms = np.full((n_candidates, n_now + 2), -np.inf)
-        log_probability = np.log(np.maximum(probability, NOTHING))
-        np.copyto(terms[:, :-2], log_probability + log_density, where=is_there)
-        terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / (tries + ROW_TRIES))
+        np.copyto(terms[:, :-2], known, where=self._states.weight[:, :n_now] > 0)
+        terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / total)
         terms[:, -1] = log_jump + math.log(OUTLIER_SHARE)
         return terms
-
-    def _add(self, point: FloatArray, found: IntArray, share: FloatArray) -> None:
-        """Add a share (n_candidates,) of a point to the state that explains it."""
-        each = self._each
-        self._weight[each, found] += share
-        pull = share / self._weight[each, found]
-        self._mean[each, found] += pull[:, None] * (point - self._mean[each, found])
 
 
 def _run(

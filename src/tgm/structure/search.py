@@ -167,11 +167,10 @@ class StructureSearch:
         share = self._share_of_second(folded, first, second)
         if share > 0.5:
             first, second, share = second, first, 1.0 - share
-        child = states.next_slot
+        child, log_odds = states.next_slot, states.log_odds(first, second)
 
         def halves(point: FloatArray) -> Belief:
-            odds = states.log_odds(first, second, point)
-            part = float(expit(-odds))
+            part = float(expit(-log_odds(point)))
             if min(part, 1.0 - part) < LEAST_SHARE_OF_HALF:
                 return [(child if part > 0.5 else state, 1.0)]
             return [(state, 1.0 - part), (child, part)]
@@ -207,7 +206,7 @@ class StructureSearch:
         """The moments of both halves: their part of the kept steps, and of what was folded."""
         first, second = moments
         off = folded.mean - (1.0 - share) * first.mean - share * second.mean
-        arrivals = [(r.step.arrival, r.step.relabelled(r.before, r.after)[2]) for r in relabellings]
+        arrivals = [(r.step.arrival, r.relabelled[2]) for r in relabellings]
         found = {}
         for half, part, mean in (
             (halves[0], 1.0 - share, first.mean),
@@ -228,7 +227,7 @@ class StructureSearch:
         they do.
         """
         (state, child), world = split.states, self._world
-        transitions = SparseTransitions(world.transitions.n_actions, world.transitions.gamma)
+        transitions = _TrialCounts(world.transitions.n_actions, world.transitions.gamma)
         transitions.make_room(max(split.change.n_new, len(world.transitions.visits)))
         transitions.log_fade = world.transitions.log_fade
         first, second = split.moments[state], split.moments[child]
@@ -269,6 +268,13 @@ class StructureSearch:
         self._shared = {(one, other): n for (one, other), n in zip(pairs, nats, strict=True)}
 
 
+class _TrialCounts(SparseTransitions):
+    """Transitions of a split that is only weighed: nobody plans with them."""
+
+    def _refresh(self, key: Key) -> None:
+        """The planner's arrays are not read."""
+
+
 def _moments_into(state: int, arrivals: list[tuple[FloatArray, Belief]], whole: Moments) -> Moments:
     """The moments of the points that steps have added to a state.
 
@@ -292,7 +298,7 @@ def _count_relabelled(
 ) -> None:
     """Count a step as it will be after a split, for so many steps like it."""
     step = relabelling.step
-    entries, _, after = step.relabelled(relabelling.before, relabelling.after)
+    entries, _, after = relabelling.relabelled
     copy = Step(
         step.departure, [], step.action, step.reward, step.end, step.arrival, step.log_fade,
         entries, after, retracted=step.retracted,
@@ -313,7 +319,7 @@ def _parts(
         step = relabelling.step
         if step.action is None:
             continue
-        for before, after, weight in step.relabelled(relabelling.before, relabelling.after)[0]:
+        for before, after, weight in relabelling.relabelled[0]:
             if after in (state, child) and before not in (state, child):
                 into.setdefault((before, step.action), [0.0, 0.0])[after == child] += weight
             if before in (state, child) and after not in (state, child):

@@ -66,11 +66,11 @@ class PlannedRows:
 
     def _plan_with(self, key: Key, items: Outcomes, reward: float, end: float) -> None:
         """Write a row into the arrays, if it differs enough from what they hold."""
-        before, planned = float(self.reward[key]), self.planned.get(key, [])
+        before, planned = self.reward.item(key), self.planned.get(key, [])
         if (
             (items != planned and differ(items, planned))
             or abs(reward - before) > CHANGED * max(abs(reward), abs(before))
-            or abs(end - float(self.end[key])) >= CHANGED
+            or abs(end - self.end.item(key)) >= CHANGED
         ):
             self.reward[key] = reward
             self.end[key] = end

@@ -96,17 +96,21 @@ class SparseTransitions(WeighedRows):
             end: 1 if the episode terminated, 0 if not; a time limit is not an end.
         """
         key = state, action
-        row = self.rows.setdefault(key, {})
+        row = self.rows.get(key)
+        if row is None:
+            row = self.rows[key] = {}
         count = row.get(after, 0.0) + weight
         if count > NO_COUNT:
+            if after not in row:
+                self.predecessors[after].add(key)
             row[after] = count
-            self.predecessors[after].add(key)
         else:
             row.pop(after, None)
             self.predecessors[after].discard(key)
         if state == START:
             return
         if end:
+            self.end_sum[key] += weight * end
             self.end_reward[key] += weight * end * reward
             ended = self.ended.setdefault(key, {})
             ended[after] = ended.get(after, 0.0) + weight * end
@@ -114,24 +118,25 @@ class SparseTransitions(WeighedRows):
                 del ended[after]
                 if not ended:
                     del self.ended[key]
-        self.visits[key] += weight
-        self.reward_sum[key] += weight * reward
-        self.reward_square[key] += weight * reward * reward
-        self.end_sum[key] += weight * end
-        if self._does_the_same(key, row):
+        visits = self.visits[key] = self.visits.item(key) + weight
+        total = self.reward_sum[key] = self.reward_sum.item(key) + weight * reward
+        self.reward_square[key] = self.reward_square.item(key) + weight * reward * reward
+        if self._does_the_same(key, row, visits, total):
             (self.certainty[key],) = row.values()
             self.touched.add(key)
             self.unweighed.add(key)
         else:
             self._refresh(key)
 
-    def _does_the_same(self, key: Key, row: Row) -> bool:
+    def _does_the_same(self, key: Key, row: Row, visits: float, reward_sum: float) -> bool:
         """Whether a row does what is planned with, as always: then only its tries have changed."""
-        if len(row) != 1 or key in self.ended or key in self.runs or key in self.retries:
+        if len(row) != 1 or key in self.runs or key in self.retries:
             return False
-        if self.visits[key] <= NO_COUNT or self.planned.get(key) != [(next(iter(row)), 1.0)]:
+        if visits <= NO_COUNT or self.planned.get(key) != [(next(iter(row)), 1.0)]:
             return False
-        reward, before = float(self.reward_sum[key] / self.visits[key]), float(self.reward[key])
+        if key in self.ended and not (self.ended[key] == row and self.end.item(key) == 1.0):
+            return False
+        reward, before = reward_sum / visits, self.reward.item(key)
         is_same = abs(reward - before) <= CHANGED * max(abs(reward), abs(before))
         return is_same and self.share_random < WORLD_OF_CHANCE
 
@@ -154,11 +159,16 @@ class SparseTransitions(WeighedRows):
             change explains the tries since the usual outcome was seen last.
         """
         key = state, action
-        if self.visits[key] < SURE_VISITS:
+        if self.visits.item(key) < SURE_VISITS:
             return None
         row = self.rows[key]
-        if len(row) == 1 and outcome in row and key not in self.ended and key not in self.runs:
-            return None
+        if len(row) == 1 and key not in self.runs:
+            if key not in self.ended:
+                is_usual = outcome in row
+            else:
+                is_usual = outcome == ENDED and self.ended[key] == row
+            if is_usual:
+                return None
         counts = self._outcome_counts(key)
         run = self.runs.get(key, [])
         for seen in run:

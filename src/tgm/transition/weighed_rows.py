@@ -115,13 +115,13 @@ class WeighedRows(NoisyRows):
         """Bring the planner's arrays up to date with one row."""
         self.touched.add(key)
         self.unweighed.discard(key)
-        visits, row = float(self.visits[key]), self.rows.get(key)
+        visits, row = self.visits.item(key), self.rows.get(key)
         if visits <= NO_COUNT or not row:
             self.is_random[key] = False
             self._clear(key)
             return
-        end = min(1.0, float(self.end_sum[key]) / visits)
-        reward = float(self.reward_sum[key]) / visits
+        end = min(1.0, self.end_sum.item(key) / visits)
+        reward = self.reward_sum.item(key) / visits
         is_random = self._weigh_chance(key)
         if len(row) == 1:  # the usual case: one successor
             ((after, sure),) = row.items()

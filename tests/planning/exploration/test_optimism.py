@@ -298,24 +298,24 @@ def test_a_value_is_exact_to_a_fiftieth_of_what_one_step_is_worth(monkeypatch):
 
 def test_values_that_differ_by_rounding_are_ties():
     rng = np.random.default_rng(0)
-    values = np.array([5.0, 10.0, 10.0 * (1 - 1e-12), 10.0 * (1 - 1e-7)])
+    values = [5.0, 10.0, 10.0 * (1 - 1e-12), 10.0 * (1 - 1e-7)]
     levelled = level_ties(values, lowest=-1.0)
-    assert levelled[:3].tolist() == [5, 10, 10]
+    assert levelled[:3] == [5, 10, 10]
     assert levelled[3] < 10
     assert {one_of_the_best(levelled, rng) for _ in range(50)} == {1, 2}
 
 
 @pytest.mark.parametrize("others", [[], [-1.0], [-1.0, -2.0], [-1.0, -2.0, -3.0]])
 def test_ties_are_levelled_however_many_are_worse(others):
-    levelled = level_ties(np.array([2.0, *others, 2.0 - 1e-12]), -3.0)
-    assert levelled.tolist() == [2.0, *others, 2.0]
-    alone = np.array([2.0, *others, 1.9])
-    assert level_ties(alone, -3.0).tolist() == alone.tolist()
+    levelled = level_ties([2.0, *others, 2.0 - 1e-12], -3.0)
+    assert levelled == [2.0, *others, 2.0]
+    alone = [2.0, *others, 1.9]
+    assert level_ties(alone, -3.0) == alone
 
 
 def test_a_random_number_is_drawn_for_ties_only():
     rng = np.random.default_rng(0)
-    assert one_of_the_best(np.array([0.0, 2.0, 1.0]), rng) == 1
+    assert one_of_the_best([0.0, 2.0, 1.0], rng) == 1
     assert rng.random() == pytest.approx(np.random.default_rng(0).random())
 
 
@@ -545,8 +545,8 @@ def test_a_restored_strategy_waits_as_long_in_a_world_of_chance():
 @pytest.mark.parametrize("lowest", [-5.0, 0.0, -1e3])
 def test_what_rounding_is_follows_from_the_distance_to_the_lowest_value(lowest):
     near = 1e-10 * (5.0 - lowest)
-    assert level_ties(np.array([5.0, 5.0 - near]), lowest).tolist() == [5.0, 5.0]
-    assert level_ties(np.array([5.0, 5.0 - 100 * near]), lowest)[1] < 5.0
+    assert level_ties([5.0, 5.0 - near], lowest) == [5.0, 5.0]
+    assert level_ties([5.0, 5.0 - 100 * near], lowest)[1] < 5.0
 
 
 def test_where_nothing_can_be_tried_again_searches_wait(monkeypatch):

@@ -60,13 +60,20 @@ class Optimism(ExplorationStrategy):
         rng: np.random.Generator,
     ) -> FloatArray:
         """(n_actions,) optimistic values of the actions in a belief."""
+        return np.array(self._values(planner, belief, alive, n_steps))
+
+    def _values(
+        self, planner: ModelPlanner, belief: Belief, alive: IntArray, n_steps: int
+    ) -> list[float]:
+        """The same as plain numbers, which are faster for few actions."""
         if not belief:
-            return np.zeros(planner.model.n_actions)
+            return [0.0] * planner.model.n_actions
         self._update(planner, n_steps, alive)
         q = planner.sweeper.q
         values = q[belief[0][0]] if len(belief) == 1 else expected_values(q, belief)
-        self._note_best(planner, max(values.tolist()), n_steps)
-        return level_ties(values, planner.lowest)
+        options: list[float] = values.tolist()
+        self._note_best(planner, max(options), n_steps)
+        return level_ties(options, planner.lowest)
 
     def act(
         self,
@@ -77,11 +84,11 @@ class Optimism(ExplorationStrategy):
         rng: np.random.Generator,
     ) -> int:
         """One of the best actions; defined here so that an ordinary step stays in this module."""
-        return one_of_the_best(self.values(planner, belief, alive, n_steps, rng), rng)
+        return one_of_the_best(self._values(planner, belief, alive, n_steps), rng)
 
     def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
         """One of the best actions."""
-        return one_of_the_best(values, rng)
+        return one_of_the_best(values.tolist(), rng)
 
     def to_arrays(self) -> Arrays:
         """When to look for unknown rows, and when to try known ones again."""
@@ -134,8 +141,8 @@ class Optimism(ExplorationStrategy):
         is_changed = False
         certainty, sweeper = planner.model.certainty, planner.sweeper
         for row in planner.model.touched:
-            unknown = bool(certainty[row] < FIRST_TRY)
-            if unknown != sweeper.is_set[row]:
+            unknown = certainty.item(row) < FIRST_TRY
+            if unknown != sweeper.is_set.item(row):
                 is_changed = True
                 sweeper.is_set[row] = unknown
                 sweeper.active.add(row[0])
@@ -305,19 +312,15 @@ def _retry_least_trusted(model: SparseTransitions, is_known: BoolArray, trust: F
         model.retry(zip(*(index.tolist() for index in chosen.nonzero()), strict=True))
 
 
-def level_ties(values: FloatArray, lowest: float) -> FloatArray:
-    """(n_actions,) the same values, with those that differ by rounding from the best made equal."""
-    options = values.tolist()
+def level_ties(options: list[float], lowest: float) -> list[float]:
+    """The same values, with those that differ by rounding from the best made equal to it."""
     top = max(options)
     least = top - TIES * abs(top - lowest)
-    if sum([value >= least for value in options]) == 1:
-        return values
-    return np.where(values >= least, top, values)
+    return [top if value >= least else value for value in options]
 
 
-def one_of_the_best(values: FloatArray, rng: np.random.Generator) -> int:
-    """The index of the best of values (n_actions,); a random number is drawn for ties only."""
-    options = values.tolist()
+def one_of_the_best(options: list[float], rng: np.random.Generator) -> int:
+    """The index of the best value; a random number is drawn for ties only."""
     top = max(options)
     if options.count(top) == 1:
         return int(options.index(top))

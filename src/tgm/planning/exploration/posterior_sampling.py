@@ -40,11 +40,12 @@ class PosteriorSampling(ExplorationStrategy):
         if self._sampled is None or self._sampled_for != planner.n_state_changes:
             self._sampled = self._draw_world(planner, alive, rng)
             self._sampled_for = planner.n_state_changes
-        return level_ties(expected_values(self._sampled, belief), planner.lowest)
+        values = expected_values(self._sampled, belief).tolist()
+        return np.array(level_ties(values, planner.lowest))
 
     def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
         """One of the best actions."""
-        return one_of_the_best(values, rng)
+        return one_of_the_best(values.tolist(), rng)
 
     def _draw_world(
         self, planner: ModelPlanner, alive: IntArray, rng: np.random.Generator
