@@ -1067,3 +1067,10 @@ def mixed_rows_log_evidence(pairs: list[tuple[float, float]], shares: Sequence[f
                 found *= (share if is_cued else 1.0 - share) * mp.exp(pair[is_cued])
             total += found
     return float(mp.log(total))
+
+
+def shortest_combination(changes):
+    """Weights (n,), with the sum one, of the shortest combination of changes (n, m): Lagrange."""
+    n = len(changes)
+    conditions = np.block([[2.0 * changes @ changes.T, np.ones((n, 1))], [np.ones((1, n)), 0.0]])
+    return np.linalg.lstsq(conditions, np.append(np.zeros(n), 1.0), rcond=None)[0][:n]

@@ -268,7 +268,9 @@ def test_while_there_are_few_steps_the_end_of_an_episode_asks_for_a_plan():
 
 def test_noise_is_looked_for_when_shapes_are_chosen(monkeypatch):
     asked = []
-    monkeypatch.setattr("tgm.learners.flow.with_noise", lambda *_: asked.append(learner.n_steps))
+    monkeypatch.setattr(
+        "tgm.learners.flow_laws.with_noise", lambda *_: asked.append(learner.n_steps)
+    )
     learner, events = FlowLearner(1, 2, 0.9), drifting(200)
     learner.recall(events[:101])
     plans = planned_at(learner, events[101:])

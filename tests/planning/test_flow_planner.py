@@ -8,6 +8,7 @@ from tgm.files.arrays import ArrayReader
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
 from tgm.planning.flow_planner import make_plan
 from tgm.planning.flow_support import COARSEST, MOST_POINTS, Box, find_support, hold
+from tgm.planning.local_planes import plane_values
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -40,6 +41,27 @@ def test_the_greedy_action_leads_to_the_goal(plan):
     assert greedy.argmax(axis=1).tolist() == [1, 1, 1, 1]
     assert (np.diff(greedy.max(axis=1)) > 0.0).all()
     assert greedy.shape == hopeful.shape == (4, 2)
+
+
+def test_in_noise_values_are_those_of_the_best_of_all_pairs_of_actions(plan):
+    model = plan.model.frozen()
+    model.observation_noise = 1e-4 * np.eye(2)
+    noisy = plan._replace(model=model)
+    support, points = plan.support, np.array([[-0.3, 0.1], [0.2, -0.2]])
+    for point, values in zip(points, noisy.action_values(points)[0], strict=True):
+        gains, ways = [], []
+        for first in (0, 1):
+            for second in (0, 1):
+                z, gain, left = plan.units.local(point[None]), 0.0, 1.0
+                for action in (first, second):
+                    one = hold(model, z, np.array([action]), support.spacing, GAMMA, support.box, 2)
+                    gain, left, z = gain + left * one.reward[0], left * one.discount[0], one.arrival
+                gains.append((gain, left))
+                ways.append(support.box.clip(z)[0])
+        there = plane_values(plan.interpolation, (plan.greedy,), np.array([ways]))[0, 0]
+        found = [gain + left * value for (gain, left), value in zip(gains, there, strict=True)]
+        best = np.max(np.reshape(found, (2, 2)), axis=1)
+        np.testing.assert_allclose(values, best, rtol=1e-9)
 
 
 def test_imagined_episodes_say_what_a_policy_is_worth(plan):

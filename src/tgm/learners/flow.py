@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import FloatArray
 from tgm.distributions.kalman import Gaussians
 from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
@@ -15,6 +15,7 @@ from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
+from tgm.learners.flow_laws import continued, shaped
 from tgm.learners.flow_schedule import SincePlan
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.step_info import StepInfo
@@ -30,10 +31,7 @@ from tgm.transition.flow_file import (
     units_from_arrays,
     units_to_arrays,
 )
-from tgm.transition.flow_law import JUDGED, JUDGED_IN_NOISE
 from tgm.transition.flow_model import FlowModel
-from tgm.transition.flow_noise import learn_despite_noise, with_noise
-from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
 PLAN_GROWTH = 0.1  # share of the steps so far, between two plans
@@ -44,7 +42,6 @@ SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
 LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
-SMOOTHING_ROUNDS = 4  # of expectation and maximisation for each plan, if observations have noise
 
 
 class FlowLearner(FlowKnowledge):
@@ -250,35 +247,14 @@ class FlowLearner(FlowKnowledge):
 
     def _learn_laws(self) -> Steps:
         """Add the new steps to the laws; returns the kept steps in their units."""
-        kept, before = self.memory.steps(), self._model
-        if before is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
+        kept, before, units = self.memory.steps(), self._model, self._units
+        if before is None or units is None or self.n_steps > OTHER_SHAPE * self._shaped_at:
             self._shaped_at = self.n_steps
-            judged = JUDGED if before is None or not before.has_noise else JUDGED_IN_NOISE
-            self._units, self._model, local = FlowModel.in_best_units(kept, self.n_actions, judged)
+            laws = shaped(kept, self.n_actions, units, before)
         else:
-            assert self._units is not None
-            local = self._units.seen(kept)
-            if not before.has_noise:
-                new = np.arange(len(kept.action))[-self.memory.n_new :]
-                before.learn(local.chosen(new), local)
-        assert self._model is not None
-        return self._learn_noise(self._model, local, follows(kept))
-
-    def _learn_noise(self, model: FlowModel, local: Steps, is_next: BoolArray) -> Steps:
-        """Learn despite noise of observations, if there is any; returns the steps without it.
-
-        Whether there is any is asked when shapes are chosen.
-        """
-        if model.has_noise:
-            found = learn_despite_noise(model, local, is_next, SMOOTHING_ROUNDS)
-        elif self._shaped_at < self.n_steps:
-            return local
-        elif (first := with_noise(model, local, is_next)) is not None:
-            found = first[0]
-        else:
-            return local
-        self._model = found.model
-        return found.smoothed.steps
+            laws = continued(kept, self.memory.n_new, units, before)
+        self._units, self._model = laws.units, laws.model
+        return laws.steps
 
     # --- report -----------------------------------------------------------------------------------
 

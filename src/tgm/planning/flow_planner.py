@@ -41,6 +41,7 @@ EVALUATIONS = 30  # sweeps over the actions of one policy
 CLEARLY = 0.05  # of the range of values: the hopeful value must be so much above the greedy one
 ROOMY = 0.6  # of the most points: with fewer points the next support may be finer
 HELD_IN_ACTING = 2  # steps for which an action is held in acting
+LOOKED_AHEAD_IN_NOISE = 2  # actions in acting, before values are read; one where there is no noise
 IMAGINED = 200  # steps of an imagined episode
 
 
@@ -96,18 +97,26 @@ class Plan(NamedTuple):
     gamma: float
 
     def action_values(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Greedy and hopeful values (n, n_actions) of observations (n, n_features)."""
-        n_actions, support = self.model.n_actions, self.support
-        start = np.repeat(self.units.local(points), n_actions, axis=0)
-        actions = np.arange(len(start)) % n_actions
-        spacing, most = support.spacing, HELD_IN_ACTING
-        reach = hold(self.model, start, actions, spacing, self.gamma, support.box, most)
-        arrival = support.box.clip(reach.arrival).reshape(len(points), n_actions, -1)
+        """Greedy and hopeful values (n, n_actions) of observations (n, n_features).
+
+        Where observations have noise, those of the best of all sequences of LOOKED_AHEAD_IN_NOISE
+        actions; where they lead all values are read from one plane.
+        """
+        n, n_actions, support = len(points), self.model.n_actions, self.support
+        z, reward, discount = self.units.local(points), np.zeros((2, n)), np.ones((2, n))
+        for _ in range(LOOKED_AHEAD_IN_NOISE if self.model.has_noise else 1):
+            z, actions = np.repeat(z, n_actions, axis=0), np.arange(len(z) * n_actions) % n_actions
+            spacing, most = support.spacing, HELD_IN_ACTING
+            reach = hold(self.model, z, actions, spacing, self.gamma, support.box, most)
+            careful, z = _careful(reach, self.seen, self.lowest), reach.arrival
+            reward, discount = (np.repeat(part, n_actions, axis=1) for part in (reward, discount))
+            reward += discount * (careful.reward, reach.reward)
+            discount *= (careful.discount, reach.discount)
+        arrival = support.box.clip(z).reshape(n, len(z) // n, -1)
         later = plane_values(self.interpolation, (self.greedy, self.hopeful), arrival)
-        careful = _careful(reach, self.seen, self.lowest)
-        greedy = careful.reward + careful.discount * later[:, 0].ravel()
-        hopeful = reach.reward + reach.discount * later[:, 1].ravel()
-        return greedy.reshape(-1, n_actions), hopeful.reshape(-1, n_actions)
+        values = reward + discount * later.swapaxes(0, 1).reshape(2, -1)
+        greedy, hopeful = values.reshape(2, n, n_actions, -1).max(axis=3)
+        return greedy, hopeful
 
     def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
         """The support points of each z (n, n_features), or of the nearest point that has some."""

@@ -7,6 +7,7 @@ all actions share them and how large the weights may be is decided by evidence.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -102,6 +103,17 @@ class FlowLaw:
         # Contiguous as in a file: another layout may round a product differently.
         self._bumps = np.ascontiguousarray(bumps)
         self.noise = fitted.noise * np.outer(self.unit, self.unit)
+
+    @property
+    def weights(self) -> tuple[FloatArray, FloatArray]:
+        """Of (1, z), (n_actions, 1 + n_features, n_features), and of bumps for each set of them."""
+        return self._linear, self._bumps
+
+    def with_weights(self, linear: FloatArray, bumps: FloatArray, noise: FloatArray) -> FlowLaw:
+        """The same with other weights and another noise; the sums stay."""
+        law = copy(self)
+        law._linear, law._bumps, law.noise = linear, bumps, noise
+        return law
 
     def inputs(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_inputs) what the displacements of points are regressed on."""

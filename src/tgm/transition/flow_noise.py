@@ -92,14 +92,24 @@ def learn_despite_noise(
     for left in range(n_rounds, 0, -1):
         if now.smoothed.log_density + left * gain < needed:
             break
-        before = now.smoothed.log_density
-        after = now.model.frozen()
-        after.observation_noise = now.smoothed.noise
-        after.fit(expected_sums(after.law, now.smoothed), now.smoothed.steps)
+        before, after = now.smoothed.log_density, improved(now)
         now = Denoised(after, smoothed(after, steps, is_next))
         gain = now.smoothed.log_density - before
         if now.smoothed.log_density > best.smoothed.log_density:
             best = now
+    return finished(best)
+
+
+def improved(now: Denoised) -> FlowModel:
+    """Laws and noise fitted to what is expected of the points."""
+    after, found = now.model.frozen(), now.smoothed
+    after.observation_noise = found.noise
+    after.fit(expected_sums(after.law, found), found.steps)
+    return after
+
+
+def finished(best: Denoised) -> Denoised:
+    """The same with ends and rewards of the smoothed steps."""
     learned = best.model.frozen()
     learned.news = best.smoothed.news
     learned.learn_outcomes(best.smoothed.steps)

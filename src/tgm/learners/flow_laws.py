@@ -1,0 +1,71 @@
+"""Laws of a world that flows: their shape and units now and then, despite noise if there is any."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tgm.transition.flow_law import JUDGED, JUDGED_IN_NOISE
+from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_noise import Denoised, with_noise
+from tgm.transition.flow_settling import settled
+from tgm.transition.flow_smoothing import follows
+from tgm.transition.flow_units import FlowUnits, Steps
+
+SMOOTHING_ROUNDS = 16  # of expectation and maximisation for each plan, if observations have noise
+
+
+class Laws(NamedTuple):
+    """What is known of steps, and the kept ones in its units, without their noise if there is any.
+
+    Attributes:
+        units: of the laws.
+        model: the laws.
+        steps: n of them.
+    """
+
+    units: FlowUnits
+    model: FlowModel
+    steps: Steps
+
+
+def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowModel | None) -> Laws:
+    """Laws of the best shape and units; or those before with their noise, if they explain more.
+
+    Laws that were learned despite noise know more than a new shape does, which begins with steps
+    as they were seen: the evidence is that of Schwarz's criterion.
+    """
+    had_noise = before is not None and before.has_noise
+    judged = JUDGED_IN_NOISE if had_noise else JUDGED
+    new_units, model, local = FlowModel.in_best_units(kept, n_actions, judged)
+    is_next = follows(kept)
+    first = with_noise(model, local, is_next)
+    if first is None:
+        return Laws(new_units, model, local)
+    found = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
+    if before is not None and units is not None and had_noise:
+        same = settled(before, units.seen(kept), is_next, SMOOTHING_ROUNDS)
+        if _evidence(same, units) > _evidence(found, new_units):
+            return Laws(units, same.model, same.smoothed.steps)
+    return Laws(new_units, found.model, found.smoothed.steps)
+
+
+def continued(kept: Steps, n_new: int, units: FlowUnits, before: FlowModel) -> Laws:
+    """Laws of the same shape that know the newest steps as well."""
+    local = units.seen(kept)
+    if before.has_noise:
+        found = settled(before, local, follows(kept), SMOOTHING_ROUNDS)
+        return Laws(units, found.model, found.smoothed.steps)
+    new = np.arange(len(kept.action))[-n_new:]
+    before.learn(local.chosen(new), local)
+    return Laws(units, before, local)
+
+
+def _evidence(found: Denoised, units: FlowUnits) -> float:
+    """ln density of the observations, less what the weights that steps have told cost."""
+    law, n = found.model.law, len(found.smoothed.steps.action)
+    told = np.linalg.solve(law.sums.inputs + np.diag(law.prior.precision), law.sums.inputs)
+    cost = 0.5 * math.log(n) * len(law.unit) * float(np.trace(told))
+    return found.smoothed.log_density - n * float(np.linalg.slogdet(units.axes)[1]) - cost
