@@ -149,12 +149,36 @@ def test_a_belief_after_an_action_is_that_of_the_step_among_known_states(lived, 
         (found[2], [(0, 0.6)], 1, HERE - origin),
         (found[3], [], None, None),
     ):
-        after = dict(lived.filter.posterior(points[0] - origin, before, action, departure).after)
+        posterior = lived.filter.posterior(points[0] - origin, before, action, departure)
+        after = dict(posterior.after)
+        for slot, p in lived.filter.expected(before, action):
+            after[slot] = after.get(slot, 0.0) + posterior.outlier * p
         total = sum(after.values())
         if total:
             np.testing.assert_allclose(row, [after.get(k, 0.0) / total for k in (0, 1)])
         else:
             np.testing.assert_allclose(row, found[0])
+
+
+@pytest.mark.parametrize("action", [0, 1])
+def test_after_an_outlier_what_was_expected_is_believed(action):
+    """Action 0 leads from here to there and back, action 1 stays: a faulty reading looks alike."""
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    rng = np.random.default_rng(0)
+    learner.begin(HERE)
+    place = HERE
+    for step in range(200):
+        done = int(step % 3 == 0)
+        place = place if done else (THERE if place is HERE else HERE)
+        faulty = 3.0 * rng.normal(size=2) if step % 25 == 24 else 0.0
+        learner.observe(done, 0.0, place + faulty + rng.normal(0, 0.05, 2), terminated=False)
+    here = int(learner.belief(HERE[None])[0].argmax())
+    there = int(learner.belief(THERE[None])[0].argmax())
+    names = learner.state_ids.tolist()
+    context = Context(((names[here], 1.0),), action, tuple(HERE))
+    (found,) = learner.filtered_beliefs(np.array([[4.0, 5.0]]), [context])
+    assert found[there if action == 0 else here] > 0.9
+    assert found.sum() == pytest.approx(1.0)
 
 
 def test_before_the_first_observation_nothing_is_believed_or_saved():

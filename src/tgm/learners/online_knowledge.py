@@ -16,6 +16,7 @@ from tgm.learners.learner import Context, FeatureUse, Forecast
 from tgm.learners.limits import most_states
 from tgm.learners.snapshot import Changes, Snapshot
 from tgm.learners.step_info import RowId
+from tgm.memory.step import Belief
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.observation_model import StateId
 from tgm.planning.model_planner import ModelPlanner
@@ -165,8 +166,9 @@ class OnlineKnowledge:
     ) -> FloatArray:
         """(n, n_states) probability of each state given each observation and what came before it.
 
-        The belief with which the learner would learn from it, among the known states; without a
-        context, the belief given the observation alone.
+        The belief with which the learner would learn from it, among the known states: what was
+        seen, or, as far as that is an outlier, what was expected. Without a context, the belief
+        given the observation alone.
         """
         beliefs = self.belief(observations)
         if self.coordinates is None or not self._config.filtering:
@@ -177,12 +179,17 @@ class OnlineKnowledge:
         for row, point, context in zip(beliefs, observations, contexts, strict=True):
             if context is None:
                 continue
-            after = self._posterior(self.coordinates, point, context, slot_of).after
+            before = [(slot_of[name], p) for name, p in context.belief if name in slot_of]
+            posterior = self._posterior(self.coordinates, point, context, before)
+            after = posterior.after
+            if posterior.outlier > 0.0:
+                expected = self.filter.expected(before, context.action)
+                after = [*after, *((slot, posterior.outlier * p) for slot, p in expected)]
             total = sum(probability for _, probability in after)
             if total > 0:  # otherwise it is none of the known states: the nearest is the best guess
                 row[:] = 0.0
                 for slot, probability in after:
-                    row[index_of[slot]] = probability / total
+                    row[index_of[slot]] += probability / total
         return beliefs
 
     def _posterior(
@@ -190,10 +197,9 @@ class OnlineKnowledge:
         coordinates: Coordinates,
         observation: FloatArray,
         context: Context,
-        slot_of: dict[int, int],
+        before: Belief,
     ) -> StepPosterior:
         """The posterior of a step to an observation (n_features,)."""
-        before = [(slot_of[name], p) for name, p in context.belief if name in slot_of]
         departure = None
         if context.observation is not None:
             departure = coordinates.local(np.array(context.observation))
