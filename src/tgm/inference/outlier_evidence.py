@@ -162,7 +162,7 @@ class OutlierEvidence:
         return n
 
     def unlearn_ways(self, steps: Sequence[Step]) -> None:
-        """Take back what steps to an outlier, or from one, taught of where their actions lead."""
+        """Take back what steps that were outliers taught of where their actions lead."""
         world = self._world
         for step in steps:
             if is_way(step):

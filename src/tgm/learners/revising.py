@@ -151,9 +151,7 @@ class Reviser:
     def _dissolve(self, state: int, steps: list[Step]) -> None:
         """All steps into a state were outliers: it is removed, and what followed assigned again."""
         world = self._world
-        nexts = [one for one in (step.kept_next for step in steps) if one is not None]
-        others = [one for one in nexts if not any(one is step for step in steps)]
-        self._outliers.unlearn_ways([*steps, *others])
+        self._outliers.unlearn_ways(steps)
         for step in steps:
             self._edit.withdraw(step)
         followers = [(step, step.kept_next) for step in steps]  # only now: all of them are out
