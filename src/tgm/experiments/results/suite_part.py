@@ -11,7 +11,8 @@ INTRODUCTION = """\
 The behaviour suite for reinforcement learning, scored by its own analysis, with one setting for all
 experiments. {left_out} download their data and are left out.
 Campaigns add to `docs/data/bsuite`, which holds the score's inputs, episodes, steps, processor time
-and code of every setting. Why scores are low, as far as it is known: [comparing.md](comparing.md#bsuite).
+and code of every setting. Why scores are low, as far as it is known:
+[comparing.md](comparing.md#bsuite).
 """
 
 WHOLE = """\
