@@ -340,7 +340,7 @@ def test_the_three_parts_have_their_tables(tmp_path):
     }
     looks = table_after(page, "A first look at the others")[1]
     assert looks["memory_len"][:2] == ["/0 1.00, /7 0.30", "100 or more of 1,000"]
-    assert "16 experiments were not tried" in page
+    assert "Experiments that were not tried: 16." in page
     assert not re.search(r"\bnan\b|\binf\b|None", page)
 
 

@@ -9,8 +9,10 @@ from tgm.experiments.results.page import markdown_table
 INTRODUCTION = """\
 ## bsuite
 The behaviour suite for reinforcement learning, scored by its own analysis, with one setting for all
-experiments. {left_out} download their data and are left out. Campaigns add to `docs/data/bsuite`,
-which holds the score's inputs, episodes, steps, processor time and code of every setting.
+experiments. {left_out} download their data and are left out.
+Campaigns add to `docs/data/bsuite`, which holds the score's inputs, episodes, steps, processor time
+and code of every setting. Why scores are low, as far as it is known:
+[comparing.md](comparing.md#bsuite).
 """
 
 WHOLE = """\
@@ -98,7 +100,7 @@ def _looks(rows: list[dict[str, Any]], n_missing: int) -> str:
         ]
         for row in rows
     ]
-    missing = f" {n_missing} experiments were not tried." if n_missing else ""
+    missing = f" Experiments that were not tried: {n_missing}." if n_missing else ""
     return FIRST_LOOK.format(missing=missing) + markdown_table(heads, body)
 
 
