@@ -6,7 +6,6 @@ from tgm.learners.flow_schedule import (
     AFTER_EPISODE,
     FEW_STEPS,
     FIRST_PACE,
-    FIRST_PLAN,
     LONGEST,
     PACE,
     SOONEST,
@@ -19,11 +18,6 @@ LATER = SincePlan(1000, 0, 0, has_found=True, episode_ended=False)
 def first_due(since, growth=0.0):
     """The least number of new steps after which there is a plan."""
     return next(n for n in range(LONGEST + 1) if since._replace(n_new=n).is_due(growth))
-
-
-def test_the_first_plan_needs_some_steps():
-    due = [LATER._replace(n_steps=n, n_new=n + SOONEST).is_due(0.0) for n in range(FIRST_PLAN + 1)]
-    assert due == FIRST_PLAN * [False] + [True]
 
 
 @pytest.mark.parametrize(("growth", "expected"), [(0.0, SOONEST), (0.05, 50), (0.25, 250)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FIRST_PLAN = 20  # steps
 SOONEST = 30  # steps between two plans
 AFTER_EPISODE = 10  # the same at the end of an episode, while there are few steps
 FEW_STEPS = 400
@@ -33,7 +32,7 @@ class SincePlan(NamedTuple):
     def is_due(self, growth: float) -> bool:
         """Whether to plan: when the steps have grown by a share, sooner if they are few."""
         pace = PACE if self.has_found else FIRST_PACE
-        if self.n_steps < FIRST_PLAN or pace * self.n_new < self.n_points:
+        if pace * self.n_new < self.n_points:
             return False
         if self.episode_ended and self.n_steps < FEW_STEPS and self.n_new >= AFTER_EPISODE:
             return True
