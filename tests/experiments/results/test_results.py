@@ -287,8 +287,7 @@ def test_what_we_are_bad_at_comes_from_the_tables():
         "bsuite's bandit_noise, run whole: 0.81 (settings /7 0.62).",
         "bsuite's memory_len, a first look (2 of 20 settings, 100 episodes or more of "
         "1,000): /7 0.30.",
-        "bsuite: 2 of 20 experiments were run whole. All of it has up to 170 million steps, more "
-        "than a day on two cores.",
+        "bsuite: 2 of 20 experiments were run whole. All of it has up to 170 million steps.",
     ]
     best = weak_points([], [*world_rows("tgm", 50, 1.0), *world_rows("dqn", 800, 5.0)], None)
     assert len(best) == 1

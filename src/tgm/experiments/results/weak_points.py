@@ -103,6 +103,6 @@ def _low_scores(suite: dict[str, Any]) -> list[str]:
     if n_whole < N_EXPERIMENTS:
         lines.append(
             f"bsuite: {n_whole} of {N_EXPERIMENTS} experiments were run whole. All of it has up to "
-            "170 million steps, more than a day on two cores."
+            "170 million steps."
         )
     return lines
