@@ -134,8 +134,11 @@ class SparseTransitions(WeighedRows):
             return False
         if visits <= NO_COUNT or self.planned.get(key) != [(next(iter(row)), 1.0)]:
             return False
-        if key in self.ended and not (self.ended[key] == row and self.end.item(key) == 1.0):
-            return False
+        if key in self.ended:
+            # Where rewards are random, another one moves what is expected of the row.
+            is_end = self.ended[key] == row and self.end.item(key) == 1.0
+            if not is_end or self.noise is not None:
+                return False
         reward, before = reward_sum / visits, self.reward.item(key)
         is_same = abs(reward - before) <= CHANGED * max(abs(reward), abs(before))
         return is_same and self.share_random < WORLD_OF_CHANCE
