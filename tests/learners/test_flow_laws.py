@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from tests.transition.swing import NOISE, swung
 
-from tgm.learners.flow_laws import continued, shaped
+from tgm.learners.flow_laws import _of_smoothed, continued, shaped
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_settling import settled
+from tgm.transition.flow_smoothing import follows
+from tgm.transition.flow_units import FlowUnits
 
 
 def test_without_noise_shapes_are_those_of_the_highest_evidence():
@@ -41,15 +44,37 @@ def test_with_noise_steps_are_smoothed(noisy):
     assert laws.model.has_noise
 
 
+def spoilt(model):
+    """The model with wrong laws, and noise that is too large."""
+    other = model.frozen()
+    other.law = other.law.with_weights(*(5.0 + part for part in other.law.weights), other.law.noise)
+    other.observation_noise = 1e4 * other.observation_noise
+    return other
+
+
 def test_laws_that_explain_more_are_kept_when_shapes_are_chosen(noisy, monkeypatch):
     steps, _, first = noisy
-    monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 1)  # new ones learn less
+    monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 1)
+    worse = FlowUnits.of_features(steps), spoilt(first.model)
+    monkeypatch.setattr("tgm.learners.flow_laws._of_smoothed", lambda *_: worse)
     assert shaped(steps, 2, first.units, first.model).units is first.units
 
 
-def test_laws_that_explain_less_are_not(noisy):
+def test_laws_that_explain_less_are_not(noisy, monkeypatch):
     steps, _, first = noisy
-    other = first.model.frozen()
-    other.law = other.law.with_weights(*(5.0 + part for part in other.law.weights), other.law.noise)
-    other.observation_noise = 1e4 * other.observation_noise
-    assert shaped(steps, 2, first.units, other).units is not first.units
+    monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 3)
+    assert shaped(steps, 2, first.units, spoilt(first.model)).units is not first.units
+
+
+def test_a_new_shape_is_judged_by_smoothed_steps_and_has_their_noise(noisy):
+    steps, _, first = noisy
+    same = settled(first.model, first.units.seen(steps), follows(steps), 2)
+    units, model = _of_smoothed(same, first.units, 2)
+    # Without the noise of observations the same laws explain nearly all of each step.
+    assert model.law.shape.looseness > first.model.law.shape.looseness
+    for one, other in (
+        (model.observation_noise, same.model.observation_noise),
+        (model.law.noise, same.model.law.noise),
+    ):
+        seen, before = (u.axes.T @ r @ u.axes for u, r in ((units, one), (first.units, other)))
+        np.testing.assert_allclose(seen, before, atol=1e-12)

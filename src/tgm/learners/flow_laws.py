@@ -32,10 +32,11 @@ class Laws(NamedTuple):
 
 
 def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowModel | None) -> Laws:
-    """Laws of the best shape and units; or those before with their noise, if they explain more.
+    """Laws of the best shape and units, despite noise if there is any.
 
-    Laws that were learned despite noise know more than a new shape does, which begins with steps
-    as they were seen: the evidence is that of Schwarz's criterion.
+    Whether there is any is asked of the steps as they were seen. Laws that know it already say
+    where steps truly were: there a new shape is found, which noise would hide, and takes over if
+    it explains more. The evidence is that of Schwarz's criterion.
     """
     had_noise = before is not None and before.has_noise
     judged = JUDGED_IN_NOISE if had_noise else JUDGED
@@ -44,12 +45,27 @@ def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowMod
     first = with_noise(model, local, is_next)
     if first is None:
         return Laws(new_units, model, local)
-    found = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
-    if before is not None and units is not None and had_noise:
-        same = settled(before, units.seen(kept), is_next, SMOOTHING_ROUNDS)
-        if _evidence(same, units) > _evidence(found, new_units):
-            return Laws(units, same.model, same.smoothed.steps)
-    return Laws(new_units, found.model, found.smoothed.steps)
+    if before is None or units is None or not had_noise:
+        found = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
+        return Laws(new_units, found.model, found.smoothed.steps)
+    same = settled(before, units.seen(kept), is_next, SMOOTHING_ROUNDS)
+    new_units, model = _of_smoothed(same, units, n_actions)
+    other = settled(model, new_units.seen(kept), is_next, SMOOTHING_ROUNDS)
+    if _evidence(same, units) > _evidence(other, new_units):
+        return Laws(units, same.model, same.smoothed.steps)
+    return Laws(new_units, other.model, other.smoothed.steps)
+
+
+def _of_smoothed(same: Denoised, units: FlowUnits, n_actions: int) -> tuple[FlowUnits, FlowModel]:
+    """Units and laws of the best shape for smoothed steps, with the noise that is known."""
+    steps = same.smoothed.steps
+    departure, arrival = units.observations(steps.departure), units.observations(steps.arrival)
+    seen = steps._replace(departure=departure, arrival=arrival)
+    new_units, model, _ = FlowModel.in_best_units(seen, n_actions, JUDGED_IN_NOISE)
+    across = units.axes @ new_units.inverse
+    model.observation_noise = across.T @ same.model.observation_noise @ across
+    model.law.noise = across.T @ same.model.law.noise @ across
+    return new_units, model
 
 
 def continued(kept: Steps, n_new: int, units: FlowUnits, before: FlowModel) -> Laws:
@@ -66,6 +82,7 @@ def continued(kept: Steps, n_new: int, units: FlowUnits, before: FlowModel) -> L
 def _evidence(found: Denoised, units: FlowUnits) -> float:
     """ln density of the observations, less what the weights that steps have told cost."""
     law, n = found.model.law, len(found.smoothed.steps.action)
-    told = np.linalg.solve(law.sums.inputs + np.diag(law.prior.precision), law.sums.inputs)
+    inputs = found.model.total.inputs
+    told = np.linalg.solve(inputs + np.diag(law.prior.precision), inputs)
     cost = 0.5 * math.log(n) * len(law.unit) * float(np.trace(told))
     return found.smoothed.log_density - n * float(np.linalg.slogdet(units.axes)[1]) - cost
