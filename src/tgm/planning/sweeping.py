@@ -156,16 +156,17 @@ class Sweeper:
             self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
 
     def _is_afloat(self, alive: IntArray) -> bool:
-        """Whether a value is above all that rewards can bring, though no value is given.
+        """Whether a moving value is above all that rewards can bring, though no value is given.
 
         That is what is left of unknown rows which are known by now.
         """
-        if self.is_set[alive].any():
+        top = float(self.value[list(self.active)].max())
+        if top <= 0.0 or self.is_set[alive].any():
             return False
         model = self._model
         most = float((model.reward[alive] + self.bonus[alive]).max())
         discount = float(model.discounted[alive].sum(axis=-1).max())
-        return float(self.value[alive].max()) * (1.0 - discount) > max(most, 0.0)
+        return top * (1.0 - discount) > max(most, 0.0)
 
     def _improve_policy(self, alive: IntArray, moves: _Moves) -> None:
         """Policy iteration: the values of the best actions are found by one linear solution."""
