@@ -1074,3 +1074,25 @@ def shortest_combination(changes):
     n = len(changes)
     conditions = np.block([[2.0 * changes @ changes.T, np.ones((n, 1))], [np.ones((1, n)), 0.0]])
     return np.linalg.lstsq(conditions, np.append(np.zeros(n), 1.0), rcond=None)[0][:n]
+
+
+def edges_log_probability(edges: Sequence[tuple[str, bool, int]]) -> float:
+    """ln probability of edges that are drawn one after the other, by an integral over the share.
+
+    Args:
+        edges: of each, where it leads ("back" or "on"), whether what it leads to looks like the
+            place where it begins, and how many others of that look are known by then. An edge that
+            stays with its look leads back at a share that nobody knows; otherwise it leads to one
+            of the others, or to a new one, all as likely as each other.
+    """
+
+    def probability(share: mp.mpf) -> mp.mpf:
+        found = mp.mpf(1)
+        for where, is_alike, n_others in edges:
+            if where == "back":
+                found *= share
+            else:
+                found *= ((1 - share) if is_alike else 1) / mp.mpf(1 + n_others)
+        return found
+
+    return float(mp.log(mp.quad(probability, [0, 1])))

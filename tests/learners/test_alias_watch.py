@@ -159,7 +159,7 @@ def test_another_reward_or_an_end_is_a_surprise_too(folds):
     assert folds.looks == 2
 
 
-def test_looks_are_at_24_steps_then_a_fifth_more_each_time(folds):
+def test_looks_are_at_24_steps_then_a_tenth_more_each_time(folds):
     folds.worth = 2.3
     watched = Watched()
     watched.surprise()
@@ -170,7 +170,8 @@ def test_looks_are_at_24_steps_then_a_fifth_more_each_time(folds):
         if folds.looks > before:
             at.append(watched.n_steps)
         watched.walk(1)
-    assert at == [24, 29, 35, 43, 52, 63, 76, 92]
+    assert at == [24, 27, 30, 34, 38, 42, 47, 52, 58, 64, 71, 79, 87, 96, 106][: len(at)]
+    assert len(at) >= 14
 
 
 def test_after_500_steps_looks_are_rarer(folds):

@@ -6,9 +6,10 @@ from tests.learners.test_clone_habits import gained
 
 from tgm.files.arrays import ArrayReader
 from tgm.learners import clone_life
+from tgm.learners.clone_habits import Habits
 from tgm.learners.clone_life import CloneLife
 from tgm.memory.symbol_history import SymbolHistory
-from tgm.structure.clone_model import BASE_STRENGTHS, FIRST, LEVELS, Setting
+from tgm.structure.clone_model import FIRST, LEVELS, Setting
 from tgm.structure.folding import Folding
 from tgm.transition.automaton import BEGIN, END, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
@@ -146,18 +147,30 @@ def folds(monkeypatch):
     return found, life_of
 
 
-def test_the_strength_is_chosen_again_when_the_steps_have_grown_by_half(folds):
+def test_all_levels_compete_with_the_strength_of_before(folds):
     found, life_of = folds
     life = life_of["now"] = CloneLife(2, 0.9, SymbolHistory(1))
     play(life, 0, 0)
     found.clear()
-    for n_steps in (100, 149, 150):
-        life.n_steps = n_steps
-        life.fold_again()
-    strengths = [sorted({one.strength for one in settings}) for _, settings, _ in found]
-    assert strengths == [sorted(BASE_STRENGTHS), [life.setting.strength], sorted(BASE_STRENGTHS)]
-    assert [len(settings) for _, settings, _ in found] == [9, 3, 9]
-    assert [work for *_, work in found] == [100, 100, 100]
+    life.fold_again()
+    assert found == [(2, [Setting(one, FIRST.strength) for one in LEVELS], 100)]
+
+
+@pytest.mark.parametrize(("n_before", "n_steps", "n_tries"), [(50, 50, None), (100, 271, 19)])
+def test_tries_follow_the_logarithm_of_the_steps(n_before, n_steps, n_tries, monkeypatch):
+    """20 while the steps become 2.7 times as many."""
+    life = cued_life()
+    asked = []
+
+    def improved(folding, episodes, rng, n):
+        asked.append(n)
+        return folding
+
+    monkeypatch.setattr(clone_life, "improved", improved)
+    life.improved_at, life.n_steps = n_before, n_steps
+    assert life.fold_again()
+    assert asked == ([] if n_tries is None else [n_tries])
+    assert life.improved_at == n_steps
 
 
 def test_a_trial_takes_the_first_setting_and_little_time(folds):
@@ -246,6 +259,35 @@ def test_a_path_that_is_repeated_comes_before_everything():
     assert [life.choose(Dice(0.0)), life.choose(Dice())] == [1, 0]
 
 
+def test_while_rows_look_random_the_best_episode_is_a_way_of_its_own():
+    """It was repeated twice; who is greedy goes on it, though the clones know a shorter one."""
+    life = cued_life()
+    life.habits = Habits()  # before, the same actions ended well or badly
+    for _ in range(3):
+        begin(life, 0)
+        step(life, 1, seen(2))
+        step(life, 0, Outcome(END, 2.0, True))
+    assert life.habits.kept
+    assert [happening.action for happening in life.path[1:]] == list(life.habits.kept)
+    life.habits.sees_chance = False
+    life._revise()
+    assert life.greedy_planner is life.planner
+    life.habits.sees_chance = True
+    life._revise()
+    planner = life.greedy_planner
+    n_more = len(planner.folding.clones) - len(life.folding.clones)
+    assert n_more == len(life.path) - 1  # the end is no other place
+    node = planner.folding.graph.rows[0][BEGIN][life.path[0].outcome][1]
+    assert node not in life.folding.is_clone
+    for action, outcome in life.path[1:]:
+        assert planner.greedy_values(node).argmax() == action
+        node = planner.folding.graph.rows[node][action][outcome][1]
+    life.history.episodes, life.history.points = life.history.episodes[:1], life.history.points[:1]
+    path = life.path
+    life._revise()
+    assert life.path == path  # it stays when its episodes are let go
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -253,7 +295,7 @@ def test_a_life_survives_a_file():
     life = cued_life()
     copy = CloneLife(2, 0.9, life.history)
     copy.restore(ArrayReader(life.to_arrays()))
-    counts = ("n_steps", "version", "revision", "folded_at", "strength_at", "setting")
+    counts = ("n_steps", "version", "revision", "folded_at", "improved_at", "setting", "path")
     assert [getattr(copy, name) for name in counts] == [getattr(life, name) for name in counts]
     life.history.begin(0, POINT)
     for one in (life, copy):
@@ -291,6 +333,8 @@ def test_clones_of_a_search_compete_when_all_is_folded_again(is_better, monkeypa
     old, merged, calls = life.folding, object(), []
     monkeypatch.setattr(clone_life, "refolded", lambda *args: calls.append(args) or old)
     monkeypatch.setattr(clone_life, "merged_again", lambda *_: merged)
+    monkeypatch.setattr(clone_life, "improved", lambda one, *_: one)
+    monkeypatch.setattr(clone_life, "cued_places", lambda *_: [])
     monkeypatch.setattr(
         clone_life,
         "better_closed",
@@ -299,7 +343,7 @@ def test_clones_of_a_search_compete_when_all_is_folded_again(is_better, monkeypa
     monkeypatch.setattr(life, "search", lambda: calls.append("search"))
     life.is_searched = True
     assert life.fold_again()
-    assert calls[0] == (old, life.history.episodes, (3.0, 1.0))
+    assert calls[0] == (old, life.history.episodes, Setting((3.0, 1.0), 0.5))
     assert life.is_searched == is_better
     assert (life.folding is old) == is_better
     if is_better:

@@ -57,6 +57,20 @@ def test_else_the_way_leads_to_the_nearest():
     assert chain(4, last=both).towards_unknown(1) is None
 
 
+def test_what_can_be_foreseen_is_tried_later():
+    """At look 7 action 1 has done one thing; at look 8 it has done several, and is worth a way."""
+    same = [(2, 1, seen(7), 1, 2), (3, 1, seen(7), 1, 3)]
+    rest = [(1, 0, seen(8), 1, 4), (2, 0, seen(7), 1, 2), (3, 0, seen(7), 1, 3)]
+    end, other = Outcome(END, 1.0, True), Outcome(END, -1.0, True)
+    doubt = [(4, 0, seen(8), 1, 4), (5, 1, end, 1, 7), (6, 1, other, 1, 7)]
+    symbols = [7, 7, 7, 8, 8, 8, END]
+    plans = planner(symbols, same + rest + doubt)
+    assert plans.towards_unknown(1) == 1  # nothing is known of either look yet
+    plans.folding.count_base()
+    assert plans.towards_unknown(1) == 0
+    assert plans.towards_unknown(4) == 1
+
+
 def test_a_step_counts_by_the_tries_that_it_takes():
     """To 2 by action 0 in one of ten tries, to 3 by two sure steps; both have unknown actions."""
     rare = [(1, 0, seen(9), 9, 1), (1, 0, seen(2), 1, 2)]

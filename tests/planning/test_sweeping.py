@@ -181,6 +181,31 @@ def test_one_sweep_is_enough_when_hope_is_lost():
     np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
 
 
+@pytest.mark.parametrize("is_set_elsewhere", [False, True])
+def test_a_state_that_nothing_leads_to_does_not_hold_itself_up(is_set_elsewhere):
+    """Two actions stay in it: few states move, and yet all begin again if no value is given."""
+    n = 12
+    model = SparseTransitions(3, GAMMA)
+    model.make_room(n)
+    for state in range(n):
+        for action in range(3):
+            stays = action < 2
+            model.add(state, action, state if stays else (state + 1) % (n - 1), 1.0, -0.1, 0.0)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n, LOWEST)
+    is_set = np.zeros((n, 3), dtype=bool)
+    is_set[0, 0] = is_set_elsewhere
+    sweeper.set_rows(is_set, np.full((n, 3), -0.5))
+    settle(sweeper, n)
+    sweeper.value[n - 1] = 1e6
+    sweeper.active = {n - 1}
+    sweeper.sweep(np.arange(n), 1e-10, LOWEST)
+    if is_set_elsewhere:
+        assert sweeper.active == {n - 1}
+    else:
+        np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
+
+
 def test_states_without_a_component_are_left_alone():
     model = random_model(np.random.default_rng(3), 5)
     sweeper = Sweeper(model)

@@ -22,11 +22,11 @@ from tgm.structure.clone_model import (
     gain_of_clones,
     gain_of_cue,
     plain_evidence,
-    refolded,
 )
 from tgm.structure.cue_model import cued_foldings
 from tgm.structure.folding import Folding
-from tgm.transition.automaton import END, Automaton, Outcome
+from tgm.structure.refolding import refolded
+from tgm.transition.automaton import BEGIN, END, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
 CUED = [*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1)]
@@ -40,15 +40,15 @@ def accepted(graph: Automaton, strength: float = 0.5) -> Folding:
 
 
 def test_the_evidence_of_two_sure_rows_by_hand():
-    """Each row is expected by those before; an edge costs the choice among clones of its look."""
+    """Each row is expected by those before; two edges are the first to their looks, one is not."""
     folding = accepted(Automaton.of([episode(0, (0, 1), (0, 1))] * 3))
     base = OutcomeBase(0.5)
     outcome = Outcome(1, 0.0, False)
     first = log_same({outcome: [3, 2]}, (0, 0), base)
     base.add((0, 0), outcome)
     second = log_same({outcome: [3, 3]}, (1, 0), base)
-    choices = math.log(2.0) + 2.0 * math.log(3.0)  # one of look 0, two of look 1
-    assert folding_evidence(folding) == pytest.approx(first + second - choices)
+    away = math.log(2.0)  # look 1 after look 1 is another place, and might have been the same
+    assert folding_evidence(folding) == pytest.approx(first + second - away)
 
 
 def log_row(row, kind, base, chance):
@@ -77,8 +77,10 @@ def test_the_evidence_of_a_cue_is_that_of_all_sets_of_rows_that_depend_on_it(see
         right = Outcome(END, 1.0 if choice == cue or seed == 0 else -1.0, True)
         episodes.append(episode(cue, (0, 2), (coin, 3 + coin * int(seed > 3)), (choice, right)))
     found = rows_by_cue(episodes)
-    n_edges = len({one[0].outcome for one in episodes})
-    n_edges += sum(len({o for row in rows.values() for o in row}) for rows in found.values())
+    ways = {(None, one[0].outcome) for one in episodes}
+    ways |= {(kind, o) for kind, rows in found.items() for row in rows.values() for o in row}
+    ways = {(kind, o) for kind, o in ways if not o.ended}
+    n_again = len(ways) - len({o.symbol for _, o in ways})  # none leads back to its own look
     by_chance = []
     for chance in CHANCES:
         pairs = []
@@ -92,7 +94,7 @@ def test_the_evidence_of_a_cue_is_that_of_all_sets_of_rows_that_depend_on_it(see
                 base.add_row(kind, row)
             pairs.append((log_row(joined, kind, OutcomeBase(0.5), chance), apart))
         by_chance.append(mixed_rows_log_evidence(pairs, CUED_SHARES))
-    wanted = max(by_chance) - n_edges * math.log(2.0) - math.log(6.0)
+    wanted = max(by_chance) - n_again * math.log(2.0) - math.log(6.0)
     folding = cued_foldings(episodes, 0.5)[0]
     assert folding_evidence(folding) == pytest.approx(wanted)
     assert gain_of_cue(episodes) >= wanted - plain_evidence(episodes) - 1e-9
@@ -126,22 +128,23 @@ def test_a_coin_is_no_cue(seed):
     assert gain_of_cue([episode(0, (0, 1))] * 4) == -math.inf
 
 
-def test_an_edge_to_a_look_without_clones_is_no_choice():
+def test_an_edge_to_a_look_without_clones_is_free():
     folding = Folding(Automaton.of([episode(0, (0, 7))]), OutcomeBase(0.5))
     folding.accept(1)  # look 0; look 7 is undecided
     row = log_same({Outcome(7, 0.0, False): [1, 2]}, (0, 0), OutcomeBase(0.5))
-    assert folding_evidence(folding) == pytest.approx(row - math.log(2.0))
+    assert folding_evidence(folding) == pytest.approx(row)
 
 
 def test_rows_of_chance_share_the_share_that_explains_them_best():
     heads, tails = Outcome(1, 0.0, False), Outcome(2, 0.0, False)
     graph = Automaton()
     graph.symbols += [0]
+    graph.rows[0] = {BEGIN: {Outcome(0, 0.0, False): [1, 1]}}
     graph.rows += [{0: {heads: [5, 1], tails: [4, 1]}}]
     folding, base = accepted(graph), OutcomeBase(0.5)
     row = graph.rows[1][0]
     same, chance = log_same(row, (0, 0), base), log_chance(row, (0, 0), base)
-    wanted = max(log_mixed(same, chance, share) for share in CHANCES) - 2.0 * math.log(2.0)
+    wanted = max(log_mixed(same, chance, share) for share in CHANCES) - math.log(3.0)
     assert folding_evidence(folding) == pytest.approx(wanted)
 
 
@@ -156,7 +159,7 @@ def test_one_state_for_each_symbol_by_hand():
         for outcome, kind in ((Outcome(0, 0.0, False), (1, 1)), (GOAL, (2, 0)))
     )
     mixed = max(log_mixed(same, chance, share) for share in CHANCES)
-    assert plain_evidence(episodes) == pytest.approx(sure + mixed - 5.0 * math.log(2.0))
+    assert plain_evidence(episodes) == pytest.approx(sure + mixed - math.log(2.0))
 
 
 def test_clones_gain_what_their_evidence_is_above_that_of_symbols():
@@ -202,7 +205,7 @@ def test_a_cue_must_be_better_than_the_closed_folding():
 def test_clones_of_before_take_all_episodes_along_their_edges():
     """Twice as many episodes: the same clones, and twice the tries."""
     folding, _ = fold_episodes(CUED, OutcomeBase(FIRST.strength), [FIRST])
-    again = refolded(folding, [*CUED, *CUED], FIRST.levels)
+    again = refolded(folding, [*CUED, *CUED], FIRST)
     assert len(again.clones) == len(folding.clones)
     looks = [[one.graph.symbols[clone] for clone in one.clones] for one in (folding, again)]
     assert looks[0] == looks[1]
@@ -218,7 +221,7 @@ def test_clones_of_before_take_all_episodes_along_their_edges():
 
 def test_a_clone_that_nothing_leads_to_any_more_is_left_out():
     folding, _ = fold_episodes(CUED, OutcomeBase(FIRST.strength), [FIRST])
-    fewer = refolded(folding, cued(0, 0), FIRST.levels)
+    fewer = refolded(folding, cued(0, 0), FIRST)
     assert len(fewer.clones) < len(folding.clones)
     for clone in fewer.clones:
         for row in fewer.graph.rows[clone].values():

@@ -8,11 +8,12 @@ import pytest
 from tests.oracles import enumerated_clones, labels_evidence
 
 from tgm.structure import clone_search
-from tgm.structure.clone_model import folding_evidence, plain_evidence, refolded
+from tgm.structure.clone_model import Setting, folding_evidence, plain_evidence
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
 from tgm.structure.folding import FOLDED_CHANCE, labelled_folding
 from tgm.structure.label_graph import END_LABEL, LabelGraph, Replay, log_ways
+from tgm.structure.refolding import refolded
 from tgm.structure.surplus_model import LookPaths, SurplusModel
 from tgm.transition.automaton import BEGIN, END, Happening, Outcome
 from tgm.transition.clone_evidence import log_evidence
@@ -183,7 +184,7 @@ def test_a_room_without_resets_is_mapped_exactly():
     assert len(folding.clones) == 1 + 12
     assert purity(folding, episode, cells) == 1.0
     more = walk(2500, 1)[0]
-    again = refolded(folding, [more], (3.0, 1.0))
+    again = refolded(folding, [more], Setting((3.0, 1.0), folding.base.strength))
     assert len(again.clones) == 1 + 12
     assert not again.undecided
     assert folding_evidence(again) > plain_evidence([more])

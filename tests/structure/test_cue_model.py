@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from tests.structure.test_folding import GOAL, episode
 
-from tgm.structure.cue_model import cued_foldings
+from tgm.structure.clone_model import folding_evidence, plain_evidence
+from tgm.structure.cue_model import cued_foldings, cued_places, followed, uncued
+from tgm.structure.folding import labelled_folding
 from tgm.transition.automaton import BEGIN, END, Happening, Outcome
 
 
@@ -105,3 +107,47 @@ def test_every_episode_can_be_followed_whatever_the_cue():
                 for edge in row.values()
             )
             assert tries == sum(len(moments) for moments in episodes)
+
+
+def counted(n_episodes: int, n_places: int = 5, seed: int = 0):
+    """A cue, a corridor of one look whose end is told by counting, a choice; and the places."""
+    rng, episodes, labels = np.random.default_rng(seed), [], []
+    for _ in range(n_episodes):
+        cue, choice = rng.integers(2, size=2).tolist()
+        right = Outcome(END, 1.0 if choice == cue else -1.0, True)
+        actions = [0] * (n_places + 1)
+        looks = [2] * n_places + [3]
+        episodes.append(episode(cue, *zip(actions, looks, strict=True), (choice, right)))
+        labels.append([("cue", cue), *range(n_places), "choice", "end"])
+    return episodes, labels
+
+
+def test_counting_and_a_cue_together_explain_more_than_each():
+    episodes, labels = counted(40)
+    chain = labelled_folding(episodes, labels, 0.5)
+    (both,) = cued_places(chain, episodes, 0.5)
+    assert folding_evidence(both) > folding_evidence(chain) + 10.0
+    assert folding_evidence(both) > max(map(folding_evidence, cued_foldings(episodes, 0.5))) + 10.0
+    assert len(both.by_symbol[2]) == 2 * 5
+    assert len(both.by_symbol[3]) == 2
+
+
+def test_with_one_place_for_each_look_it_is_the_cue_alone():
+    episodes, _ = counted(12)
+    labels = [[END if o.ended else o.symbol for _, o in one] for one in episodes]
+    plain = labelled_folding(episodes, labels, 0.5)
+    assert folding_evidence(plain) == pytest.approx(plain_evidence(episodes))
+    found = [folding_evidence(one) for one in cued_places(plain, episodes, 0.5)]
+    assert found == pytest.approx([folding_evidence(one) for one in cued_foldings(episodes, 0.5)])
+
+
+def test_without_the_cue_the_places_are_there_again():
+    episodes, labels = counted(12)
+    chain = labelled_folding(episodes, labels, 0.5)
+    (both,) = cued_places(chain, episodes, 0.5)
+    again = uncued(both, [*episodes, *counted(5, seed=1)[0]])
+    assert len(again.clones) == len(chain.clones)
+    assert uncued(chain, episodes) is chain
+    assert uncued(cued_foldings(episodes, 0.5)[0], episodes) is None
+    places = followed(chain, episodes[0])
+    assert [both.place_of[node] for node in followed(both, episodes[0])] == places

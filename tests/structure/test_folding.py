@@ -234,12 +234,12 @@ class Weighed(Folding):
 
 
 def three_of_one_look(gains):
-    """Clones 1 and 2 of look 0, and node 3, to which action 0 leads from 1."""
+    """Clones 1 and 2 of look 0, and node 3, to which action 0 leads from 4, of look 5."""
     graph = Automaton()
-    graph.symbols += [0, 0, 0]
-    graph.rows += [{0: {Outcome(0, 0.0, False): [1, 3]}}, {}, {}]
+    graph.symbols += [0, 0, 0, 5]
+    graph.rows += [{}, {}, {}, {0: {Outcome(0, 0.0, False): [1, 3]}}]
     folding = Weighed(graph, gains)
-    for node in (1, 2):
+    for node in (1, 2, 4):
         folding.accept(node)
     return folding
 
@@ -257,8 +257,8 @@ def test_a_node_is_new_or_one_of_those_that_look_the_same(gains, is_new, joined)
     folding = three_of_one_look(gains)
     folding.settle((3.0, 1.0))
     assert (3 in folding.is_clone) == is_new
-    key = (1, 0, Outcome(0, 0.0, False))
-    assert folding.graph.rows[1][0][key[2]] == [1, joined]
+    key = (4, 0, Outcome(0, 0.0, False))
+    assert folding.graph.rows[4][0][key[2]] == [1, joined]
     is_open = joined == 3 and not is_new
     assert folding.undecided == ({key: [(1.5, 2), (1.0, 1)]} if is_open else {})
 
@@ -272,9 +272,46 @@ def test_levels_are_tried_in_turn_and_closing_decides_everything():
     folding = three_of_one_look({1: 1.0, 2: 1.5})
     folding.settle((3.0,))
     closed = Folding.closed(folding)
-    assert closed.clones == [0, 1, 2]
+    assert closed.clones == [0, 1, 2, 4]
     assert 3 not in closed.graph.reachable(closed.clones)
     assert 3 in folding.graph.reachable(folding.clones)  # the original stays as it was
+
+
+@pytest.mark.parametrize(("n_back", "n_away"), [(0, 0), (3, 0), (0, 3)])
+def test_what_often_leads_back_probably_does_so_again(n_back, n_away):
+    """Actions 0, 1, 2 of clone 1 lead back or to clone 2, which looks the same; 5 to node 3."""
+    graph, ahead = Automaton(), Outcome(0, 0.0, False)
+    graph.symbols += [0, 0, 0]
+    targets = [1] * n_back + [2] * n_away
+    graph.rows += [{a: {ahead: [1, target]} for a, target in enumerate(targets)}, {}, {}]
+    graph.rows[1][5] = {ahead: [1, 3]}
+    folding = Weighed(graph, {1: 0.0, 2: 0.0})
+    for node in (1, 2):
+        folding.accept(node)
+    folding.settle((50.0,))
+    odds = math.log((n_back + 1) / (n_away + 1)) + math.log(2.0)  # two clones look the same
+    assert folding.undecided == {
+        (1, 5, ahead): sorted(
+            [(pytest.approx(odds), 1), (0.0, 2)], key=lambda x: -odds * (x[1] == 1)
+        )
+    }
+
+
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_a_strict_fold_is_refused_by_one_contradiction(is_strict):
+    """Two looks, 20 actions: all do the same at both, but for one."""
+    graph = Automaton()
+    graph.symbols += [0, 0, 1, 2, 1]
+    same = {a: {Outcome(1, 0.0, False): [5, 3]} for a in range(20)}
+    other = {a: {Outcome(1, 0.0, False): [5, 5]} for a in range(20)}
+    graph.rows += [same, other, {}, {}, {}]
+    graph.rows[2][19] = {Outcome(2, 0.0, False): [5, 4]}
+    folding = Folding(graph, OutcomeBase(0.5), is_strict=is_strict)
+    folding.accept(1)
+    assert (folding.gain(1, 2) < -CONFLICT) == is_strict
+    assert folding.closed().is_strict == is_strict
+    del graph.rows[2][19]
+    assert folding.gain(1, 2) > 10.0
 
 
 def test_work_is_bounded_by_rows_for_each_node():

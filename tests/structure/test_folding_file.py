@@ -43,7 +43,11 @@ def test_a_folding_survives_a_file(folding):
 def test_a_cue_survives_a_file(folding):
     cued_one = copied(folding)
     cued_one.is_cued = True
-    assert copied(cued_one).is_cued
+    cued_one.is_strict, cued_one.place_of, cued_one.edge_nats = True, {1: 7, 2: 5}, -3.5
+    copy = copied(cued_one)
+    assert copy.is_cued
+    assert copy.is_strict
+    assert (copy.place_of, copy.edge_nats) == ({1: 7, 2: 5}, -3.5)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,9 @@ from tgm.transition.automaton import Outcome
 QUIET = 500  # steps in which every row did the same as before: then no places look alike
 LONGEST_WATCH = 20_000  # steps after which one state for each symbol has won
 FIRST_HISTORY_TEST = 24  # steps
-WATCH_GROWTH = 1.2  # times the steps of the last look, until the next one,
+FIRST_LOOKS = 100  # steps in which looks are cheap:
+FIRST_LOOK_GROWTH = 1.1  # times the steps of the last look, until the next one,
+WATCH_GROWTH = 1.2  # after that,
 QUIET_LOOK_GROWTH = 1.4  # and after QUIET;
 VAIN = 1.4  # times that, where chance is not rare and history predicts little better;
 LAST_VAIN = 1500  # steps after which such a look is the last one
@@ -120,6 +122,7 @@ class AliasWatch:
         if self._n_steps < self._look_at or not (self._is_surprised or self._leads_nowhere):
             return None
         growth = WATCH_GROWTH if self._n_steps < QUIET else QUIET_LOOK_GROWTH
+        growth = FIRST_LOOK_GROWTH if self._n_steps < FIRST_LOOKS else growth
         self._look_at = int(growth * self._n_steps) + 1
         if self._is_stale:
             self.history.relabel(lambda points: symbols_of(points, learner))

@@ -77,6 +77,17 @@ class Habits:
         """Whether a step was ever better than usual."""
         return bool(self._rewards) and max(self._rewards) > self._usual
 
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The actions of the best episode if it is as good as it was whenever it is repeated."""
+        is_sure = self.may_repeat and self._n_confirmed >= REPETITIONS
+        return tuple(self._best) if is_sure else ()
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether there is a best episode, and repetition has not shown that it was chance."""
+        return len(self._best) > 0 and self._n_failed < MOST_FAILURES
+
     # --- repetition -------------------------------------------------------------------------------
 
     def repeated(self, rng: np.random.Generator) -> int | None:
@@ -88,8 +99,7 @@ class Habits:
     def _chosen_script(self, rng: np.random.Generator) -> list[int]:
         """The actions of the best path; once it is confirmed, some are left out first."""
         best = self._best
-        may_repeat = self.sees_chance and self._n_failed < MOST_FAILURES and len(best) > 0
-        if not may_repeat or rng.random() >= REPEATS:
+        if not (self.sees_chance and self.may_repeat) or rng.random() >= REPEATS:
             return []
         if self._n_confirmed < REPETITIONS or len(best) < 3:
             return list(best)

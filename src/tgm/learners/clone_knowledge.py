@@ -58,7 +58,7 @@ class CloneKnowledge:
         """The clones as numbers, as they are now."""
         now = (self.life.version, self.life.n_steps)
         if self._tables is None or self._tables_of != now:
-            self._tables, self._tables_of = CloneTables(self.life.planner), now
+            self._tables, self._tables_of = CloneTables(self.life.greedy_planner), now
         return self._tables
 
     # --- states -----------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ class CloneKnowledge:
         """The name of each clone; those that are new get one."""
         if self._ids_of != self.life.revision:
             self._ids, self._ids_of = {}, self.life.revision
-            folding, seen = self.life.folding, dict[int, int]()
+            folding, seen = self.life.greedy_planner.folding, dict[int, int]()
             for clone in folding.clones:
                 symbol = folding.graph.symbols[clone]
                 if symbol in (ROOT, END):

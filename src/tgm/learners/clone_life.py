@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
@@ -9,29 +11,38 @@ from tgm.learners.clone_habits import Habits
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.planning.clone_planner import ClonePlanner
 from tgm.structure.clone_model import (
-    BASE_STRENGTHS,
     FIRST,
     LEVELS,
     Setting,
     better_closed,
     closed_evidence,
     fold_episodes,
-    refolded,
 )
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
+from tgm.structure.cue_model import cued_places, uncued
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
-from tgm.transition.automaton import BEGIN, Automaton, Outcome
+from tgm.structure.kept_path import with_path
+from tgm.structure.refolding import improved, refolded
+from tgm.transition.automaton import (
+    BEGIN,
+    Automaton,
+    Episode,
+    Outcome,
+    episodes_from_arrays,
+    episodes_to_arrays,
+)
 from tgm.transition.clone_evidence import OutcomeBase
 
 SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any other
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
-OTHER_STRENGTH = 1.5  # times the steps at which the strength of the base was chosen
 SEARCH_FROM = 400  # steps, from which on surplus clones compete,
 AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # and again after so many times the steps, if they won or lost
+FIRST_TRIES = 50  # steps, from which on foldings are improved by tries:
+TRIES = 20.0  # of them while the steps become 2.7 times as many
 PAUSE = 0.02  # steps between two foldings, for each step that is kept
 
 
@@ -46,6 +57,7 @@ class CloneLife:
         n_steps: so far.
         version: changes whenever the folding does.
         revision: changes whenever clones are accepted or folded.
+        path: the best episode, while it can be repeated; else empty.
         search_at: step before which surplus clones do not compete.
         is_searched: whether they have won: folding cannot make these clones again.
     """
@@ -57,10 +69,13 @@ class CloneLife:
         self.folding = Folding(Automaton(), OutcomeBase(FIRST.strength))
         self.track = CloneTrack(self.folding)
         self.planner = ClonePlanner(self.folding, n_actions, gamma)
+        self.path: Episode = []
+        self._greedy_planner: ClonePlanner | None = None
         self.habits = Habits()
         self.n_steps = self.version = self.revision = 0
-        self.folded_at = self.strength_at = 0
+        self.folded_at = 0
         self.search_at, self.is_searched = SEARCH_FROM, False
+        self.improved_at = FIRST_TRIES
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -98,7 +113,10 @@ class CloneLife:
     def observe(self, action: int, outcome: Outcome) -> None:
         """A step was taken; the history has it already."""
         self.n_steps += 1
+        kept = self.habits.kept
         self.habits.see(action, outcome)
+        if kept != self.habits.kept:
+            self._revise()
         self._learn(action, outcome)
 
     def _learn(self, action: int, outcome: Outcome) -> None:
@@ -121,7 +139,10 @@ class CloneLife:
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
         if is_surprise:
-            self.habits.surprised_at, self.habits.sees_chance = self.n_steps, True
+            self.habits.surprised_at = self.n_steps
+            if not self.habits.sees_chance:
+                self.habits.sees_chance = True
+                self._revise()
             return self._may_fold
         if self.is_searched and self.n_steps >= self.search_at:
             return True
@@ -144,8 +165,7 @@ class CloneLife:
         before = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
         folding.settle(self.setting.levels)
         self.habits.sees_chance = self._has_chance()
-        self.revision += 1
-        self._changed()
+        self._revise()
         is_more = any(
             len(alike) > max(1, before.get(symbol, 0))
             for symbol, alike in folding.by_symbol.items()
@@ -159,27 +179,44 @@ class CloneLife:
         A trial takes the first setting alone. Otherwise the clones of before compete, too, and now
         and then surplus clones. Returns whether it was done: it may take too long.
         """
-        strengths = [self.setting.strength]
-        if not is_trial and self.n_steps >= OTHER_STRENGTH * self.strength_at:
-            strengths, self.strength_at = list(BASE_STRENGTHS), self.n_steps
         levels = LEVELS[:1] if is_trial else LEVELS
-        settings = [Setting(one, strength) for strength in strengths for one in levels]
+        settings = [Setting(one, self.setting.strength) for one in levels]
         self.folded_at = self.n_steps
         work = TRIAL_WORK if is_trial else MOST_WORK
         best = fold_episodes(self.history.episodes, self.folding.base, settings, work)
         folding = None if best is None else best[0]
         is_searched = False
-        if self.is_searched and not is_trial:
-            old = refolded(self.folding, self.history.episodes, self.setting.levels)
-            old = better_closed(old, merged_again(old, self.history.episodes)) or old
-            is_searched = better_closed(folding, old) is old
-            folding = old if is_searched else folding
+        if not is_trial:
+            folding, is_searched = self._better(folding)
         if folding is None:
             return False
         self._adopt(folding, is_searched=is_searched)
         if not is_trial and (self.habits.sees_chance or self.is_searched):
             self.search()
         return True
+
+    def _better(self, folding: Folding | None) -> tuple[Folding | None, bool]:
+        """The best of a folding, of the clones of before, and of what some tries make of it.
+
+        Also whether surplus clones still win.
+        """
+        episodes, is_searched = self.history.episodes, False
+        before = uncued(self.folding, episodes)
+        if before is not None:
+            old = refolded(before, episodes, self.setting)
+            if self.is_searched:
+                old = better_closed(old, merged_again(old, episodes)) or old
+            if better_closed(folding, old) is old:
+                folding, is_searched = old, self.is_searched
+        if folding is None or folding.is_cued:
+            return folding, is_searched
+        n_tries = int(TRIES * math.log(self.n_steps / max(1, self.improved_at)))
+        if n_tries > 0:
+            self.improved_at = self.n_steps
+            folding = improved(folding, episodes, np.random.default_rng(self.n_steps), n_tries)
+        for cued in cued_places(folding.closed(), episodes, folding.base.strength):
+            folding = better_closed(folding, cued) or folding
+        return folding, is_searched
 
     def search(self) -> bool:
         """Let surplus clones compete, if that was not done for long; returns whether they won."""
@@ -194,10 +231,9 @@ class CloneLife:
 
     def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
         self.is_searched = is_searched
-        self.folding, self.setting = folding, Setting(LEVELS[0], folding.base.strength)
+        self.folding, self.setting = folding, _setting_of(folding)
         self.habits.sees_chance = self._has_chance()
-        self.revision += 1
-        self._changed()
+        self._revise()
         self.track = CloneTrack(folding, self.history.episodes[-1])
 
     def _has_chance(self) -> bool:
@@ -206,9 +242,15 @@ class CloneLife:
         rows = (graph.rows[node] for node in graph.reachable(self.folding.clones) if node)
         return any(len(row) > 1 for one in rows for row in one.values())
 
+    def _revise(self) -> None:
+        self.revision += 1
+        self.path = self._kept_episode()
+        self._changed()
+
     def _changed(self) -> None:
         self.version += 1
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
+        self._greedy_planner = None
 
     # --- acting -----------------------------------------------------------------------------------
 
@@ -236,6 +278,27 @@ class CloneLife:
             habits.start_walk(rng, self.n_actions)
         return self._greedy()
 
+    @property
+    def greedy_planner(self) -> ClonePlanner:
+        """Plans for who is greedy: while rows look random, the best episode is one of the ways."""
+        if self._greedy_planner is None:
+            self._greedy_planner = self.planner
+            if self.path and self.habits.sees_chance:
+                folding = with_path(self.folding, self.path)
+                self._greedy_planner = ClonePlanner(folding, self.n_actions, self.gamma)
+        return self._greedy_planner
+
+    def _kept_episode(self) -> Episode:
+        """The newest episode of the actions that are repeated; empty if there is none."""
+        actions = self.habits.kept
+        # The path itself stays, after its episodes were let go.
+        for episode in (*reversed(self.history.episodes), self.path) if actions else ():
+            is_whole = len(episode) == len(actions) + 1 and episode[-1].outcome.ended
+            is_first = is_whole and not episode[0].outcome.reward  # no later piece of one
+            if is_first and tuple(action for action, _ in episode[1:]) == actions:
+                return list(episode)
+        return []
+
     def _telling_apart(self, rivals: list[tuple[float, int]]) -> int | None:
         """The first action of the shortest word that tells two of the likeliest rivals apart."""
         tests = [
@@ -257,19 +320,28 @@ class CloneLife:
         return {
             "counts": np.array([
                 self.n_steps, self.version, self.revision,
-                self.folded_at, self.strength_at, self.search_at, self.is_searched,
+                self.folded_at, self.search_at, self.improved_at, self.is_searched,
             ]),
             **prefixed("folding", folding_to_arrays(self.folding)),
             **prefixed("habits", self.habits.to_arrays()),
+            **prefixed("path", episodes_to_arrays([self.path] if self.path else [])),
         }  # fmt: skip
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
         self.n_steps, self.version, self.revision, *at = saved.whole("counts", 7).tolist()
-        self.folded_at, self.strength_at, self.search_at, is_searched = at
+        self.folded_at, self.search_at, self.improved_at, is_searched = at
         self.is_searched = bool(is_searched)
         self.folding = folding_from_arrays(saved.part("folding"), self.n_actions)
-        self.setting = Setting(LEVELS[0], self.folding.base.strength)
+        self.setting = _setting_of(self.folding)
         self.track = CloneTrack(self.folding)
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
         self.habits.restore(saved.part("habits"), self.n_actions)
+        self.path = [
+            one for part in episodes_from_arrays(saved.part("path"), self.n_actions) for one in part
+        ]
+
+
+def _setting_of(folding: Folding) -> Setting:
+    """With which a folding is settled as more is known."""
+    return Setting(LEVELS[0], folding.base.strength, folding.is_strict)

@@ -143,10 +143,12 @@ class CloneLearner(CloneKnowledge):
         if self._compared_at != self.life.folded_at:
             self._compared_at = self.life.folded_at
             self._compare()
-        symbols = self.life.folding.graph.symbols
+        symbols, is_clone = self.life.folding.graph.symbols, self.life.folding.is_clone
         first: dict[int, int] = {}
         moves = []
         for clone, name in self._named().items():
+            if clone not in is_clone:
+                continue  # a step of the path that is kept
             origin = first.setdefault(symbols[clone], name)
             if name not in known and name != origin:
                 moves.append(Move("split", (name, origin), CAUSE, self.gain))
@@ -165,10 +167,13 @@ class CloneLearner(CloneKnowledge):
     def has_lost(self) -> bool:
         """Whether one state for each look explains the kept episodes better, and has for long.
 
-        It does as well where no look has two clones, and more cheaply.
+        It does as well where no look has two clones, and more cheaply. While rows look random, and
+        repetition has not shown that the best episode was chance, it has not lost.
         """
-        behind = self._behind_since
-        if behind is None or self.life.n_steps <= PATIENCE * behind + LEAST_PATIENCE:
+        behind, habits = self._behind_since, self.life.habits
+        if behind is None or (habits.sees_chance and habits.may_repeat):
+            return False
+        if self.life.n_steps <= PATIENCE * behind + LEAST_PATIENCE:
             return False
         self._compare()
         return self._behind_since is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -15,6 +16,7 @@ from tgm.transition.automaton import END, ROOT
 MOST_GREEDY_SWEEPS = 1000  # at most, for the greedy values
 TOLERANCE = 1e-7  # of the values, relative to the lowest
 TOO_LONG = 150.0  # expected tries of a way to what is unknown
+UNTRIED = -1  # stands for an action that was never tried
 LONGEST_TEST = 12  # actions of a word that tells two clones apart
 
 
@@ -32,28 +34,43 @@ class ClonePlanner:
     def towards_unknown(self, node: int) -> int | None:
         """The first action of a shortest way to one that was never tried; None if there is none.
 
-        The length of a step is its expected tries. Of equal ways always the same is chosen, so that
-        histories overlap and are compared sooner.
+        The length of a step is its expected tries, that of the new action those until one shows
+        something else than what it does at places alike: what is not known matters more where it
+        can be foreseen less. Of equal ways always the same is chosen, so that histories overlap
+        and are compared sooner.
         """
         graph, n_actions = self.folding.graph, self.n_actions
         done, ways = set[int](), [(0.0, node, -1)]
         while ways:
             cost, at, first = heappop(ways)
+            if at == UNTRIED:
+                return first
             if at in done:
                 continue
             done.add(at)
             rows = graph.rows[at]
-            if len(rows) < n_actions:
-                action = next(a for a in range(n_actions) if a not in rows)
-                return action if first < 0 else first
             for action in range(n_actions):
-                row = rows[action]
+                begin = action if first < 0 else first
+                row = rows.get(action)
+                if row is None:
+                    tries = self._tries_to_surprise(graph.symbols[at], action)
+                    heappush(ways, (cost + tries, UNTRIED, begin))
+                    continue
                 total = sum(edge[0] for edge in row.values())
                 for outcome, (count, target) in row.items():
                     longer = cost + total / count  # tries until it happens
                     if longer < TOO_LONG and target not in done and not outcome.ended:
-                        heappush(ways, (longer, target, action if first < 0 else first))
+                        heappush(ways, (longer, target, begin))
         return None
+
+    def _tries_to_surprise(self, symbol: int, action: int) -> float:
+        """Until an action does something else than what it does at most places that look alike."""
+        base, kind = self.folding.base, (symbol, action)
+        known = base.counts.get(kind)
+        if not known:
+            return 1.0
+        usual = max(known, key=lambda outcome: known[outcome])
+        return 1.0 / -math.expm1(base.log_probability(kind, usual))
 
     # --- what tells clones apart ------------------------------------------------------------------
 

@@ -137,8 +137,8 @@ class Sweeper:
         must still rank the actions.
 
         Values of states that lead to each other fall slowly. If many states are still moving after
-        the last round, all values start again from `lowest`, which no policy can fall below: from
-        there a plan of n steps takes n rounds.
+        the last round, or one is worth more than all rewards can bring, all values start again from
+        `lowest`, which no policy can fall below: from there a plan of n steps takes n rounds.
 
         Args:
             alive: (n_states,) slots of all states, ascending.
@@ -150,9 +150,23 @@ class Sweeper:
         if by_chance and len(alive) <= MOST_SOLVED and len(self.active) > FEW_STATES:
             self._improve_policy(alive, moves)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
-        if not by_chance and SHARE_OF_ALL * len(self.active) > len(alive):
+        are_many = SHARE_OF_ALL * len(self.active) > len(alive)
+        if self.active and not by_chance and (are_many or self._is_afloat(alive)):
             self.restart(alive, lowest)
             self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
+
+    def _is_afloat(self, alive: IntArray) -> bool:
+        """Whether a moving value is above all that rewards can bring, though no value is given.
+
+        That is what is left of unknown rows which are known by now.
+        """
+        top = float(self.value[list(self.active)].max())
+        if top <= 0.0 or self.is_set[alive].any():
+            return False
+        model = self._model
+        most = float((model.reward[alive] + self.bonus[alive]).max())
+        discount = float(model.discounted[alive].sum(axis=-1).max())
+        return top * (1.0 - discount) > max(most, 0.0)
 
     def _improve_policy(self, alive: IntArray, moves: _Moves) -> None:
         """Policy iteration: the values of the best actions are found by one linear solution."""

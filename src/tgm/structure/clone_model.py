@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tgm.structure.cue_model import MODELS, cued_foldings
+from tgm.structure.edge_code import log_edges, log_joined_edges
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
 
 class Setting(NamedTuple):
-    """How sure a fold must be, in nats, step by step; and the strength of the base."""
+    """How sure a fold must be, in nats, step by step; the strength of the base; and strictness."""
 
     levels: tuple[float, ...]
     strength: float
+    is_strict: bool = False
 
 
 LEVELS = ((3.0, 1.0), (1.5,), (6.0, 2.0))
@@ -45,7 +47,12 @@ def fold_episodes(
     """
     tree, best = Automaton.of(episodes), None
     for setting in settings:
-        folding = Folding(tree.copy(), base.with_strength(setting.strength), most_work)
+        folding = Folding(
+            tree.copy(),
+            base.with_strength(setting.strength),
+            most_work,
+            is_strict=setting.is_strict,
+        )
         folding.settle(setting.levels)
         evidence = folding_evidence(folding)
         if not folding.is_given_up and (best is None or evidence > best[0]):
@@ -58,36 +65,6 @@ def fold_episodes(
         if best is None or evidence > best[0]:
             best = evidence, cued, settings[0]
     return None if best is None else (best[1], best[2])
-
-
-def refolded(folding: Folding, episodes: Sequence[Episode], levels: tuple[float, ...]) -> Folding:
-    """The clones of before with all episodes laid along their edges.
-
-    What these do not know hangs below them, and is settled.
-    """
-    old, graph = folding.graph, Automaton()
-    node_of = {clone: number for number, clone in enumerate(folding.clones)}
-    graph.symbols = [old.symbols[clone] for clone in folding.clones]
-    graph.rows = [
-        {
-            action: {o: [0, node_of[edge[1]]] for o, edge in row.items() if edge[1] in node_of}
-            for action, row in old.rows[clone].items()
-        }
-        for clone in folding.clones
-    ]
-    for episode in episodes:
-        node = 0
-        for action, outcome in episode:
-            node = graph.advance(node, action, outcome)
-    graph.rows = [_visited(rows) for rows in graph.rows]
-    found = Folding(graph, folding.base)
-    found.is_cued = folding.is_cued
-    reached = set(graph.reachable([0]))
-    for node in range(1, len(folding.clones)):
-        if node in reached:
-            found.accept(node)
-    found.settle(levels)
-    return found
 
 
 def closed_evidence(folding: Folding | None) -> float:
@@ -104,50 +81,47 @@ def better_closed(one: Folding | None, other: Folding) -> Folding | None:
     return other if closed_evidence(other) > closed_evidence(one) else one
 
 
-def _visited(rows: dict[int, Row]) -> dict[int, Row]:
-    """Without edges that nothing went along."""
-    kept = {a: {o: edge for o, edge in row.items() if edge[0]} for a, row in rows.items()}
-    return {action: row for action, row in kept.items() if row}
-
-
 def folding_evidence(folding: Folding) -> float:
     """ln evidence of all episodes by a folding: rows of clones, then of what is undecided."""
     if folding.is_cued:
         return _cued_evidence(folding)
     graph = folding.graph
-    n_alike = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
     tally = _Tally(folding.base.strength)
     for node in graph.reachable(folding.clones):
         for action, row in graph.rows[node].items():
-            if node in folding.is_clone:
-                tally.choose([n_alike.get(graph.symbols[edge[1]], 0) for edge in row.values()])
             if action != BEGIN:
                 tally.add((graph.symbols[node], action), row)
-    return tally.log_evidence()
+    return log_edges(folding) + tally.log_evidence()
 
 
 def _cued_evidence(folding: Folding) -> float:
     """ln evidence where the cue may matter for each action at each symbol, or not.
 
     Where it does not, places with different cues have one row. A cue leads to no choice of edges:
-    they cost as much as with one state for each symbol.
+    they are as likely as with one state for each symbol.
     """
-    graph, by_kind = folding.graph, dict[tuple[int, int], list[Row]]()
+    graph, by_kind = folding.graph, dict[tuple[int, int, int], list[Row]]()
     for node in graph.reachable(folding.clones):
+        symbol = graph.symbols[node]
+        place = folding.place_of.get(node, symbol)
         for action, row in graph.rows[node].items():
-            by_kind.setdefault((graph.symbols[node], action), []).append(row)
-    kinds, sure = list[tuple[_Tally, _Tally]](), -math.log(MODELS)
-    for kind, rows in by_kind.items():
-        together = _joined(rows)
-        sure -= len(together) * math.log(2.0)
-        if kind[1] == BEGIN:
+            by_kind.setdefault((symbol, action, place), []).append(row)
+    together = {kind: _joined(rows) for kind, rows in by_kind.items()}
+    sure = folding.edge_nats
+    if not folding.place_of:
+        sure = log_joined_edges((kind[0], row) for kind, row in together.items())
+    kinds, base = list[tuple[_Tally, _Tally]](), OutcomeBase(folding.base.strength)
+    for (symbol, action, place), rows in by_kind.items():
+        if action == BEGIN:
             continue
-        one, apart = _Tally(folding.base.strength), _Tally(folding.base.strength)
-        one.add(kind, together)
+        kind, joined = (symbol, action), together[symbol, action, place]
+        one, apart = _Tally(base.strength, base), _Tally(base.strength, base)
+        one.add(kind, joined)
         for row in rows:
             apart.add(kind, row)
+        base.add_row(kind, joined)
         kinds.append((one, apart))
-    return sure + max(_log_cued(kinds, chance) for chance in CHANCES)
+    return sure - math.log(MODELS) + max(_log_cued(kinds, chance) for chance in CHANCES)
 
 
 def _joined(rows: Sequence[Row]) -> Row:
@@ -196,14 +170,14 @@ def plain_evidence(episodes: Sequence[Episode]) -> float:
 class _Tally:
     """Evidence of rows in turn, each expected by those before; the share of chance is learned."""
 
-    def __init__(self, strength: float) -> None:
+    def __init__(self, strength: float, before: OutcomeBase | None = None) -> None:
+        """Rows of `before` are known."""
         self._base = OutcomeBase(strength)
+        for kind, known in (before.counts if before else {}).items():
+            for outcome, n in known.items():
+                self._base.add(kind, outcome, n)
         self._rows: list[tuple[float, float]] = []  # ln evidence if it is the same, or chance
         self._sure = 0.0
-
-    def choose(self, n_alike: list[int]) -> None:
-        """Pay for the choice of a clone by each edge, ln(1 + n) among n that look alike."""
-        self._sure -= sum(math.log(1 + n) for n in n_alike)
 
     def add(self, kind: tuple[int, int], row: Row) -> None:
         """One more row."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tgm.structure.edge_code import log_edges
 from tgm.structure.folding import Folding, labelled_folding
 from tgm.transition.automaton import END, Episode
 
@@ -36,6 +37,55 @@ def cued_foldings(episodes: Sequence[Episode], strength: float) -> list[Folding]
     return found
 
 
+def cued_places(folding: Folding, episodes: Sequence[Episode], strength: float) -> list[Folding]:
+    """A folding for each cue: each of its places is a clone of an undecided one, and the cue.
+
+    Where a clone leads does not depend on the cue, what happens there may: a corridor whose end is
+    told by counting, and a choice that is told by the cue.
+    """
+    paths = [_path(episode) for episode in episodes]
+    clones = [followed(folding, episode) for episode in episodes]
+    nats = log_edges(folding)
+    found = []
+    for number in range(CUES):
+        cues = {path[number] for path in paths if len(path) > number}
+        if 1 < len(cues) <= MOST_CUES:
+            one = _cued(episodes, number, strength, places=clones)
+            one.edge_nats = nats
+            for episode, places in zip(episodes, clones, strict=True):
+                one.place_of |= dict(zip(followed(one, episode), places, strict=True))
+            found.append(one)
+    return found
+
+
+def uncued(folding: Folding, episodes: Sequence[Episode]) -> Folding | None:
+    """The clones without the cue, with all episodes; None if there are none.
+
+    What look and cue alone make are none: they are made again each time.
+    """
+    if len(folding.clones) <= 1 or (folding.is_cued and not folding.place_of):
+        return None
+    if not folding.place_of:
+        return folding
+    graph, place_of, labels = folding.graph.copy(), folding.place_of, []
+    for episode in episodes:
+        node, path = 0, list[tuple[bool, int]]()
+        for action, outcome in episode:
+            node = graph.advance(node, action, outcome)
+            path.append((node in place_of, place_of.get(node, node)))
+        labels.append(path)
+    return labelled_folding(episodes, labels, folding.base.strength)
+
+
+def followed(folding: Folding, episode: Episode) -> list[int]:
+    """The nodes that an episode goes through; it must be in the folding."""
+    rows, node, found = folding.graph.rows, 0, []
+    for action, outcome in episode:
+        node = rows[node][action][outcome][1]
+        found.append(node)
+    return found
+
+
 def _comes_again(episode: Episode) -> bool:
     first = episode[0].outcome.symbol
     return any(outcome.symbol == first for _, outcome in episode[1:])
@@ -53,20 +103,29 @@ def _path(episode: Episode) -> list[int]:
 
 
 def _cued(
-    episodes: Sequence[Episode], number: int, strength: float, *, is_first_apart: bool = False
+    episodes: Sequence[Episode],
+    number: int,
+    strength: float,
+    *,
+    is_first_apart: bool = False,
+    places: Sequence[Sequence[int]] = (),
 ) -> Folding:
-    """Places are pairs of a look and of the cue, the look of this number, once it was seen."""
+    """Places are pairs of a look and of the cue, the look of this number, once it was seen.
+
+    Or of one of the `places` of each step, and of the cue.
+    """
     labels = []
-    for episode in episodes:
+    for k, episode in enumerate(episodes):
         cue, n_looks, look = NOT_YET, -1, NOT_YET
         path: list[tuple[int, int, bool]] = []
-        for _, outcome in episode:
+        for i, (_, outcome) in enumerate(episode):
             symbol = END if outcome.ended else outcome.symbol
             if symbol not in (END, look):
                 look, n_looks = symbol, n_looks + 1
                 cue = symbol if n_looks == number else cue
             is_first = is_first_apart and not path
-            path.append((symbol, NOT_YET if symbol == END else cue, is_first))
+            place = places[k][i] if places else symbol
+            path.append((place, NOT_YET if symbol == END else cue, is_first))
         labels.append(path)
     folding = labelled_folding(episodes, labels, strength)
     folding.is_cued = True

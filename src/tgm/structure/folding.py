@@ -38,13 +38,25 @@ class Folding:
         undecided: edges to nodes that may be several clones.
         base: what actions do at places that look alike.
         is_cued: whether a cue says which clone an edge leads to.
+        place_of: with a cue, the place of each clone, if that is more than what it looks like.
+        edge_nats: with such places, ln probability of where they lead.
+        is_strict: whether no fold may contradict what is known, however much it explains.
         is_given_up: whether it took too long; what was not decided stays undecided.
     """
 
-    def __init__(self, graph: Automaton, base: OutcomeBase, most_work: float = MOST_WORK) -> None:
+    def __init__(
+        self,
+        graph: Automaton,
+        base: OutcomeBase,
+        most_work: float = MOST_WORK,
+        *,
+        is_strict: bool = False,
+    ) -> None:
         """Accept the root alone; `most_work` is for each node."""
         self.graph, self.base, self._work_per_node = graph, base, most_work
-        self.is_cued = False
+        self.is_cued, self.is_strict = False, is_strict
+        self.place_of: dict[int, int] = {}
+        self.edge_nats = 0.0
         self.clones: list[int] = [0]
         self.is_clone: set[int] = {0}
         self.by_symbol: dict[int, list[int]] = {}
@@ -63,7 +75,7 @@ class Folding:
         That is the only one of its symbol that can be reached; without one, nothing is done.
         """
         graph = self.graph
-        if not self.is_cued or node not in self.is_clone or outcome.ended:
+        if not self.is_cued or self.place_of or node not in self.is_clone or outcome.ended:
             return
         alike = [one for one in graph.reachable([node]) if graph.symbols[one] == outcome.symbol]
         if len(alike) == 1 and alike[0] in self.is_clone:
@@ -74,10 +86,12 @@ class Folding:
     def fold(self, clone: int, node: int, log: UndoLog, floor: float = -math.inf) -> float:
         """Lay a subtree onto a clone, along its whole future; returns the gain of evidence.
 
-        Stops as soon as the gain is below `floor`. `log` says how to undo it.
+        Stops as soon as the gain is below `floor`, or what speaks against a strict fold is below
+        -CONFLICT. `log` says how to undo it.
         """
         rows, symbols, base = self.graph.rows, self.graph.symbols, self.base
-        gain, pairs = 0.0, [(clone, node)]
+        gain, against, pairs = 0.0, 0.0, [(clone, node)]
+        limit = -CONFLICT if self.is_strict and floor > -math.inf else -math.inf
         while pairs:
             onto, laid = pairs.pop()
             if onto == laid:
@@ -107,9 +121,10 @@ class Folding:
                     else:
                         there[0] += edge[0]
                         pairs.append((there[1], edge[1]))
-                gain += log_evidence(both, kind, base, FOLDED_CHANCE) - apart
-                if gain < floor:
-                    return gain
+                more = log_evidence(both, kind, base, FOLDED_CHANCE) - apart
+                gain, against = gain + more, against + min(0.0, more)
+                if gain < floor or against < limit:
+                    return min(gain, floor)
         return gain
 
     def gain(self, clone: int, node: int) -> float:
@@ -146,10 +161,11 @@ class Folding:
 
     def closed(self) -> Folding:
         """A copy in which nothing is undecided: each node is the likeliest clone."""
-        other = Folding(self.graph.copy(), self.base, self._work_per_node)
+        other = Folding(self.graph.copy(), self.base, self._work_per_node, is_strict=self.is_strict)
         for clone in self.clones[1:]:
             other.accept(clone)
-        other.is_cued = self.is_cued
+        other.is_cued, other.place_of = self.is_cued, dict(self.place_of)
+        other.edge_nats = self.edge_nats
         other._begin_work()
         while other._pass(-math.inf) and not other.is_given_up:
             pass
@@ -162,6 +178,7 @@ class Folding:
     def _pass(self, level: float | None) -> bool:
         """Look at every edge that leads below the clones; returns whether something was decided."""
         changed = False
+        self._odds_back = self._learned_odds()
         for key, edge in self._open_edges():
             decided = self._decide(key, edge, level)
             changed = changed or decided
@@ -169,6 +186,17 @@ class Folding:
             if self.is_given_up or (decided and level is None):
                 break
         return changed
+
+    def _learned_odds(self) -> float:
+        """ln odds that an outcome which looks like the clone where it happened leads back to it."""
+        n_back, n_away, symbols = 1, 1, self.graph.symbols
+        for node in self.clones:
+            for row in self.graph.rows[node].values():
+                for _, target in row.values():
+                    n_back += target == node
+                    is_alike = symbols[target] == symbols[node] and target != node
+                    n_away += is_alike and target in self.is_clone
+        return math.log(n_back / n_away)
 
     def _open_edges(self) -> Iterator[tuple[EdgeKey, list[int]]]:
         """Edges from clones to nodes that are none; the caller may decide on each."""
@@ -199,6 +227,9 @@ class Folding:
         node = edge[1]
         rivals = self.by_symbol.get(self.graph.symbols[node], ())
         gains = [(self.gain(clone, node), clone) for clone in rivals]
+        if key[0] in rivals:
+            back = self._odds_back + math.log(len(rivals))
+            gains = [(gain + back * (clone == key[0]), clone) for gain, clone in gains]
         possible = sorted((one for one in gains if one[0] > -CONFLICT), reverse=True)
         if not possible:
             self.accept(node)

@@ -29,7 +29,9 @@ def folding_to_arrays(folding: Folding) -> Arrays:
         **prefixed("graph", folding.graph.to_arrays()),
         "clones": np.array(folding.clones, dtype=np.intp),
         "strength": number(folding.base.strength),
-        "is_cued": np.array([folding.is_cued]),
+        "flags": np.array([folding.is_cued, folding.is_strict]),
+        "place_of": np.array(list(folding.place_of.items()), dtype=np.intp).reshape(-1, 2),
+        "edge_nats": number(folding.edge_nats),
         **prefixed("undecided", _keys(folding.undecided)),
         "rival.edge": np.array([one[0] for one in rivals], dtype=np.intp),
         "rival.nats": np.array([one[1] for one in rivals], dtype=np.float64),
@@ -50,7 +52,9 @@ def folding_from_arrays(saved: ArrayReader, n_actions: int) -> Folding:
     ):
         base.add((symbol, action), outcome, count)
     folding = Folding(graph, base)
-    folding.is_cued = bool(saved.flags("is_cued", 1)[0])
+    folding.is_cued, folding.is_strict = saved.flags("flags", 2).tolist()
+    folding.place_of = dict(saved.whole("place_of", ANY, 2).tolist())
+    folding.edge_nats = saved.number("edge_nats")
     clones = saved.whole("clones", ANY, high=n - 1).tolist()
     if not clones or clones[0] != 0 or len(set(clones)) < len(clones):
         raise DataError("array 'clones' does not begin with the root, or holds a node twice")

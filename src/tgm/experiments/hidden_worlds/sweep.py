@@ -87,7 +87,7 @@ WORLDS: dict[str, HiddenWorld] = {
     "colours-6x8": _colours(6, 8, 4, 6000),
     "x-26": _maze("26", column, 3000, is_exact=False),
     "x-27": _maze("27", column, 5000, is_exact=False),
-    "cue-1": _cue(1, 600, 15),
+    "cue-1": _cue(1, 300, 15),  # looked at every 10 steps, about 3 episodes
     "cue-5": _cue(5, 1500, 40),
     "cue-20": _cue(20, 4000, 100),
 }
