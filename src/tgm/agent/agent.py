@@ -256,10 +256,7 @@ class TGMAgent(GuidedLife):
             except NUMERICAL as error:
                 raise _our_fault(where, error) from error
             if action not in range(self.interface.n_actions):
-                raise ConfigError(
-                    f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must "
-                    f"be from 0 to {self.interface.n_actions - 1}"
-                )
+                raise self._no_such_action(where, action)
             if guided is None:
                 answer = self.env.step(self.interface.actions.action(action))  # type: ignore[union-attr]
                 try:
@@ -290,6 +287,13 @@ class TGMAgent(GuidedLife):
         if self._recorder is not None:
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
             self._recorder.observed(observation, action, reward, end, info)
+
+    def _no_such_action(self, where: str, action: int) -> ConfigError:
+        """What is wrong with the action that a strategy chose."""
+        return ConfigError(
+            f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must be from 0 "
+            f"to {self.interface.n_actions - 1}"
+        )
 
     def _begin_episode(self, guided: FloatArray | None = None) -> None:
         """Begin an episode: with a reset, or from an observation that was checked."""

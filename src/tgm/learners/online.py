@@ -71,12 +71,7 @@ class OnlineLearner(OnlineKnowledge):
         self.edit = WorldEditor(world, planner, self._search, self._log)
         self._outliers = OutlierEvidence(world, self.filter, config.row_prior)
         self._reviser = Reviser(
-            self._search,
-            self.edit,
-            self._assign_again,
-            self._outliers,
-            config,
-            self.most_states,
+            self._search, self.edit, self._assign_again, self._outliers, config, self.most_states
         )
         self.log_evidence = 0.0  # ln density of all observations, each before it was learned
         self.n_steps = 0
