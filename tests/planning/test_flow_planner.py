@@ -141,6 +141,21 @@ def test_what_lies_beyond_all_that_was_seen_is_worth_the_lowest_value():
     assert (fast < 0.8 * plan.lowest).all()
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
+def test_noise_of_rewards_is_no_reason_to_hope_or_fear(noise):
+    """A step is worth 1 and an end 0, which noise hides by more than the gain of a whole life."""
+    steps = pushed()
+    rewards = np.where(steps.ended, 0.0, 1.0)
+    rewards += noise * np.random.default_rng(1).standard_normal(len(rewards))
+    steps = steps._replace(reward=rewards)
+    units = FlowUnits.of_features(steps)
+    local = units.seen(steps)
+    plan = make_plan(FlowModel.of(local, 2), units, local, GAMMA)
+    error = 4.0 * noise / np.sqrt([steps.ended.sum(), (~steps.ended).sum()])
+    assert plan.lowest * (1.0 - GAMMA) == pytest.approx(0.0, abs=error[0] + 1e-9)
+    assert plan.highest * (1.0 - GAMMA) == pytest.approx(1.0, abs=error[1] + 1e-9)
+
+
 def test_a_tenth_of_the_span_around_all_that_was_seen_counts_as_seen(plan):
     points = plan.units.seen(pushed()).points
     np.testing.assert_allclose(plan.seen.low, points.min(axis=0) - 0.1)

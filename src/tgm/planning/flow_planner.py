@@ -64,8 +64,12 @@ class Outlook(NamedTuple):
     @classmethod
     def of(cls, model: FlowModel, units: FlowUnits, steps: Steps, gamma: float) -> Outlook:
         """Of laws and steps in the same units."""
-        lowest = min(0.0, float(steps.reward.min()) / (1.0 - gamma))
-        highest = max(0.0, float(steps.reward.max()) / (1.0 - gamma))
+        # Noise of rewards is no reason to hope for more elsewhere than was ever to be expected.
+        expected = model.rewards.expected(
+            steps.departure, steps.action, steps.arrival, steps.ended.astype(np.float64)
+        ).clip(steps.reward.min(), steps.reward.max())
+        lowest = min(0.0, float(expected.min()) / (1.0 - gamma))
+        highest = max(0.0, float(expected.max()) / (1.0 - gamma))
         return cls(units, model, Box.of(steps).wider(OUTSIDE), lowest, highest)
 
 
