@@ -208,7 +208,7 @@ class CloneLife:
                 old = better_closed(old, merged_again(old, episodes)) or old
             if better_closed(folding, old) is old:
                 folding, is_searched = old, self.is_searched
-        if folding is None or folding.is_cued:
+        if folding is None or folding.is_cued or is_searched:
             return folding, is_searched
         n_tries = int(TRIES * math.log(self.n_steps / max(1, self.improved_at)))
         if n_tries > 0:
