@@ -145,6 +145,15 @@ def test_what_is_taken_back_was_never_learned(kind):
     )
 
 
+def test_what_is_taken_back_by_mistake_leaves_a_scatter():
+    displacements = Displacements(1, SQUARE, STATE)
+    for way in ([1.0, 0.0], [1.0, 0.1], [0.9, 0.0]):
+        displacements.add(0, np.array(way), 1.0)
+    displacements.take_back(0, np.array([0.0, 2.0]), 1.0)  # nothing like it was added
+    assert np.linalg.eigvalsh(displacements.scatter[0]).min() > -1e-12
+    assert np.isfinite(displacements.log_density(np.array([1.0, 0.0]), 0))
+
+
 def test_a_settled_law_takes_nothing_back():
     displacements = Displacements(1, SQUARE, STATE)
     for _ in range(300):

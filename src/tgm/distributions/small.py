@@ -81,6 +81,15 @@ def is_positive_definite(matrices: FloatArray, least: float = 0.0) -> bool:
     return bool((np.linalg.eigvalsh(correlation) > least).all()) if matrices.size else True
 
 
+def nearest_scatter(matrix: FloatArray) -> FloatArray:
+    """(n, n) the nearest matrix without negative eigenvalues to a symmetric one (n, n)."""
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] >= 0.0:
+        return matrix
+    found = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray((found + found.T) / 2)
+
+
 def squared_length(offset: FloatArray, precision: FloatArray) -> float:
     """offset^T precision offset, for an offset (n,) and a symmetric matrix (n, n)."""
     if len(offset) == 2:

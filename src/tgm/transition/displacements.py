@@ -11,6 +11,7 @@ from tgm.distributions.small import (
     inverse,
     log_det,
     mahalanobis_coefficients,
+    nearest_scatter,
     shift_moments,
     squared_length,
     well_conditioned,
@@ -108,6 +109,7 @@ class Displacements:
             displacement = self._within_reach(displacement)
             mean, scatter = self.mean[action], self.scatter[action]  # views
             shift_moments(mean, scatter, displacement, -weight / after, -weight * before / after)
+            scatter[:] = nearest_scatter(scatter)  # another displacement may have been added
             self.weight[action] = after
         self._refresh_broad()
         self._refresh_own(action)
