@@ -290,8 +290,8 @@ def test_ten_nats_are_always_enough(folds):
 # --- who wins -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("gain", "wins"), [(2.9, False), (3.1, True)])
-def test_clones_win_by_three_nats(folds, gain, wins):
+@pytest.mark.parametrize(("gain", "wins"), [(4.9, False), (5.1, True)])
+def test_clones_win_by_five_nats(folds, gain, wins):
     folds.worth, folds.gain = 5.0, gain
     assert (surprised(100).watch.won(Reader()) is not None) == wins
 

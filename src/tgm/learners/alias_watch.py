@@ -47,7 +47,7 @@ RECENT_POINTS = 1000  # newest points;
 CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread,
 MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
-CLONES_NEEDED = 3.0  # nats by which clones must win
+CLONES_NEEDED = 5.0  # nats by which clones must win
 LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
 PROMISE = 3.0  # nats that clones may be behind, for each one by which history predicts better
 

@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from tgm.structure.cue_model import MODELS, cued_foldings
 from tgm.structure.edge_code import log_edges, log_joined_edges
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
-from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Row
+from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Outcome, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
 
@@ -115,7 +117,10 @@ def _cued_evidence(folding: Folding) -> float:
         if action == BEGIN:
             continue
         kind, joined = (symbol, action), together[symbol, action, place]
-        one, apart = _Tally(base.strength, base), _Tally(base.strength, base)
+        one, apart = _Tally(base.strength), _Tally(base.strength)
+        for outcome, n in base.counts.get(kind, {}).items():
+            one.expect(kind, outcome, n)
+            apart.expect(kind, outcome, n)
         one.add(kind, joined)
         for row in rows:
             apart.add(kind, row)
@@ -135,10 +140,11 @@ def _joined(rows: Sequence[Row]) -> Row:
 
 def _log_cued(kinds: Sequence[tuple[_Tally, _Tally]], chance: float) -> float:
     """ln evidence of rows together or apart, averaged over the shares of those that are apart."""
-    pairs = [(one.log_given(chance), apart.log_given(chance)) for one, apart in kinds]
-    found = [sum(log_mixed(*pair, share) for pair in pairs) for share in CUED_SHARES]
-    most = max(found)
-    return most + math.log(sum(math.exp(one - most) for one in found) / len(found))
+    one = np.array([together.log_given(chance) for together, _ in kinds])
+    apart = np.array([rows.log_given(chance) for _, rows in kinds])
+    shares = np.array(CUED_SHARES)[:, None]
+    found = np.logaddexp(np.log1p(-shares) + one, np.log(shares) + apart).sum(axis=1)
+    return float(np.logaddexp.reduce(found)) - math.log(len(found))
 
 
 def gain_of_cue(episodes: Sequence[Episode]) -> float:
@@ -170,14 +176,15 @@ def plain_evidence(episodes: Sequence[Episode]) -> float:
 class _Tally:
     """Evidence of rows in turn, each expected by those before; the share of chance is learned."""
 
-    def __init__(self, strength: float, before: OutcomeBase | None = None) -> None:
-        """Rows of `before` are known."""
+    def __init__(self, strength: float) -> None:
+        """Nothing is known."""
         self._base = OutcomeBase(strength)
-        for kind, known in (before.counts if before else {}).items():
-            for outcome, n in known.items():
-                self._base.add(kind, outcome, n)
         self._rows: list[tuple[float, float]] = []  # ln evidence if it is the same, or chance
         self._sure = 0.0
+
+    def expect(self, kind: tuple[int, int], outcome: Outcome, n: int) -> None:
+        """So many places show an outcome, whose rows are not counted here."""
+        self._base.add(kind, outcome, n)
 
     def add(self, kind: tuple[int, int], row: Row) -> None:
         """One more row."""
