@@ -80,9 +80,9 @@ def continued(kept: Steps, n_new: int, units: FlowUnits, before: FlowModel) -> L
 
 
 def _evidence(found: Denoised, units: FlowUnits) -> float:
-    """ln density of the observations, less what the weights that steps have told cost."""
+    """ln density of the observations, less the cost of the weights that steps determine."""
     law, n = found.model.law, len(found.smoothed.steps.action)
     inputs = found.model.total.inputs
-    told = np.linalg.solve(inputs + np.diag(law.prior.precision), inputs)
-    cost = 0.5 * math.log(n) * len(law.unit) * float(np.trace(told))
+    determined = np.linalg.solve(inputs + np.diag(law.prior.precision), inputs)
+    cost = 0.5 * math.log(n) * len(law.unit) * float(np.trace(determined))
     return found.smoothed.log_density - n * float(np.linalg.slogdet(units.axes)[1]) - cost

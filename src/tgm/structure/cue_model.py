@@ -40,8 +40,8 @@ def cued_foldings(episodes: Sequence[Episode], strength: float) -> list[Folding]
 def cued_places(folding: Folding, episodes: Sequence[Episode], strength: float) -> list[Folding]:
     """A folding for each cue: each of its places is a clone of an undecided one, and the cue.
 
-    Where a clone leads does not depend on the cue, what happens there may: a corridor whose end is
-    told by counting, and a choice that is told by the cue.
+    Where a clone leads does not depend on the cue, what happens there may: in a corridor the number
+    of steps says where its end is, and the cue says which choice is right there.
     """
     paths = [_path(episode) for episode in episodes]
     clones = [followed(folding, episode) for episode in episodes]

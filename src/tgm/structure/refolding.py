@@ -2,7 +2,7 @@
 
 A fold that seemed right when little was known is a row of several outcomes later, somewhere beyond
 it. To fold all again from the beginning makes the same mistakes, or others. So a part of the best
-folding is kept and the rest is folded anew, with settings drawn at random, many times.
+folding is kept and the rest is folded again, many times, each with settings drawn at random.
 """
 
 from __future__ import annotations
