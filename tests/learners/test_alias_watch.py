@@ -380,6 +380,7 @@ def test_these_moves_change_names(kind):
     assert not changes_names(StepInfo(0, moves=(Move(kind, (0,), "", accepted=False),)))
     assert not changes_names(StepInfo(0, moves=(Move("birth", (0,), ""),)))
     assert changes_names(StepInfo(0, changed_all=True))
+    assert changes_names(StepInfo(0, changed_scale=True))
 
 
 def test_after_a_change_of_names_points_are_read_again(folds):

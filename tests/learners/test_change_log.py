@@ -91,10 +91,23 @@ def test_who_follows_the_steps_knows_what_the_learner_knows(noise, made, seed):
     assert made <= kinds
 
 
-def test_hardly_a_step_changes_everything():
+def test_no_step_changes_everything():
     learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
     infos = [info for info, *_ in live(learner, seed=0, n_steps=100, noise=0.1)]
-    assert not any(info.changed_all for info in infos)  # the scale was given and stays
-    learner.edit.learn_scale(learner.first_covariance)
-    found = [learner.observe(0, 0.0, np.zeros(2), terminated=False).changed_all for _ in range(3)]
-    assert found == [True, False, False]
+    assert not any(info.changed_all or info.changed_scale for info in infos)
+
+
+def test_another_scale_changes_every_state_and_no_row():
+    learner = OnlineLearner(2, 2, TGMConfig(bandwidth=0.5))
+    for _ in live(learner, seed=0, n_steps=100, noise=0.1):
+        pass
+    known, _ = tables(learner.snapshot().known)
+    learner.edit.learn_scale(4.0 * learner.first_covariance)
+    first, then = (learner.observe(0, 0.0, np.zeros(2), terminated=False) for _ in range(2))
+    assert (first.changed_scale, then.changed_scale) == (True, False)
+    assert first.changed_states >= known.keys()
+    assert not first.changed_all
+    assert len(first.changed_rows) == 1  # that of the step itself
+    changed, _ = tables(learner.excerpt(first.changed_states, ()))
+    assert changed == tables(learner.snapshot().known)[0]
+    assert all(changed[name][-1] != known[name][-1] for name in known)  # a variance of each

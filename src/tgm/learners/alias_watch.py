@@ -242,4 +242,5 @@ class AliasWatch:
 
 def changes_names(info: StepInfo) -> bool:
     """Whether a step may have changed what earlier points are called."""
-    return info.changed_all or any(one.accepted and one.kind in RENAMING for one in info.moves)
+    is_other = info.changed_all or info.changed_scale
+    return is_other or any(one.accepted and one.kind in RENAMING for one in info.moves)

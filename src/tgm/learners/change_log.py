@@ -28,11 +28,16 @@ class ChangeLog:
         self.states: set[StateId] = set()
         self.rows: set[tuple[StateId, int]] = set()
         self.moves: list[Move] = []
-        self.is_everything = False
+        self.is_rescaled = False
 
     def state(self, slot: int) -> None:
         """A state has changed."""
         self.states.add(self._id(slot))
+
+    def scale(self) -> None:
+        """What all states share has changed: the width of each, but no row."""
+        self.is_rescaled = True
+        self.states.update(self._model.ids[self._model.alive].tolist())
 
     def row_keys(self, keys: Iterable[Key]) -> None:
         """Rows have changed."""
@@ -84,8 +89,8 @@ class ChangeLog:
             moves=self.take_moves(),
             changed_states=frozenset(self.states),
             changed_rows=frozenset(self.rows),
-            changed_all=self.is_everything,
             n_evicted=n_evicted,
+            changed_scale=self.is_rescaled,
         )
         self.clear()
         return info

@@ -285,7 +285,7 @@ class OnlineLearner(OnlineKnowledge):
         n_evicted, self.world.memory.n_evicted = self.world.memory.n_evicted, 0
         assert self.coordinates is not None
         log, entries, after = self._log, step.entries, step.after
-        is_more = log.states or log.rows or log.is_everything
+        is_more = log.states or log.rows or log.is_rescaled
         # An outlier adds nothing, and the means of some of the features do not follow from a step.
         follows = self.coordinates.chosen is None and not step.is_outlier and not is_more
         if follows and len(after) == 1 and len(entries) <= 1:

@@ -30,6 +30,8 @@ class StepInfo(NamedTuple):
         changed_rows: rows (state, action) that have changed by more than this step.
         changed_all: everything may have changed; the two above say nothing.
         n_evicted: kept steps that newer ones have replaced.
+        changed_scale: what all states share of their width has changed, so that earlier points may
+            belong to others now.
     """
 
     state: StateId = NO_STATE
@@ -42,3 +44,4 @@ class StepInfo(NamedTuple):
     changed_rows: frozenset[RowId] = frozenset()
     changed_all: bool = False
     n_evicted: int = 0
+    changed_scale: bool = False

@@ -46,7 +46,7 @@ class WorldEditor:
         states = self.world.states
         states.set_state_density(self.world.displacements.log_state_density)
         states.learn_scale(first)
-        self._log.is_everything = True
+        self._log.scale()
 
     def fade(self, log_factor: float) -> None:
         """In a world that changes, count what was seen so far exp(log_factor) times."""
