@@ -20,7 +20,7 @@ from tgm.perception import (
     responsibilities,
     variational,
 )
-from tgm.perception.mixture import Features, concatenate
+from tgm.perception.mixture import Features
 
 PARAMETERS = ("mean", "mean_precision", "dof", "inverse_scale")
 
@@ -218,12 +218,6 @@ def test_the_fit_stops_when_the_free_energy_does():
     assert longer.converged is False
 
 
-def test_taking_and_joining_mixtures():
-    mixture = as_mixture(oracles.random_belief(np.random.default_rng(0), 3, 2))
-    joined = concatenate([mixture.take(np.array([1, 2])), mixture.take(np.array([0]))])
-    assert_same_mixture(joined, mixture.take(np.array([1, 2, 0])), 0)
-
-
 @pytest.mark.parametrize(
     ("points", "arguments", "message"),
     [
@@ -246,12 +240,6 @@ def test_taking_and_joining_mixtures():
 def test_impossible_input_is_named(points, arguments, message):
     with pytest.raises(DataError, match=message):
         fit(broad_prior(np.zeros((2, 2))), points, **arguments)
-
-
-@pytest.mark.parametrize("concentration", [np.array([1.0]), np.array([1.0, 0.0])])
-def test_impossible_weights_are_named(concentration):
-    with pytest.raises(DataError, match="weight_concentration"):
-        Mixture(concentration, broad_prior(np.zeros((2, 2))).components)
 
 
 def test_a_free_energy_beyond_double_precision_names_the_span_of_the_points(monkeypatch):

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from tgm.errors import DataError
-from tgm.files.arrays import ArrayReader
-from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
 from tgm.planning.flow_planner import make_plan
-from tgm.planning.flow_support import COARSEST, MOST_POINTS, Box, find_support, hold
+from tgm.planning.flow_support import MOST_POINTS, Box, find_support, hold
 from tgm.planning.local_planes import plane_values
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
@@ -167,41 +164,3 @@ def test_hope_must_promise_a_twentieth_of_the_range_of_values(plan, gain, is_cle
     bounded = plan._replace(lowest=-15.0, highest=5.0)
     greedy, hopeful = np.array([-7.0, -3.0]), np.array([-3.0 + gain, -9.0])
     assert bounded.promises_more(greedy, hopeful) == is_clear
-
-
-def test_a_plan_survives_a_file(plan):
-    copy = plan_from_arrays(ArrayReader(plan_to_arrays(plan)), 2, 2, GAMMA)
-    points = pushed(50, seed=1).departure
-    for one, other in zip(plan.action_values(points), copy.action_values(points), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "is_good"),
-    [
-        ("spacing", lambda array: 0.0 * array + 1.9 * COARSEST, True),
-        ("spacing", lambda array: 0.0 * array + 2.1 * COARSEST, False),
-        ("spacing", lambda array: 0.0 * array, False),
-        ("n_visited", lambda array: array + 10**6, False),
-        ("points", lambda array: array[:0], False),
-        ("points", lambda array: array[:, :1], False),
-        ("box", lambda array: array[:1], False),
-        ("seen", lambda array: np.nan * array, False),
-        ("reach.discount", lambda array: array + 1.0, False),
-        ("reach.discount", lambda array: array - 1.0, False),
-        ("reach.reward", lambda array: array[1:], False),
-        ("reach.arrival", lambda array: array[1:], False),
-        ("greedy", lambda array: array[1:], False),
-        ("hopeful", lambda array: np.inf * array, False),
-        ("is_unknown", lambda array: array[1:], False),
-        ("bounds", lambda array: array[:1], False),
-    ],
-)
-def test_a_plan_in_a_file_is_checked(plan, name, change, is_good):
-    arrays = plan_to_arrays(plan)
-    arrays[name] = change(arrays[name].copy())
-    if is_good:
-        assert plan_from_arrays(ArrayReader(arrays), 2, 2, GAMMA).support.spacing > COARSEST
-    else:
-        with pytest.raises(DataError, match=name.rpartition(".")[2].replace("n_visited", "points")):
-            plan_from_arrays(ArrayReader(arrays), 2, 2, GAMMA)

@@ -1,14 +1,12 @@
-"""Foldings that are let go in part and made again, and one path beside the clones."""
+"""Foldings that are let go in part and made again."""
 
 import numpy as np
-import pytest
 from tests.structure.test_folding import GOAL, cued, episode
 
 from tgm.structure.clone_model import FIRST, closed_evidence, fold_episodes
-from tgm.structure.folding import Folding, labelled_folding
-from tgm.structure.kept_path import with_path
+from tgm.structure.folding import labelled_folding
 from tgm.structure.refolding import _let_go, improved, refolded
-from tgm.transition.automaton import END, Automaton, Outcome
+from tgm.transition.automaton import END
 from tgm.transition.clone_evidence import OutcomeBase
 
 CUED = [*cued(0, 0), *cued(0, 1), *cued(1, 0), *cued(1, 1)]
@@ -58,28 +56,3 @@ def test_mostly_those_are_let_go_that_may_be_wrong():
     assert 0.6 < len(near) / len(found) < 0.95
     assert any(one & {5, 6, 7} for one in found)
     assert all(not one & {END, -2} for one in found)
-
-
-@pytest.mark.parametrize("cue", [0, 1])
-def test_a_path_is_beside_the_clones(cue):
-    folding = best()
-    path = cued(cue, cue, 1)[0]
-    found = with_path(folding, path)
-    assert found.clones[: len(folding.clones)] == folding.clones
-    assert len(found.clones) == len(folding.clones) + 2  # the cue and look 2; the end is one place
-    node = 0
-    for action, outcome in path:
-        row = found.graph.rows[node][action]
-        assert node == 0 or list(row) == [outcome]
-        node = row[outcome][1]
-    assert node == found.by_symbol[END][0]
-    other = Outcome(1 - cue, 0.0, False)
-    assert (
-        found.graph.rows[0][path[0].action][other] == folding.graph.rows[0][path[0].action][other]
-    )
-
-
-def test_a_path_ends_though_no_clone_is_known_to_lead_to_an_end():
-    path = cued(0, 0, 1)[0]
-    found = with_path(Folding(Automaton(), OutcomeBase(0.5)), path)
-    assert [found.graph.symbols[clone] for clone in found.clones[1:]] == [0, 2, END]
