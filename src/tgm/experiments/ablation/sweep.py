@@ -23,7 +23,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no merges and splits": {"moves": False},
     "no displacement prior": {"displacement_prior": False},
     "no forgetting": {"kept_per_state": 1_000_000},
-    "bandwidth auto": {"bandwidth": "auto"},
+    "bandwidth 0.5": {"bandwidth": 0.5},
     "half-life 1,000": {"half_life": 1000.0},
 }
 """Settings that differ from the default, by the name of the variant."""

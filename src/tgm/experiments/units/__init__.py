@@ -1,4 +1,4 @@
-"""The same world in metres, millimetres and far away: with bandwidth="auto" nothing changes.
+"""The same world in metres, millimetres and far away: nothing changes.
 
 `python -m tgm.experiments.units` prints the table.
 """

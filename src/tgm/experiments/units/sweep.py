@@ -1,4 +1,4 @@
-"""The six mazes in four units, with bandwidth="auto"."""
+"""The six mazes in four units."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnitsSweep(Sweep[Trial]):
     def trials(self) -> list[Trial]:
         """Every maze in every unit with every seed."""
         return [
-            replace(tgm_trial(maze, seed, self.steps, bandwidth="auto"), scale=scale, shift=shift)
+            replace(tgm_trial(maze, seed, self.steps), scale=scale, shift=shift)
             for maze in self.mazes
             for scale, shift in UNITS.values()
             for seed in range(self.seeds)
