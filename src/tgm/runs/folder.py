@@ -111,7 +111,7 @@ class RunFolder:
             interface: what it sees and does, for viewers.
             packages: versions of the packages that the environment comes from.
         """
-        facts = {
+        metadata = {
             "format": FORMAT,
             "agent": agent,
             "world": world.to_dict(),
@@ -126,7 +126,7 @@ class RunFolder:
         def fill(unfinished: Path) -> None:
             for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
                 (unfinished / name).mkdir()
-            write_json(unfinished / RUN_FILE, facts)
+            write_json(unfinished / RUN_FILE, metadata)
 
         make_folder(path, fill)
         return cls(path)

@@ -223,8 +223,10 @@ class HistoryWriter:
             # Where a checkpoint counts on the file, content that cannot be read or is not on the
             # disk must not replace it: after a power cut both would be lost.
             check = self._read_back if is_relied_on else None
-            facts = {"first_step": self.first_step}
-            write_arrays(self.path, self._arrays(), FORMAT, facts, sync=is_relied_on, check=check)
+            metadata = {"first_step": self.first_step}
+            write_arrays(
+                self.path, self._arrays(), FORMAT, metadata, sync=is_relied_on, check=check
+            )
             self._n_written = size
             (self._unsynced.discard if is_relied_on else self._unsynced.add)(self.path)
         if sync:
