@@ -173,8 +173,8 @@ class AliasWatch:
         enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
         is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > CLONES_NEEDED
         self._may_fold = self._is_stuck or is_cued or worth > enough
-        is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
-        if not (self._is_stuck or is_cued or is_told):
+        is_predicted = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
+        if not (self._is_stuck or is_cued or is_predicted):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True

@@ -133,7 +133,7 @@ class CloneLife:
             self._changed()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
-        if self.track.below is not None and self._is_told(outcome):
+        if self.track.below is not None and self._must_settle(outcome):
             self._settle()
 
     def _is_due(self, is_surprise: bool) -> bool:
@@ -153,7 +153,7 @@ class CloneLife:
     def _may_fold(self) -> bool:
         return self.n_steps >= self.folded_at + PAUSE * self.history.n_steps
 
-    def _is_told(self, outcome: Outcome) -> bool:
+    def _must_settle(self, outcome: Outcome) -> bool:
         """Whether to decide now which clones the newest undecided steps went between."""
         below = self.track.below or {}
         is_long = self.track.length % LONG_TAIL == LONG_TAIL - 1
@@ -280,7 +280,7 @@ class CloneLife:
 
     @property
     def greedy_planner(self) -> ClonePlanner:
-        """Plans for who is greedy: while rows look random, the best episode is one of the ways."""
+        """Greedy plans: while rows look random, the best episode is one of the ways."""
         if self._greedy_planner is None:
             self._greedy_planner = self.planner
             if self.path and self.habits.sees_chance:

@@ -65,7 +65,7 @@ class FlowMemory:
     def places(self) -> FloatArray:
         """(n, n_features) from which plans are imagined: the newest starts, and recent places.
 
-        A plan that fails late in an episode is found out by the places that it has led to.
+        Recent places show that a plan fails late in an episode; starts alone do not.
         """
         lately = self.steps().departure[-RECENT_STEPS :: RECENT_STEPS // VISITED]
         return np.concatenate([np.array(self.starts[-IMAGINED_FROM:]), lately])

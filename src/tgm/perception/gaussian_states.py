@@ -172,7 +172,7 @@ class GaussianStates(StateSlots):
         self._theta[slot, 0] = NO_DENSITY
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,): knowledge is addition."""
+        """Add a weighted point (n_features,)."""
         before = self.weight.item(slot)
         after = before + weight
         if before == 0.0:
@@ -188,7 +188,7 @@ class GaussianStates(StateSlots):
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
         before = float(self.weight[slot])
         after = before - weight
         if after < NO_WEIGHT:
@@ -201,7 +201,7 @@ class GaussianStates(StateSlots):
         self.refresh(slot)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
         self.weight[slot] = moments.weight
         self.mean[slot] = moments.mean
         self.scatter[slot] = moments.scatter

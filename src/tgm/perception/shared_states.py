@@ -149,7 +149,7 @@ class SharedGaussianStates(StateSlots):
         self._theta[slot, -1] = NO_DENSITY
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,): knowledge is addition."""
+        """Add a weighted point (n_features,)."""
         before = float(self.weight[slot])
         after = before + weight
         if before == 0.0:
@@ -162,7 +162,7 @@ class SharedGaussianStates(StateSlots):
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
         before = float(self.weight[slot])
         after = before - weight
         if after < NO_WEIGHT:
@@ -180,7 +180,7 @@ class SharedGaussianStates(StateSlots):
         self._together += spread * np.outer(offset, offset)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
         self.weight[slot] = moments.weight
         self.mean[slot] = moments.mean
         self.spread[slot] = np.maximum(np.diag(moments.scatter), 0.0)
@@ -235,7 +235,7 @@ class SharedGaussianStates(StateSlots):
     def restore_scale(self, saved: ArrayReader) -> None:
         """Take over what `scale_to_arrays` gave, checked; before `restore`."""
         n_features = self.n_features
-        # Points that were taken back may have left less than nothing: it need not be a scatter.
+        # Points that were taken back leave rounding: this need not be a scatter.
         wanted = {"together": symmetric(n_features, n_features)}
         self._together = saved.read(wanted)["together"]
         self.log_state_density = saved.number("log_state_density")

@@ -242,7 +242,7 @@ def versions() -> dict[str, str]:
 def begin_in_free(path: Path, begin: Callable[[Path], Begun]) -> Begun:
     """Begin a run in `path`, or if that is there already, in `path`-2 and so on.
 
-    Several processes may look for a name at once: whoever comes second takes the next.
+    Several processes may look for a name at once: the second one takes the next.
 
     Args:
         path: the directory that is wanted.

@@ -107,7 +107,7 @@ class HistoryWriter:
         self._is_whole = True
 
     def _begin(self, first_step: int, n_episodes: int) -> None:
-        """An empty chunk; who called says that it is whole."""
+        """An empty chunk; the caller says when it is whole."""
         self._is_whole = False  # nothing is half added
         self.first_step = first_step
         self._n_episodes = n_episodes  # that were begun before

@@ -49,7 +49,7 @@ class RunStatus:
 
     Attributes:
         state: live while somebody writes it; interrupted if it was stopped or killed; unknown if
-            it is one of the two, and nobody can tell which from here.
+            it is one of the two, and this machine cannot see which.
         reason: why, where there is something to say.
         result: what result.json says, if it is there.
         last: the last whole line of the metrics, if there is one.
@@ -118,7 +118,7 @@ class Run:
         if locked:
             return RunStatus("live", last=self._last_line(strict=False))
         path = self.folder / RESULT_FILE
-        if locked is None and not is_own_file(path):  # whoever writes a run removes its result
+        if locked is None and not is_own_file(path):  # a writer removes the result first
             reason = (
                 "live or killed: its lock cannot be asked, and its writer is on another machine"
             )

@@ -142,7 +142,7 @@ def open_run(
     """A recorder for the next steps of an agent: of a new run, or of one it was resumed from.
 
     Args:
-        agent: who will learn.
+        agent: the one that will learn.
         folder: the run.
         n_steps: how many steps are planned in all; not fewer than are recorded.
         checkpoint_seconds: least time between two checkpoints.

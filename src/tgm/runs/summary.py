@@ -27,10 +27,10 @@ class RunSummary:
         seed: what everything random followed from.
         steps, planned: done, and wanted.
         states: found so far.
-        solved: whether greedy episodes solve the maze; None if nobody looked.
+        solved: whether greedy episodes solve the maze; None if that was not checked.
         mean_return: of greedy episodes, or else of the last episodes while learning.
         advice: signs that learning does not work, each with what to do.
-        health: what the inspector finds wrong, a few words each; () until somebody has looked.
+        health: what the inspector finds wrong, a few words each; () before it has checked.
     """
 
     name: str
