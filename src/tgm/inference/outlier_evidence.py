@@ -137,7 +137,7 @@ class OutlierEvidence:
         """ln odds that a step was an outlier, and not the birth of a state.
 
         As in the posterior of that step, had it come last: after `others` other tries of its row.
-        The room that other states leave is the same for both.
+        The prior of a state beside others is the same for both.
         """
         world, prior, share = self._world, self._row_prior, self._world.background.share
         odds = share * (others + prior) / ((1.0 - share) * prior * NEW)

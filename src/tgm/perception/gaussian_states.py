@@ -120,7 +120,7 @@ class GaussianStates(StateSlots):
         self._moved.clear()
         return self._mean_features[: self.n_slots]
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
         return self.prior.log_repulsion(point - self.mean[slot])
 

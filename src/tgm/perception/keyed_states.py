@@ -109,9 +109,9 @@ class KeyedStates:
         log = self.inner.log_densities_of(points[:, 1:])
         return np.where(self.key[: self.n_slots] == points[:, :1], log, NO_DENSITY)
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
-        return self.inner.log_room(point[1:], slot) if self._is_of(slot, point) else 0.0
+        return self.inner.log_repulsion(point[1:], slot) if self._is_of(slot, point) else 0.0
 
     def log_anywhere(self, point: FloatArray) -> float:
         """ln density of a state of which nothing is known but that there are others."""

@@ -88,7 +88,7 @@ class ObservationModel(Protocol):
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features) without a context."""
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
 
     def log_anywhere(self, point: FloatArray) -> float:

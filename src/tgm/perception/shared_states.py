@@ -107,7 +107,7 @@ class SharedGaussianStates(StateSlots):
         features = np.concatenate([squares, scaled, np.ones((len(points), 1))], axis=1)
         return np.asarray(features @ self._theta[: self.n_slots].T)
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
         square = self._common.square(point - self.mean[slot])
         return log_repulsion(square, self.n_features, self.radius)
@@ -268,8 +268,8 @@ class SharedGaussianStates(StateSlots):
         """
         harmonic, square = first * second / (first + second), self._common.square(offset)
         log_mean = self._common.log_peak(1.0 / harmonic) - 0.5 * harmonic * square
-        log_room = log_repulsion(square, self.n_features, self.radius)
-        return log_mean - self.log_state_density - log_room
+        repulsion = log_repulsion(square, self.n_features, self.radius)
+        return log_mean - self.log_state_density - repulsion
 
     def is_wide(self, slot: int) -> bool:
         """Whether the points of a state lie further off than chance explains: it may be two."""

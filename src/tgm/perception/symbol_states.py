@@ -76,7 +76,7 @@ class SymbolStates(StateSlots):
                 row[slot] = 0.0
         return log
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`: none where there is one already."""
         return 0.0 if self.slot_of(point) is None else NO_DENSITY
 
