@@ -32,11 +32,11 @@ NO_BELIEF = 1e-6  # probability; less of "somewhere unknown" is rounding
 # to one place, seen within three standard deviations of it, with every other state e^-7 as likely;
 # and for a row tried once, if the observation is so near that place that a new state is hardly
 # possible there.
-FAST_TRIES = 2.0
+FAST_TRIES = 2.0  # tries of a row from which it takes the fast path
 FAST_SHARE = 0.9  # of the tries of the row, and of the belief before
 FAST_RADIUS = 3.0  # deviations, in the plane
-FAST_MARGIN = 7.0  # nats
-ONE_TRY = 0.9
+FAST_MARGIN = 7.0  # nats by which every other state is less likely
+ONE_TRY = 0.9  # tries from which a row takes it if the observation is very near
 ONE_TRY_RADIUS = math.sqrt(1.5)  # deviations, in the plane: half of the points lie outside
 
 

@@ -39,10 +39,10 @@ SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any 
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
-SEARCH_FROM = 400  # steps, from which on surplus clones compete,
-AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # and again after so many times the steps, if they won or lost
-FIRST_TRIES = 50  # steps, from which on foldings are improved by tries:
-TRIES = 20.0  # of them while the steps become 2.7 times as many
+SEARCH_FROM = 400  # steps from which on surplus clones compete
+AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # times the steps of a search that won or lost, until the next
+FIRST_TRIES = 50  # steps from which on foldings are improved by tries
+TRIES = 20.0  # tries to improve a folding while the steps become 2.7 times as many
 PAUSE = 0.02  # steps between two foldings, for each step that is kept
 
 

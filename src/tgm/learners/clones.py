@@ -21,7 +21,7 @@ from tgm.transition.automaton import Outcome
 
 # While many nodes are undecided, the evidence of clones is too low: wait before giving up.
 PATIENCE = 1.5  # times the steps at which one state for each look was better for the first time
-LEAST_PATIENCE = 300  # steps
+LEAST_PATIENCE = 300  # steps more than that
 CAUSE = "what followed differs: places that look alike"
 
 

@@ -10,7 +10,7 @@ from tgm.transition.flow_units import Steps
 
 MOST_FLOW_STEPS = 8000  # steps; then half of them are left
 MOST_STARTS = 64  # first observations of episodes: the newest
-IMAGINED_FROM = 16  # of these, from which plans are imagined
+IMAGINED_FROM = 16  # first observations from which plans are imagined
 VISITED = 8  # recent places from which they are imagined too
 RECENT_STEPS = 480  # steps in which those places were
 

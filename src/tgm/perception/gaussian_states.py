@@ -35,10 +35,10 @@ from tgm.perception.gaussian_evidence import (
 )
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
-REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
+REFRESH_SHARE = 0.05  # of its points; a state that has grown by it has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
 WIDE = 2.5  # times the believed variance, in the plane, from which a split is worth a look
-LEAST_WIDE = 1.5  # the same of a state of many points, whose variance is known better
+LEAST_WIDE = 1.5  # times that variance, in a state of many points: its variance is known better
 
 
 class GaussianStates(StateSlots):
