@@ -8,10 +8,9 @@ from typing import Any
 
 from tgm.envs import EnvSpec
 from tgm.errors import TGMError
+from tgm.files.schema import LARGEST_NUMBER
 from tgm.runs.reader import Run, RunStatus, State, find_runs
 from tgm.runs.result import texts
-
-MOST = 1e300  # a larger number in a file is none
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def solved_of(result: dict[str, Any], world: EnvSpec) -> bool | None:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) <= MOST else None
+    return float(value) if abs(value) <= LARGEST_NUMBER else None
 
 
 def _whole(value: object) -> int | None:

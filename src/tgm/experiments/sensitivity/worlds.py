@@ -14,13 +14,14 @@ import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import load_maze, maze_names, random_maze
+from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.experiments.changing_world.sweep import CHANGES
 from tgm.experiments.evaluation import MazeWorld
 from tgm.experiments.finite_worlds import worlds as finite_worlds
 from tgm.experiments.finite_worlds.sweep import live
 from tgm.experiments.harness.agent import InPieces
 from tgm.experiments.harness.training import solved_from, train
-from tgm.experiments.hidden_worlds.sweep import CLOSE, PAPER_LIMIT, greedy_return
+from tgm.experiments.hidden_worlds.sweep import CLOSE, greedy_return
 from tgm.experiments.hidden_worlds.sweep import WORLDS as HIDDEN_WORLDS
 from tgm.experiments.larger_worlds.sweep import ALLOWED, checking_world, oracle_steps
 from tgm.experiments.sensitivity.environments import (
