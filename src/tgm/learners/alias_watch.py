@@ -35,9 +35,7 @@ LAST_VAIN = 1500  # steps after which such a look is the last one
 MOST_REWARD_CLASSES = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
 ALWAYS = 10.0  # nats at which they are folded in any case
-WORTH_A_SEARCH = 3.0  # nats by which histories must predict better, before surplus clones compete
-WORTH_OF_EACH = 0.25  # nats for that, for each row of several outcomes
-FOLD_OF_EACH = 0.125  # nats before a fold, for each such row: chance reaches 2 nats in many rows
+FOLD_OF_EACH = 0.125  # nats before a fold, for each row of several outcomes: chance may reach it
 FOLD_AGAIN = 1.3  # times the nats, and the steps, of a loss of clones: episodes are folded again
 SAME_WON = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
@@ -165,12 +163,12 @@ class AliasWatch:
         """
         worth, n_rows = gain_of_history(self.history.episodes)
         self._worth = worth
-        is_rare = RARE * n_rows <= len(self._newest)
+        is_rare, of_each = RARE * n_rows <= len(self._newest), FOLD_OF_EACH * n_rows
         self._is_stuck = is_rare and self._is_idle
-        self._is_vain = not is_rare and worth < FOLD_OF_EACH * n_rows
+        self._is_vain = not is_rare and worth < of_each
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < SAME_WON * n_rows)
-        self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
-        enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
+        self._is_deep = worth > 2.0 * max(WORTH_A_FOLD, of_each)  # a search takes longer than folds
+        enough = max(self._worth_a_fold, of_each)
         is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > CLONES_NEEDED
         self._may_fold = self._is_stuck or is_cued or worth > enough
         is_predicted = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
