@@ -74,7 +74,7 @@ def _check(path: Path, steps: list[int]) -> None:
     run = Run.open(path)
     agent, _ = resume(path)
     assert agent.n_steps >= (steps[-2:] or [0])[0], f"at step {agent.n_steps} of {steps}"
-    assert run.facts["steps"] > 0
+    assert run.metadata["steps"] > 0
 
 
 def main() -> int:

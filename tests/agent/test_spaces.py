@@ -204,7 +204,7 @@ def test_names_given_to_learn_are_kept_in_the_run(tmp_path):
         action_names=["push left", "push right"],
     )
     assert agent.interface.feature_names == features
-    kept = Interface.from_dict(Run.open(tmp_path / "run").facts["interface"])
+    kept = Interface.from_dict(Run.open(tmp_path / "run").metadata["interface"])
     assert kept.feature_names == features
     assert kept.action_names == ("push left", "push right")
     assert kept.fits(agent.interface)

@@ -118,7 +118,7 @@ def test_recorded_trials_are_runs(capsys, tmp_path):
     assert main(["compare", *arguments, "--jobs", "1", "--out", str(out), "--record"]) == 0
     capsys.readouterr()
     runs = [Run.open(folder) for folder in find_runs(out / "runs")]
-    assert {run.facts["agent"] for run in runs} == {"tgm", "random"}
+    assert {run.metadata["agent"] for run in runs} == {"tgm", "random"}
     assert all(run.status().state == "finished" for run in runs)
 
 

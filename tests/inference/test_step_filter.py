@@ -81,17 +81,17 @@ class World:
         elsewhere[dead] = 0.0
         nearest = means[int(likelihood.argmax())]
         z = np.sum((point - nearest) ** 2) / VARIANCE / 3.0**2
-        room = max(1 - math.exp(-(z**2)), 1e-12)
+        repulsion = max(1 - math.exp(-(z**2)), 1e-12)
         return joint_posterior(
             likelihood,
             before,
             rows,
             starts,
             elsewhere / elsewhere.sum(),
-            new_density * room,
+            new_density * repulsion,
             ROW_PRIOR,
             (0.5 + 7) / (100 + 90),
-            outlier_density * room,
+            outlier_density * repulsion,
         )
 
     def row(self, state: int, action: int) -> np.ndarray:

@@ -210,7 +210,7 @@ def test_arrows_are_the_greedy_actions_and_values_are_right(visit, run):
     for step in (120, 1100):
         visit.go_to(step)
         frame = run.frame_at(step)
-        q, value = greedy_by_sweeps(frame, run.facts["config"]["gamma"])
+        q, value = greedy_by_sweeps(frame, run.metadata["config"]["gamma"])
         shown = visit.page.evaluate("() => Array.from(window.tgmInspector.plan.value)")
         np.testing.assert_allclose(shown, [value[id_] for id_ in frame.ids.tolist()], atol=2e-3)
         for state, actions in visit.page.evaluate(
@@ -378,7 +378,7 @@ def test_replay_lists_the_steps_of_the_episode_and_says_why(visit, run):
     rows = np.flatnonzero(column["episode"] == column["episode"][here])
     lines = visit.page.query_selector_all("#episode-steps li")
     assert len(lines) == len(rows)
-    names = run.facts["interface"]["action_names"]
+    names = run.metadata["interface"]["action_names"]
     for line, row in zip(lines, rows, strict=True):
         words = line.inner_text()
         action = column["action"][row]
@@ -454,7 +454,7 @@ def test_the_belief_is_the_one_that_was_recorded(browser, run, tmp_path, place):
 def test_action_values_are_averaged_over_the_known_states_of_the_belief(visit, run):
     visit.go_to(500)
     ids = run.frame_at(500).ids.tolist()
-    q, _ = greedy_by_sweeps(run.frame_at(500), run.facts["config"]["gamma"])
+    q, _ = greedy_by_sweeps(run.frame_at(500), run.metadata["config"]["gamma"])
     known = [id_ for id_ in ids if (id_, 0) in q]
     belief = [{"id": known[0], "p": 0.6}, {"id": 10**9, "p": 0.1}, {"id": known[1], "p": 0.2}]
     shown = visit.page.evaluate(
@@ -491,7 +491,7 @@ def test_another_gamma_and_another_reward_change_the_plan(visit, run):
     visit.page.fill("#reward", "10")
     visit.page.keyboard.press("Enter")
     visit.settle()
-    gamma = run.facts["config"]["gamma"]
+    gamma = run.metadata["config"]["gamma"]
     q, _ = greedy_by_sweeps(frame, gamma, {target: 10.0})
     base, _ = greedy_by_sweeps(frame, gamma)
     nodes = visit.page.query_selector_all("#plan-after .arrow")

@@ -149,7 +149,7 @@ def test_what_came_before_tells_clones_apart(visit, other_worlds):
     frame = Run.open(other_worlds / "hidden").frame_at(400)
     looks = [tuple(mean) for mean in frame.mean.tolist()]
     alike = [int(id_) for id_, look in zip(frame.ids, looks, strict=True) if looks.count(look) > 1]
-    names = Run.open(other_worlds / "hidden").facts["interface"]["action_names"]
+    names = Run.open(other_worlds / "hidden").metadata["interface"]["action_names"]
     visit.open_run("hidden")
     visit.show("overview")
     for id_ in alike:

@@ -36,7 +36,7 @@ def test_moves_are_drawn_and_counted_by_their_kind(browser, changed_run):
         n_states = visit.page.evaluate("() => window.tgmInspector.frame.components.size")
         assert "1 found to do something else than before" in story
         assert n_begun > n_states  # the log does not say how the others ended; the page does
-        assert f"{n_begun - n_states} given up when the agent began anew" in story
+        assert f"{n_begun - n_states} given up when the agent started again" in story
         visit.show("learning")
         assert visit.page.locator("#lineage svg.lineage .mark.change").count() == 1
         assert visit.page.locator("#lineage svg.lineage .mark.birth").count() > 1

@@ -69,8 +69,8 @@ def test_the_inner_model_is_told_what_came_before_without_its_key():
 def test_a_state_of_another_key_takes_no_room_and_is_infinitely_far():
     states, inner = both()
     numbers = np.array([0.1, -0.1])
-    assert states.log_room(keyed(4.0, numbers), 0) == inner.log_room(numbers, 0) < 0
-    assert states.log_room(keyed(7.0, numbers), 0) == 0
+    assert states.log_repulsion(keyed(4.0, numbers), 0) == inner.log_repulsion(numbers, 0) < 0
+    assert states.log_repulsion(keyed(7.0, numbers), 0) == 0
     assert states.squared_distance(keyed(4.0, numbers), 0) == inner.squared_distance(numbers, 0)
     assert states.squared_distance(keyed(7.0, numbers), 0) > 1e20
     points = np.array([keyed(4.0, numbers), keyed(7.0, numbers)])

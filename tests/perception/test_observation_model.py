@@ -159,7 +159,7 @@ def test_how_well_a_point_fits_is_a_chance(make, look):
     distances = [model.squared_distance(point, 0) for point in points]
     assert distances == sorted(distances)
     # Beside a state there is no place for another, far from it there is.
-    assert model.log_room(points[0], 0) < -5 < model.log_room(points[2], 0)
+    assert model.log_repulsion(points[0], 0) < -5 < model.log_repulsion(points[2], 0)
     assert np.isfinite(model.log_anywhere(points[2]))
 
 
@@ -197,7 +197,7 @@ def test_states_of_different_places_are_never_made_one(make, look):
     assert model.fit(model.mean[[0, 1]], np.array([0, 0])) == pytest.approx([1.0, 0.0])
     assert model.squared_distance(PLACES[1], 0) > 20
     assert not model.is_wide(0)
-    assert model.log_room(PLACES[0], 0) < -5
+    assert model.log_repulsion(PLACES[0], 0) < -5
     assert np.isfinite(model.log_anywhere(PLACES[1]))
 
 

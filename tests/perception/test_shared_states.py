@@ -186,7 +186,7 @@ def test_the_gain_of_a_merge_is_the_difference_of_the_evidences(distance):
             states.add(slot, point, 1.0)
     one = closed_evidence(np.concatenate(sets), covariance)
     two = sum(closed_evidence(points, covariance) for points in sets)
-    expected = one - two - states.log_room(states.mean[0], 1)
+    expected = one - two - states.log_repulsion(states.mean[0], 1)
     assert states.merge_gain(0, 1) == pytest.approx(expected, abs=1e-8)
     moments = states.moments(0), states.moments(1)
     assert states.split_gain(*moments) == pytest.approx(-expected, abs=1e-8)

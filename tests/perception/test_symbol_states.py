@@ -54,8 +54,8 @@ def test_a_point_belongs_to_its_symbol_beyond_doubt():
 def test_any_symbol_that_was_never_seen_is_as_likely_as_one_more_state():
     states = seen([1.0], [2.0], [4.0])
     assert states.log_anywhere(np.array([9.0])) == pytest.approx(np.log(1 / 4))
-    assert states.log_room(np.array([9.0]), 0) == 0.0
-    assert states.log_room(np.array([4.0]), 0) == NO_DENSITY
+    assert states.log_repulsion(np.array([9.0]), 0) == 0.0
+    assert states.log_repulsion(np.array([4.0]), 0) == NO_DENSITY
 
 
 def test_one_observation_is_enough_to_decide():

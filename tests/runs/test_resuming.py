@@ -251,7 +251,7 @@ def test_the_module_of_an_environment_is_recorded_and_not_imported(own_module, t
     run = Run.open(tmp_path / "run")
     assert run.world == world
     assert (run.world.module, run.world.options) == ("our_worlds", {"n_places": 5})
-    assert run.facts["versions"]["our_worlds"] == "4.5"
+    assert run.metadata["versions"]["our_worlds"] == "4.5"
     assert len(run.world.digest) == 64
     for work in (lambda: make_env(run.world), lambda: resume(tmp_path / "run")):
         with pytest.raises(RunError, match="--env our_worlds:Own-v0 --env-args n_places=5"):

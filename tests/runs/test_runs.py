@@ -72,7 +72,7 @@ def test_a_history_goes_on_after_a_write_that_failed(tmp_path, monkeypatch):
 
 def test_recording_changes_nothing(recorded, tmp_path):
     stored, agent, _ = recorded
-    alone = make_agent(stored.facts["agent"].removeprefix("tgm-").replace("tgm", "default"))
+    alone = make_agent(stored.metadata["agent"].removeprefix("tgm-").replace("tgm", "default"))
     alone.learn(700).save(tmp_path / "alone.tgm")
     agent.save(tmp_path / "recorded.tgm")
     ours, theirs = (

@@ -115,8 +115,8 @@ class ActionTable:
             return tuple(str(name) for name in given)
         if not self.is_array:
             return tuple(f"action {self.starts[0] + index}" for index in range(self.n_actions))
-        is_told = isinstance(given, Sequence) and len(given) == len(self.counts)
-        if is_told and all(_are_names(*one) for one in zip(given, self.counts, strict=True)):
+        is_listed = isinstance(given, Sequence) and len(given) == len(self.counts)
+        if is_listed and all(_are_names(*one) for one in zip(given, self.counts, strict=True)):
             return tuple(" + ".join(names) for names in itertools.product(*given))
         numbers = [
             range(start, start + n) for start, n in zip(self.starts, self.counts, strict=True)

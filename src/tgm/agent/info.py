@@ -8,9 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from tgm.errors import DataError
+from tgm.files.schema import LARGEST_NUMBER
 from tgm.perception.component_map import Move
-
-MOST = 1e300  # of a number in a file: its arithmetic must not overflow
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class EpisodeInfo:
         if not isinstance(values, dict) or set(values) != set(names):
             raise DataError(f"an episode has {', '.join(names)}; this one is {values!r:.100}")
         for name, kind in zip(names, kinds, strict=True):
-            if type(values[name]) not in kind or not abs(values[name]) <= MOST:
+            if type(values[name]) not in kind or not abs(values[name]) <= LARGEST_NUMBER:
                 raise DataError(f"the {name} of an episode is {values[name]!r:.100}")
         return cls(**values)
 

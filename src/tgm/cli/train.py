@@ -107,9 +107,9 @@ class Train:
         if asked.resume is not None:
             with contextlib.suppress(TGMError, TypeError):  # reported when the run is opened
                 opened = Run.open(_run_folder(asked.resume))
-                seed = opened.facts["seed"]
+                seed = opened.metadata["seed"]
                 if asked.preset is None:
-                    config = TGMConfig.from_dict(opened.facts["config"])
+                    config = TGMConfig.from_dict(opened.metadata["config"])
         return cls(config=config, seed=seed, opened=opened)
 
     def run(self) -> int:
@@ -182,7 +182,7 @@ class Train:
             raise ConfigError("--resume continues a run in its own directory; do not give --out")
         folder = _run_folder(self.resume)
         run = Run.open(folder) if self.opened is None else self.opened
-        planned = run.facts["steps"] if self.steps is None else self.steps
+        planned = run.metadata["steps"] if self.steps is None else self.steps
         other = setting_differences(run, self.seed, self.config.to_dict())
         if other:
             raise ConfigError(f"{run.folder}: --resume changes no setting: {'; '.join(other)}")
@@ -199,7 +199,7 @@ class Train:
         words = [str(run.folder)]
         if must_be_named(run.world):
             words.append(run.world.flags)
-        if self.steps not in (None, run.facts["steps"]):
+        if self.steps not in (None, run.metadata["steps"]):
             words.append(f"--steps {self.steps}")
         return " ".join(words)
 

@@ -53,7 +53,7 @@ class Outcome:
     def of(cls, agent: TGMAgent, run: Run, n_new: int, seconds: float) -> Outcome:
         """Evaluate the agent and keep the result in the run."""
         assert agent.env is not None
-        evaluation = evaluate(agent, agent.env, EVALUATION_EPISODES, run.facts["seed"])
+        evaluation = evaluate(agent, agent.env, EVALUATION_EPISODES, run.metadata["seed"])
         facts = evaluation_facts(evaluation, run.world, agent.env)
         kept = {name: facts[name] for name in _KEPT if name in facts}
         write_result(run.folder, run.status().result | kept)

@@ -33,7 +33,7 @@ def save_world(path: Path, world: World, settings: dict[str, Any]) -> None:
         "starts": world.sums.starts,
         "tallies": world.sums.tallies,
     }
-    facts = {
+    metadata = {
         "settings": settings,
         "features": list(world.feature_names),
         "actions": list(world.action_values),
@@ -41,23 +41,23 @@ def save_world(path: Path, world: World, settings: dict[str, Any]) -> None:
         "n_rows": world.n_rows,
         "prior": [prior.mean_precision, prior.dof, prior.row, prior.start],
     }
-    write_arrays(path, arrays, FORMAT_NAME, facts, check=load_world)
+    write_arrays(path, arrays, FORMAT_NAME, metadata, check=load_world)
 
 
 def load_world(path: Path) -> tuple[World, dict[str, Any]]:
     """What `save_world` wrote, or a RunError that names what does not fit."""
-    arrays, facts = read_arrays(path, FORMAT_NAME)
+    arrays, metadata = read_arrays(path, FORMAT_NAME)
     try:
-        return _world(ArrayReader(arrays), facts), dict(facts["settings"])
+        return _world(ArrayReader(arrays), metadata), dict(metadata["settings"])
     except KeyError as error:
         raise RunError(f"{path}: {error} is missing") from None
     except (TGMError, TypeError, ValueError, ArithmeticError) as error:
         raise RunError(f"{path}: {error}") from None
 
 
-def _world(saved: ArrayReader, facts: dict[str, Any]) -> World:
-    features = tuple(str(name) for name in facts["features"][:MOST_NAMES])
-    actions = tuple(facts["actions"][:MOST_NAMES])
+def _world(saved: ArrayReader, metadata: dict[str, Any]) -> World:
+    features = tuple(str(name) for name in metadata["features"][:MOST_NAMES])
+    actions = tuple(metadata["actions"][:MOST_NAMES])
     n_features, n_actions = len(features), max(1, len(actions))
     if not n_features or len({type(one) for one in actions} | {int, str}) > 2:
         raise RunError(f"{n_features} features and the actions {actions!r:.100}")
@@ -67,7 +67,7 @@ def _world(saved: ArrayReader, facts: dict[str, Any]) -> World:
     n_states = len(weight)
     if not n_states:
         raise RunError("there are no states")
-    prior = _prior(saved, facts, n_features)
+    prior = _prior(saved, metadata, n_features)
     moments = Moments(
         weight,
         saved.floats("mean", n_states, n_features),
@@ -86,15 +86,15 @@ def _world(saved: ArrayReader, facts: dict[str, Any]) -> World:
     if not (scale > 0.0).all():
         raise RunError("array 'scale' holds 0")
     units = Units(saved.floats("origin", n_features), scale)
-    bound, n_rows = float(facts["bound"]), int(facts["n_rows"])
+    bound, n_rows = float(metadata["bound"]), int(metadata["n_rows"])
     return World(units, features, actions, prior, sums, bound, n_rows)
 
 
-def _prior(saved: ArrayReader, facts: dict[str, Any], n_features: int) -> ChainPrior:
-    mean_precision, dof, row, start = (float(one) for one in facts["prior"])
+def _prior(saved: ArrayReader, metadata: dict[str, Any], n_features: int) -> ChainPrior:
+    mean_precision, dof, row, start = (float(one) for one in metadata["prior"])
     if not (dof > n_features - 1 and min(mean_precision, row, start) > 0):
-        raise RunError(f"the prior is {facts['prior']!r:.100}")
-    if not np.isfinite([mean_precision, dof, row, start, facts["bound"]]).all():
+        raise RunError(f"the prior is {metadata['prior']!r:.100}")
+    if not np.isfinite([mean_precision, dof, row, start, metadata["bound"]]).all():
         raise RunError("a number of the prior is not finite")
     return ChainPrior(
         saved.floats("prior.mean", n_features),

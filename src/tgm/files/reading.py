@@ -33,17 +33,17 @@ def opened(path: Path, most_bytes: float = float("inf")) -> Iterator[tuple[Binar
     """
     try:
         with os.fdopen(os.open(path, _FLAGS), "rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise RunError(f"{path}: is not a regular file")
-            if facts.st_size > most_bytes:
-                raise RunError(f"{path}: has {facts.st_size} bytes; at most {most_bytes} are read")
-            if _n_hole_bytes(file.fileno(), facts) > MOST_HOLES:
+            if status.st_size > most_bytes:
+                raise RunError(f"{path}: has {status.st_size} bytes; at most {most_bytes} are read")
+            if _n_hole_bytes(file.fileno(), status) > MOST_HOLES:
                 raise RunError(
-                    f"{path}: is a sparse file ({facts.st_size} bytes, most of them holes); "
+                    f"{path}: is a sparse file ({status.st_size} bytes, most of them holes); "
                     "it is not read"
                 )
-            yield file, facts.st_size
+            yield file, status.st_size
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror or error})") from None
 
@@ -109,13 +109,13 @@ def n_json_values(data: bytes) -> int:
     return sum(data.count(sign) for sign in _SIGNS)
 
 
-def _n_hole_bytes(file: int, facts: os.stat_result) -> int:
+def _n_hole_bytes(file: int, status: os.stat_result) -> int:
     """Bytes of a file that are not on the disk, counted up to just over MOST_HOLES.
 
     A file that takes less than its size may also be compressed, which is not a hole. Where the
     system cannot tell holes, 0.
     """
-    size, blocks = facts.st_size, getattr(facts, "st_blocks", None)
+    size, blocks = status.st_size, getattr(status, "st_blocks", None)
     if blocks is None or not hasattr(os, "SEEK_HOLE") or size - 512 * blocks <= MOST_HOLES:
         return 0
     n_holes = at = 0

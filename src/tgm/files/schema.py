@@ -35,6 +35,7 @@ LARGEST_POINT = 2 * LARGEST  # of the difference between two observations
 LARGEST_SUM = 1e90  # of rewards, added up over a life or over a discounted future
 LARGEST_SQUARE = 1e150  # of a scatter, a covariance or a precision: its own square is a number
 LARGEST_PRODUCT = 1e300  # of a precision with two observations
+LARGEST_NUMBER = 1e300  # of any other number: arithmetic with a larger one may overflow
 LARGEST_WHOLE = 2**62
 CORRELATION_ROUNDING = 1e-9  # by how much a correlation may be above one
 SUM_ROUNDING = 1e-6  # by how much sums and shares in a file may miss what they should be

@@ -16,11 +16,10 @@ import numpy as np
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ELSEWHERE, NEW, STAY, StepFilter, StepPosterior
 from tgm.memory.step import Belief, Step
+from tgm.perception.state_slots import SURELY_SEEN
 from tgm.transition.planned_rows import Key
 from tgm.transition.sparse import START, START_ACTION
 from tgm.world_model import WorldModel
-
-ONE_POINT = 1.5  # points of a state, below which it was made by one observation
 
 
 class OutlierEvidence:
@@ -131,20 +130,20 @@ class OutlierEvidence:
     def _was_one(self, step: Step) -> bool:
         """Whether a kept step alone made its state."""
         assert step.kept_in is not None
-        return bool(self._world.states.weight[step.kept_in] < ONE_POINT)
+        return bool(self._world.states.weight[step.kept_in] < SURELY_SEEN)
 
     def log_odds_of_birth(self, step: Step, others: float) -> float:
         """ln odds that a step was an outlier, and not the birth of a state.
 
         As in the posterior of that step, had it come last: after `others` other tries of its row.
-        The room that other states leave is the same for both.
+        The prior of a state beside others is the same for both.
         """
         world, prior, share = self._world, self._row_prior, self._world.background.share
         odds = share * (others + prior) / ((1.0 - share) * prior * NEW)
         state, action = row_of(step)
         if state == START:  # both may be anywhere
             return math.log(odds)
-        if world.displacements.weight[action] < self._in_doubt(action) + ONE_POINT:
+        if world.displacements.weight[action] < self._in_doubt(action) + SURELY_SEEN:
             return math.log(odds)  # the law of the action is made of what may be outliers
         offset = step.arrival - world.states.mean[state]
         log_new = world.displacements.log_density(offset, action)
@@ -154,7 +153,7 @@ class OutlierEvidence:
         """How many displacements the law of an action has learned from states of one point."""
         states, memory = self._world.states, self._world.memory
         n = 0
-        for state in states.alive[states.weight[states.alive] < ONE_POINT].tolist():
+        for state in states.alive[states.weight[states.alive] < SURELY_SEEN].tolist():
             for step in memory.into(state):
                 n += is_way(step) and step.action == action
                 follower = step.kept_next

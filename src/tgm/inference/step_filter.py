@@ -32,11 +32,11 @@ NO_BELIEF = 1e-6  # probability; less of "somewhere unknown" is rounding
 # to one place, seen within three standard deviations of it, with every other state e^-7 as likely;
 # and for a row tried once, if the observation is so near that place that a new state is hardly
 # possible there.
-FAST_TRIES = 2.0
+FAST_TRIES = 2.0  # tries of a row from which it takes the fast path
 FAST_SHARE = 0.9  # of the tries of the row, and of the belief before
 FAST_RADIUS = 3.0  # deviations, in the plane
-FAST_MARGIN = 7.0  # nats
-ONE_TRY = 0.9
+FAST_MARGIN = 7.0  # nats by which every other state is less likely
+ONE_TRY = 0.9  # tries from which a row takes it if the observation is very near
 ONE_TRY_RADIUS = math.sqrt(1.5)  # deviations, in the plane: half of the points lie outside
 
 
@@ -195,14 +195,14 @@ class StepFilter:
         if float(log_likelihood[nearest]) < float(states.peak[nearest]) - ZERO_DENSITY:
             near = []
         origin = states.mean[before[0][0]] if before else departure
-        room = states.log_room(point, nearest)
-        log_new = self._log_new(point, room, origin, action)
+        log_prior = states.log_repulsion(point, nearest)
+        log_new = self._log_new(point, log_prior, origin, action)
         rows = self._rows(sources, near, self.elsewhere(near, origin, action))
         belief = np.array([source.probability for source in sources])
         expected = predict(belief, rows)
         share = self._world.background.share
         expected = np.array([*((1.0 - share) * expected).tolist(), share])
-        log_outlier = self._log_outlier(point, room, origin)
+        log_outlier = self._log_outlier(point, log_prior, origin)
         targets = np.array([*log_likelihood[near].tolist(), log_new, log_outlier])
         after, log_density = condition(expected, targets)
         *known, outlier = after.tolist()
@@ -296,11 +296,11 @@ class StepFilter:
         return [law * float(weights[state]) + anywhere for state in near]
 
     def _log_new(
-        self, point: FloatArray, log_room: float, origin: FloatArray | None, action: int | None
+        self, point: FloatArray, log_prior: float, origin: FloatArray | None, action: int | None
     ) -> float:
         """ln density of the observation in a state never seen, -inf if none may be added.
 
-        `log_room` is ln of the room that the nearest state leaves there.
+        `log_prior` is that of a state there, beside the nearest one.
         """
         share = self.share_of_new
         if share <= 0.0:
@@ -310,9 +310,9 @@ class StepFilter:
             log_density = world.states.log_anywhere(point)
         else:
             log_density = world.displacements.log_density(point - origin, action)
-        return log_density + log_room + math.log(share)
+        return log_density + log_prior + math.log(share)
 
-    def _log_outlier(self, point: FloatArray, log_room: float, origin: FloatArray | None) -> float:
+    def _log_outlier(self, point: FloatArray, log_prior: float, origin: FloatArray | None) -> float:
         """ln density of an observation that belongs to no state: as far off as a step leads.
 
         And as unlikely within a known state as a new one: otherwise a world in which every action
@@ -320,8 +320,8 @@ class StepFilter:
         """
         world = self._world
         if origin is None:
-            return world.states.log_anywhere(point) + log_room
-        return world.displacements.log_broad_density(point - origin) + log_room
+            return world.states.log_anywhere(point) + log_prior
+        return world.displacements.log_broad_density(point - origin) + log_prior
 
     def expected(self, before: Belief, action: int | None) -> Belief:
         """Where a step leads that was not seen: as its rows say; without a row it stays.

@@ -16,7 +16,7 @@ from tgm.runs.notes import LARGEST_NOTES, NOTES_FILE
 from tgm.runs.reader import LARGEST_JSON
 
 LARGEST_CHUNK = 64 * 2**20  # bytes; the recorder writes about a hundredth of this
-LARGEST_FACTS = {RUN_FILE: LARGEST_JSON, RESULT_FILE: LARGEST_JSON, NOTES_FILE: LARGEST_NOTES}
+LARGEST_FILES = {RUN_FILE: LARGEST_JSON, RESULT_FILE: LARGEST_JSON, NOTES_FILE: LARGEST_NOTES}
 
 
 class Catalogue:
@@ -103,9 +103,9 @@ def _check_entry(folder: Path, entry: os.DirEntry[str]) -> None:
         raise RunError(f"{folder.name}: '{entry.name}' is a link; a run must not hold links")
     if entry.is_dir():
         return
-    facts = entry.stat(follow_symlinks=False)
-    if not stat.S_ISREG(facts.st_mode):
+    status = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode):
         raise RunError(f"{folder.name}: '{entry.name}' is not a regular file")
     is_history = Path(entry.path).parent.name == HISTORY_FOLDER
-    if facts.st_size > (LARGEST_CHUNK if is_history else LARGEST_FACTS.get(entry.name, math.inf)):
-        raise RunError(f"{folder.name}: '{entry.name}' is too large ({facts.st_size} bytes)")
+    if status.st_size > (LARGEST_CHUNK if is_history else LARGEST_FILES.get(entry.name, math.inf)):
+        raise RunError(f"{folder.name}: '{entry.name}' is too large ({status.st_size} bytes)")

@@ -34,21 +34,21 @@ def entry(run: Run) -> dict[str, Any]:
     notes = read_notes(run.folder)
     return {
         "name": text(run.name),
-        "agent": text(run.facts.get("agent")),
-        "world": world_name(run.facts.get("world")),
-        "seed": number(run.facts.get("seed")),
-        "started": text(run.facts.get("started")),
+        "agent": text(run.metadata.get("agent")),
+        "world": world_name(run.metadata.get("world")),
+        "seed": number(run.metadata.get("seed")),
+        "started": text(run.metadata.get("started")),
         "state": status.state,
-        "planned": number(run.facts.get("steps")),
+        "planned": number(run.metadata.get("steps")),
         "result": bounded_json(status.result),
         "solved": solved_of(status.result, world_of(run)[0]),
-        "settings": settings_of(run.facts),
+        "settings": settings_of(run.metadata),
         "tags": [text(tag) for tag in notes.tags],
         "note": text(notes.note),
     }
 
 
-def settings_of(facts: dict[str, Any]) -> dict[str, Any]:
+def settings_of(metadata: dict[str, Any]) -> dict[str, Any]:
     """All settings of a run by name, those of its environment after "world."; nested ones flat."""
     flat: dict[str, Any] = {}
 
@@ -60,8 +60,8 @@ def settings_of(facts: dict[str, Any]) -> dict[str, Any]:
             plain = bounded_json(value)
             flat[prefix] = text(to_bytes(plain).decode()) if isinstance(plain, list) else plain
 
-    world = facts.get("world")
-    add("", facts.get("config"))
+    world = metadata.get("world")
+    add("", metadata.get("config"))
     add("world", world.get("settings") if isinstance(world, dict) else None)
     return {name: value for name, value in flat.items() if name and value is not None}
 
@@ -86,8 +86,8 @@ def world_name(world: object) -> str:
 def world_of(run: Run) -> tuple[EnvSpec, tuple[str, str] | None]:
     """The environment, with its maze if that can be drawn, and a problem if there is one."""
     unknown = EnvSpec("", is_whole=False)
-    facts = run.facts.get("world")
-    if not isinstance(facts, dict) or "maze" not in facts:
+    kept = run.metadata.get("world")
+    if not isinstance(kept, dict) or "maze" not in kept:
         return unknown, None
     try:
         world = run.world

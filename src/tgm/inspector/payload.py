@@ -46,8 +46,8 @@ def summary(run: Run) -> dict[str, Any]:
     return {
         **entry(run),
         "reason": status.reason,
-        "config": bounded_json(run.facts.get("config")),
-        "versions": bounded_json(run.facts.get("versions")),
+        "config": bounded_json(run.metadata.get("config")),
+        "versions": bounded_json(run.metadata.get("versions")),
         "interface": _interface(run, tail, status.result),
         "maze": _drawn(world),
         "last_step": last_step,
@@ -89,7 +89,7 @@ class _View:
 
     def findings(self) -> list[Finding]:
         """All findings about the run, the worst first."""
-        steps = (self.last_step, self._run.facts["steps"])
+        steps = (self.last_step, self._run.metadata["steps"])
         try:
             found = findings(self.status, steps, self.log, self.frame, self.world)
         except BROKEN as error:
@@ -163,10 +163,10 @@ def pulse(run: Run) -> dict[str, Any]:
 def _changed(path: Path) -> str:
     """A text that changes when the file, or the content of the directory, changes."""
     try:
-        facts = path.stat()
+        status = path.stat()
     except OSError:
         return ""
-    return f"{facts.st_size}:{facts.st_mtime_ns}"
+    return f"{status.st_size}:{status.st_mtime_ns}"
 
 
 def _drawn(world: EnvSpec) -> dict[str, Any] | None:
@@ -238,13 +238,13 @@ def _n_added(stored: Chunk) -> int:
 
 def _interface(run: Run, tail: list[Chunk], result: dict[str, Any]) -> dict[str, Any]:
     """Features and actions, counted in the history, which was checked."""
-    facts = run.facts["interface"]
-    names = facts.get("action_names")
+    interface = run.metadata["interface"]
+    names = interface.get("action_names")
     names = [text(name) for name in names[:MOST_ACTIONS]] if isinstance(names, list) else []
     n_features = int(tail[-1].arrays["obs.point"].shape[1]) if tail else 0
     n_actions = tail[-1].n_actions if tail else len(names)
     names += [f"action {index}" for index in range(len(names), n_actions)]
-    features = Interface.from_dict(facts) if facts else None
+    features = Interface.from_dict(interface) if interface else None
     is_whole = features is not None and features.n_features == n_features
     known = features.feature_names if is_whole and features is not None else ()
     left_out = texts(result.get("left_out"), most=MOST_FEATURES_OF_PLANE)

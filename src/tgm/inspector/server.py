@@ -274,8 +274,8 @@ class _Chunks:
 
         One chunk is made at a time, to bound the memory.
         """
-        facts = (run.folder / HISTORY_FOLDER).stat()
-        key = (run.folder, first_step, facts.st_mtime_ns)
+        status = (run.folder / HISTORY_FOLDER).stat()
+        key = (run.folder, first_step, status.st_mtime_ns)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = payload.chunk_bytes(run, first_step)

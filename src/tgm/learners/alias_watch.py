@@ -25,27 +25,25 @@ from tgm.transition.automaton import Outcome
 
 QUIET = 500  # steps in which every row did the same as before: then no places look alike
 LONGEST_WATCH = 20_000  # steps after which one state for each symbol has won
-FIRST_HISTORY_TEST = 24  # steps
-FIRST_LOOKS = 100  # steps in which looks are cheap:
-FIRST_LOOK_GROWTH = 1.1  # times the steps of the last look, until the next one,
-WATCH_GROWTH = 1.2  # after that,
-QUIET_LOOK_GROWTH = 1.4  # and after QUIET;
-VAIN = 1.4  # times that, where chance is not rare and history predicts little better;
+FIRST_HISTORY_TEST = 24  # steps before the first look at histories
+FIRST_LOOKS = 100  # steps in which looks at histories are cheap
+FIRST_LOOK_GROWTH = 1.1  # times the steps of the last look, until the next one, in FIRST_LOOKS
+WATCH_GROWTH = 1.2  # times the steps of the last look, until the next one, up to QUIET
+QUIET_LOOK_GROWTH = 1.4  # times the steps of the last look, until the next one, after QUIET
+VAIN = 1.4  # times that growth, where chance is not rare and history predicts little better
 LAST_VAIN = 1500  # steps after which such a look is the last one
 MOST_REWARD_CLASSES = 16  # different rewards; with more they are amounts, and clones do not compete
 WORTH_A_FOLD = 2.0  # nats by which histories must predict better, before episodes are folded
 ALWAYS = 10.0  # nats at which they are folded in any case
-WORTH_A_SEARCH = 3.0  # nats, and
-WORTH_OF_EACH = 0.25  # nats for each row of several outcomes, at which surplus clones compete
-FOLD_OF_EACH = 0.125  # the same, at which episodes are folded: chance reaches 2 nats in many rows
+FOLD_OF_EACH = 0.125  # nats before a fold, for each row of several outcomes: chance may reach it
 FOLD_AGAIN = 1.3  # times the nats, and the steps, of a loss of clones: episodes are folded again
 SAME_WON = -0.5  # nats for each row of several outcomes, at which one state per symbol has won
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
-IDLE = 1.5  # times the step of the last gain, or of the last action that was new somewhere,
-LEAST_IDLE = 100  # and steps more: then one state per symbol finds nothing new
-RECENT_POINTS = 1000  # newest points;
-CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread,
-MOST_UNCLEAR = 0.01  # and the share of such points from which clones do not compete
+IDLE = 1.5  # times the step of the last gain, or of the last action that was new at its symbol
+LEAST_IDLE = 100  # steps after these IDLE times, until one state per symbol finds nothing new
+RECENT_POINTS = 1000  # newest points that are looked at for misreading
+CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread
+MOST_UNCLEAR = 0.01  # share of points that may be misread, from which clones do not compete
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
 CLONES_NEEDED = 5.0  # nats by which clones must win
 LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
@@ -165,16 +163,16 @@ class AliasWatch:
         """
         worth, n_rows = gain_of_history(self.history.episodes)
         self._worth = worth
-        is_rare = RARE * n_rows <= len(self._newest)
+        is_rare, of_each = RARE * n_rows <= len(self._newest), FOLD_OF_EACH * n_rows
         self._is_stuck = is_rare and self._is_idle
-        self._is_vain = not is_rare and worth < FOLD_OF_EACH * n_rows
+        self._is_vain = not is_rare and worth < of_each
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < SAME_WON * n_rows)
-        self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
-        enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
+        self._is_deep = worth > 2.0 * max(WORTH_A_FOLD, of_each)  # a search takes longer than folds
+        enough = max(self._worth_a_fold, of_each)
         is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > CLONES_NEEDED
         self._may_fold = self._is_stuck or is_cued or worth > enough
-        is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
-        if not (self._is_stuck or is_cued or is_told):
+        is_predicted = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
+        if not (self._is_stuck or is_cued or is_predicted):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True

@@ -16,10 +16,10 @@ MOST_FAILURES = 2  # repetitions with another return, after which a path is not 
 REPETITIONS = 2  # repetitions with the same return: then parts of it are left out
 REPEATS = 0.8  # share of episodes that repeat a path
 KEEPS_GOING = 0.6  # probability that a walk goes on with the same action
-LEAST_WALK, MOST_WALK = 5, 25  # steps
+LEAST_WALK, MOST_WALK = 5, 25  # steps of a walk
 RESTLESS = 0.1  # probability of a walk at each step where nothing is unknown, at first
-CALM_AFTER = 1000  # steps after a surprise in which that falls by half
-LEAST_RESTLESS = 0.1  # of that probability, at last
+CALM_AFTER = 1000  # steps after a surprise in which that probability falls by half
+LEAST_RESTLESS = 0.1  # share of RESTLESS that the probability never falls below
 
 
 class Habits:

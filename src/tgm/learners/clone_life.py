@@ -39,10 +39,10 @@ SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any 
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
-SEARCH_FROM = 400  # steps, from which on surplus clones compete,
-AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # and again after so many times the steps, if they won or lost
-FIRST_TRIES = 50  # steps, from which on foldings are improved by tries:
-TRIES = 20.0  # of them while the steps become 2.7 times as many
+SEARCH_FROM = 400  # steps from which on surplus clones compete
+AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # times the steps of a search that won or lost, until the next
+FIRST_TRIES = 50  # steps from which on foldings are improved by tries
+TRIES = 20.0  # tries to improve a folding while the steps become 2.7 times as many
 PAUSE = 0.02  # steps between two foldings, for each step that is kept
 
 
@@ -133,7 +133,7 @@ class CloneLife:
             self._changed()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
-        if self.track.below is not None and self._is_told(outcome):
+        if self.track.below is not None and self._must_settle(outcome):
             self._settle()
 
     def _is_due(self, is_surprise: bool) -> bool:
@@ -153,7 +153,7 @@ class CloneLife:
     def _may_fold(self) -> bool:
         return self.n_steps >= self.folded_at + PAUSE * self.history.n_steps
 
-    def _is_told(self, outcome: Outcome) -> bool:
+    def _must_settle(self, outcome: Outcome) -> bool:
         """Whether to decide now which clones the newest undecided steps went between."""
         below = self.track.below or {}
         is_long = self.track.length % LONG_TAIL == LONG_TAIL - 1
@@ -280,7 +280,7 @@ class CloneLife:
 
     @property
     def greedy_planner(self) -> ClonePlanner:
-        """Plans for who is greedy: while rows look random, the best episode is one of the ways."""
+        """Greedy plans: while rows look random, the best episode is one of the ways."""
         if self._greedy_planner is None:
             self._greedy_planner = self.planner
             if self.path and self.habits.sees_chance:

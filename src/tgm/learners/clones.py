@@ -21,7 +21,7 @@ from tgm.transition.automaton import Outcome
 
 # While many nodes are undecided, the evidence of clones is too low: wait before giving up.
 PATIENCE = 1.5  # times the steps at which one state for each look was better for the first time
-LEAST_PATIENCE = 300  # steps
+LEAST_PATIENCE = 300  # steps more than that
 CAUSE = "what followed differs: places that look alike"
 
 
@@ -52,7 +52,7 @@ class CloneLearner(CloneKnowledge):
 
     def take_over(self, info: StepInfo) -> StepInfo:
         """What the newest step was, in terms of clones."""
-        return self._told(info, None)
+        return self._step_info(info, None)
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -64,7 +64,7 @@ class CloneLearner(CloneKnowledge):
         self.life.history.begin(symbol, observation)
         self.life.begin()
         self._state = NO_STATE
-        return self._told(info, None)
+        return self._step_info(info, None)
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
@@ -79,7 +79,7 @@ class CloneLearner(CloneKnowledge):
         if self.life.history.is_long:
             self.life.history.split()
             self.life.go_on()
-        return self._told(info, action)
+        return self._step_info(info, action)
 
     def _follow_names(self, info: StepInfo) -> None:
         """After the ordinary learner has merged or split states, name all kept points again."""
@@ -109,7 +109,7 @@ class CloneLearner(CloneKnowledge):
 
     # --- report -----------------------------------------------------------------------------------
 
-    def _told(self, info: StepInfo, action: int | None) -> StepInfo:
+    def _step_info(self, info: StepInfo, action: int | None) -> StepInfo:
         """What happened, in terms of clones."""
         before, moves = self._state, tuple[Move, ...]()
         is_other = self._revision != self.life.revision

@@ -14,7 +14,7 @@ from tgm.perception.feature_kinds import EPISODE_START, are_seldom_states
 
 EXACT_AT = (64, 128, 256)  # observations after which it is decided; then all that is left matters.
 # Where symbols are seen again only the last one counts: that is soon enough.
-RECALL_AT = (512, 1024)  # the same for what was left out: it may come back
+RECALL_AT = (512, 1024)  # observations after which it is decided again what was left out
 
 
 class ExactTrial:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 SOONEST = 30  # steps between two plans
-AFTER_EPISODE = 10  # the same at the end of an episode, while there are few steps
-FEW_STEPS = 400
+AFTER_EPISODE = 10  # steps between two plans at the end of an episode, in the first FEW_STEPS
+FEW_STEPS = 400  # steps of a run in which plans are made at ends of episodes
 LONGEST = 4000  # steps between two plans: those that are new are all kept until then
 PACE = 10  # support points of a plan for each step until the next: bounds the cost
-FIRST_PACE = 25  # the same, while nothing was found: plans are not compared, and there is no other
+FIRST_PACE = 25  # support points for each step while nothing was found: plans are not compared then
 
 
 class SincePlan(NamedTuple):

@@ -31,7 +31,7 @@ from tgm.transition.flow_units import FlowUnits, Steps
 WEIGHED_FROM = 32  # steps after which predictions count: before, the scale of cells is not known
 LAWS_AT = (48, 96, 160, 320, 480)  # steps at which both are compared; then cells have won
 LAWS_NEEDED = 100.0  # nats by which laws must win
-NEEDED_PER_STEP = 2.0  # the same, for each step that is compared: 11 to 30 where worlds flow
+NEEDED_PER_STEP = 2.0  # nats by which laws must win, for each step: 11 to 30 where worlds flow
 LESS_FROM = 320  # steps from which less is needed, because cells are known by then
 LATE_PER_STEP = 1.2  # nats for each step since the last look before that: noise hides laws
 OF_NOISE = 0.33  # nats of these that noise must explain: mazes 0.31 at most, 0.4 where worlds flow

@@ -32,15 +32,15 @@ from tgm.structure.scale_choice import FEATURE_GAIN, ScaleChoice, choose_scale, 
 from tgm.structure.scale_evidence import FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
-LATER_CHOICES = (127, 255)  # the same where states are so wide that some may have been joined
-WIDE_STATES = 0.35  # typical steps: the deviation of a state from which they may
+LATER_CHOICES = (127, 255)  # steps for that where states are so wide that some may have been joined
+WIDE_STATES = 0.35  # typical steps: the deviation of a state from which some may have been joined
 RIVALS_AT = (63, 127, 255, 511)  # steps at which whole learners compete, where states are strained
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = RIVALS_AT[-1] + 1  # steps in which a feature that was left out may still come back
 SURPRISING = 5.0  # deviations from its common mean at which such a feature is looked at again
 OTHER_SCALE = "another scale explains the observations"
 RECENT_EVENTS = 128  # events that decide whether it is relevant
-FEW_AT_ONCE = 2  # so many at once need no more evidence than that they are better than chance
+FEW_AT_ONCE = 2  # features that come back at once: each must only be better than chance
 
 
 class ScaleSearchLearner(OnlineKnowledge):

@@ -10,7 +10,7 @@ from tgm.transition.flow_units import Steps
 
 MOST_FLOW_STEPS = 8000  # steps; then half of them are left
 MOST_STARTS = 64  # first observations of episodes: the newest
-IMAGINED_FROM = 16  # of these, from which plans are imagined
+IMAGINED_FROM = 16  # first observations from which plans are imagined
 VISITED = 8  # recent places from which they are imagined too
 RECENT_STEPS = 480  # steps in which those places were
 
@@ -65,7 +65,7 @@ class FlowMemory:
     def places(self) -> FloatArray:
         """(n, n_features) from which plans are imagined: the newest starts, and recent places.
 
-        A plan that fails late in an episode is found out by the places that it has led to.
+        Recent places show that a plan fails late in an episode; starts alone do not.
         """
         lately = self.steps().departure[-RECENT_STEPS :: RECENT_STEPS // VISITED]
         return np.concatenate([np.array(self.starts[-IMAGINED_FROM:]), lately])

@@ -111,7 +111,7 @@ def _check_start(step: Step) -> None:
 
 
 def _check_order(steps: list[Step]) -> None:
-    """Each step follows one at most, and no step itself: who goes along them comes to an end."""
+    """Each step follows one at most, and no step itself: so every chain ends."""
     followers = {step.next for step in steps if step.next is not None}
     if len(followers) != sum(step.next is not None for step in steps):
         raise DataError("array 'next' has one step follow two")

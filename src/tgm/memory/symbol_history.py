@@ -18,7 +18,7 @@ from tgm.transition.automaton import (
     episodes_to_arrays,
 )
 
-MOST_HISTORY_STEPS = 6000  # steps
+MOST_HISTORY_STEPS = 6000  # steps that are kept
 LONGEST_EPISODE = 2000  # steps; a longer one is kept in pieces, so that old ones can be evicted
 MOST_POINT_NUMBERS = 3_000_000  # in all kept points together
 

@@ -10,9 +10,7 @@ from tgm.perception.mixture import Mixture
 from tgm.perception.points import as_points
 
 ADDED_VARIANCE = 1e-4  # share of a variance, added to it where a covariance was shrunk
-LEAST_VARIANCE_SHARE = (
-    1e-12  # share of the variance over all points; a smaller variance is rounding
-)
+LEAST_VARIANCE_SHARE = 1e-12  # of the variance over all points; a smaller variance is rounding
 SINGULAR_BELOW = 1e-6  # eigenvalue of a correlation matrix; the log determinant is inaccurate there
 
 

@@ -121,16 +121,16 @@ class ComponentPrior:
         return squared_length(offset, self.precision)
 
     def log_repulsion(self, offset: FloatArray) -> float:
-        """ln prior of two states that lie `offset` apart: two in one place are not believed in."""
+        """ln prior of two states that lie `offset` apart; low for two in one place."""
         return log_repulsion(self.squared_distance(offset), self.n_features, self.radius)
 
 
 def log_repulsion(square: float, n_features: int, radius: float) -> float:
     """ln prior of two states at a squared distance, in deviations.
 
-    ln (1 - exp(-z^2)) with z the squared distance over the squared radius: next to nothing
-    within the radius, next to one beyond it. With more than two features both count from where
-    points of one place lie anyhow.
+    ln (1 - exp(-z^2)) with z the squared distance over the squared radius: the prior is nearly 0
+    well within the radius and nearly 1 beyond it. With more than two features both count from
+    where points of one place lie anyhow.
     """
     beside = max(0, n_features - 2)
     z = max(0.0, square - beside) / (squared_radius(n_features, radius) - beside)

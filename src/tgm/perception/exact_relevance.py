@@ -17,12 +17,12 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 
 SELDOM = 0.125  # share of other values than the commonest, below which nothing is said of a feature
 MOST_VARYING = 128  # features that vary; with more of them nothing is decided
-MOST_VALUES = 1000  # the same for their values, all together: the weighing stays below seconds
+MOST_VALUES = 1000  # values of all these features together: the weighing stays below seconds
 ROW_STRENGTHS = (0.5, 2.0, 8.0, 32.0, 1e6)  # counts that the shares of all rows together are worth
 MOST_PAIRED = 16  # features of which rewards may depend on two together
 MOST_REWARDS = 16  # different rewards; more of them are compared by their quarters
 RELEVANCE_NEEDED = 3.0  # nats, for noise and for what depends on a feature
-NOISE_ROUNDS = 20  # in which the share of noise is learned
+NOISE_ROUNDS = 20  # rounds in which the share of noise is learned
 
 Evidence = Callable[[IntArray, IntArray], FloatArray]
 

@@ -14,10 +14,10 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.perception.symbol_book import is_whole
 
 FEW_NEW = 0.1  # share of new values up to which a feature is surely exact; continuous: of others
-SOME_NEW = 0.25  # the same, when it must be decided
+SOME_NEW = 0.25  # share of new values up to which it is exact when that must be decided
 MANY_VALUES = 0.05  # values per observation, from which they may be rounded amounts
 MANY_SYMBOLS = 0.25  # share of new symbols from which features of many values may be rounded
-MOSTLY_NEW = 0.75  # the same where no step was taken twice
+MOSTLY_NEW = 0.75  # share of new symbols for this, where no step was taken twice
 MOSTLY_UNKNOWN = 0.5  # share of new symbols from which some features may be nothing but noise
 FEW_REPEATS = 5  # steps that were taken before, below which they say nothing
 AGREE = 0.25  # share of them that lead where they led before, from which symbols are states

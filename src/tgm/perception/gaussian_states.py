@@ -35,10 +35,10 @@ from tgm.perception.gaussian_evidence import (
 )
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
 
-REFRESH_SHARE = 0.05  # of its points; a state with so many more has its density computed again
+REFRESH_SHARE = 0.05  # of its points; a state that has grown by it has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
 WIDE = 2.5  # times the believed variance, in the plane, from which a split is worth a look
-LEAST_WIDE = 1.5  # the same of a state of many points, whose variance is known better
+LEAST_WIDE = 1.5  # times that variance, in a state of many points: its variance is known better
 
 
 class GaussianStates(StateSlots):
@@ -120,7 +120,7 @@ class GaussianStates(StateSlots):
         self._moved.clear()
         return self._mean_features[: self.n_slots]
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
         return self.prior.log_repulsion(point - self.mean[slot])
 
@@ -172,7 +172,7 @@ class GaussianStates(StateSlots):
         self._theta[slot, 0] = NO_DENSITY
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,): knowledge is addition."""
+        """Add a weighted point (n_features,)."""
         before = self.weight.item(slot)
         after = before + weight
         if before == 0.0:
@@ -188,7 +188,7 @@ class GaussianStates(StateSlots):
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
         before = float(self.weight[slot])
         after = before - weight
         if after < NO_WEIGHT:
@@ -201,7 +201,7 @@ class GaussianStates(StateSlots):
         self.refresh(slot)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
         self.weight[slot] = moments.weight
         self.mean[slot] = moments.mean
         self.scatter[slot] = moments.scatter

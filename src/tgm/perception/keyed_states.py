@@ -109,9 +109,9 @@ class KeyedStates:
         log = self.inner.log_densities_of(points[:, 1:])
         return np.where(self.key[: self.n_slots] == points[:, :1], log, NO_DENSITY)
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
-        return self.inner.log_room(point[1:], slot) if self._is_of(slot, point) else 0.0
+        return self.inner.log_repulsion(point[1:], slot) if self._is_of(slot, point) else 0.0
 
     def log_anywhere(self, point: FloatArray) -> float:
         """ln density of a state of which nothing is known but that there are others."""
@@ -147,14 +147,14 @@ class KeyedStates:
         self.inner.remove(slot)
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,) to a state: knowledge is addition."""
+        """Add a weighted point (n_features,) to a state."""
         if self.inner.weight[slot] == 0.0:
             self.key[slot] = point[0]
         self.inner.add(slot, point[1:], weight)
         self._follow(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
         self.inner.take_back(slot, point[1:], weight)
         self._follow(slot)
 
@@ -171,7 +171,7 @@ class KeyedStates:
         return Moments(inner.weight, mean, _padded(inner.scatter))
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
         self.key[slot] = np.rint(moments.mean[0])  # a weighted mean of equal keys may be rounded
         self.inner.set_moments(slot, _without_key(moments))
         self._follow(slot)

@@ -88,7 +88,7 @@ class ObservationModel(Protocol):
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features) without a context."""
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
 
     def log_anywhere(self, point: FloatArray) -> float:
@@ -116,10 +116,10 @@ class ObservationModel(Protocol):
         """Empty a slot."""
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,) to a state: knowledge is addition."""
+        """Add a weighted point (n_features,) to a state."""
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
 
     # --- structure --------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class ObservationModel(Protocol):
         """Weight, mean and scatter of the points of a state."""
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
 
     def near(self, slot: int) -> list[int]:
         """The other states that are near enough to be worth a comparison."""

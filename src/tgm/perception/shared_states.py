@@ -107,7 +107,7 @@ class SharedGaussianStates(StateSlots):
         features = np.concatenate([squares, scaled, np.ones((len(points), 1))], axis=1)
         return np.asarray(features @ self._theta[: self.n_slots].T)
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
         square = self._common.square(point - self.mean[slot])
         return log_repulsion(square, self.n_features, self.radius)
@@ -149,7 +149,7 @@ class SharedGaussianStates(StateSlots):
         self._theta[slot, -1] = NO_DENSITY
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
-        """Add a weighted point (n_features,): knowledge is addition."""
+        """Add a weighted point (n_features,)."""
         before = float(self.weight[slot])
         after = before + weight
         if before == 0.0:
@@ -162,7 +162,7 @@ class SharedGaussianStates(StateSlots):
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
         before = float(self.weight[slot])
         after = before - weight
         if after < NO_WEIGHT:
@@ -180,7 +180,7 @@ class SharedGaussianStates(StateSlots):
         self._together += spread * np.outer(offset, offset)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
         self.weight[slot] = moments.weight
         self.mean[slot] = moments.mean
         self.spread[slot] = np.maximum(np.diag(moments.scatter), 0.0)
@@ -235,7 +235,7 @@ class SharedGaussianStates(StateSlots):
     def restore_scale(self, saved: ArrayReader) -> None:
         """Take over what `scale_to_arrays` gave, checked; before `restore`."""
         n_features = self.n_features
-        # Points that were taken back may have left less than nothing: it need not be a scatter.
+        # Points that were taken back leave rounding: this need not be a scatter.
         wanted = {"together": symmetric(n_features, n_features)}
         self._together = saved.read(wanted)["together"]
         self.log_state_density = saved.number("log_state_density")
@@ -268,8 +268,8 @@ class SharedGaussianStates(StateSlots):
         """
         harmonic, square = first * second / (first + second), self._common.square(offset)
         log_mean = self._common.log_peak(1.0 / harmonic) - 0.5 * harmonic * square
-        log_room = log_repulsion(square, self.n_features, self.radius)
-        return log_mean - self.log_state_density - log_room
+        repulsion = log_repulsion(square, self.n_features, self.radius)
+        return log_mean - self.log_state_density - repulsion
 
     def is_wide(self, slot: int) -> bool:
         """Whether the points of a state lie further off than chance explains: it may be two."""

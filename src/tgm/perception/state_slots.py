@@ -9,7 +9,7 @@ import numpy as np
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
 
-FIRST_SLOTS = 16
+FIRST_SLOTS = 16  # slots at the beginning; their number doubles when all are used
 NO_DENSITY = -1e300  # the log density of a slot without a state, and of another symbol
 LEAST_WEIGHT = 0.05  # points; a state with fewer is empty
 SURELY_SEEN = 1.5  # points; a state with fewer may be an outlier of another, and does not decide

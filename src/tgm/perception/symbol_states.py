@@ -76,7 +76,7 @@ class SymbolStates(StateSlots):
                 row[slot] = 0.0
         return log
 
-    def log_room(self, point: FloatArray, slot: int) -> float:
+    def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`: none where there is one already."""
         return 0.0 if self.slot_of(point) is None else NO_DENSITY
 
@@ -119,7 +119,7 @@ class SymbolStates(StateSlots):
         self.weight[slot] += weight
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
-        """The inverse of `add`; a state that is left with nothing keeps its place."""
+        """The inverse of `add`; a state without points keeps its slot."""
         after = float(self.weight[slot]) - weight
         self.weight[slot] = LEAST_WEIGHT if after < NO_WEIGHT else after
 
@@ -138,7 +138,7 @@ class SymbolStates(StateSlots):
         return Moments(self.weight[slot], self.mean[slot].copy(), scatter)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
-        """Replace what a state knows."""
+        """Replace the moments of a state."""
         self._unname(slot)
         self.weight[slot] = moments.weight
         self.mean[slot] = moments.mean
@@ -196,7 +196,7 @@ class SymbolStates(StateSlots):
     # --- reports and files ------------------------------------------------------------------------
 
     def covariances(self, slots: IntArray) -> FloatArray:
-        """(n, n_features, n_features) zeros, in no memory."""
+        """(n, n_features, n_features) zeros that take no memory."""
         return np.broadcast_to(0.0, (len(slots), self.n_features, self.n_features))
 
     def covariance(self, slot: int) -> list[float]:

@@ -30,13 +30,13 @@ from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
 
 FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
-LEAST_FAR = 0.1  # the same, in spans
+LEAST_FAR = 0.1  # spans from any arrival, below which no imagined point is unknown
 NEARER = (1.0, 0.5, 0.25, 0.1)  # shares of that distance, if nothing is so far
 OUTSIDE = 0.1  # spans beyond all that was seen: there the greedy value is the lowest
 FRONTIER = 0.05  # spans beyond all that was seen: there the hopeful value is the highest
 SURE_END = 0.5  # probability of an end from which a point is known to be one
 PLAN_CONVERGED = 1e-6  # of the range of values
-MOST_PLAN_SWEEPS = 100
+MOST_PLAN_SWEEPS = 100  # rounds of policy iteration of one plan
 EVALUATIONS = 30  # sweeps over the actions of one policy
 CLEARLY = 0.05  # of the range of values: the hopeful value must be so much above the greedy one
 ROOMY = 0.6  # of the most points: with fewer points the next support may be finer

@@ -19,14 +19,14 @@ MOST_POINTS = 4000  # visited and imagined
 POINTS_PER_STEP = 5  # that was lived: a plan from few steps has few points
 FEWEST_POINTS = 400  # that a plan may always have
 MOST_VISITED = 0.75  # share of the most points
-MOST_HELD = 12  # steps
+MOST_HELD = 12  # steps for which an action is held
 FINEST, COARSEST = 0.025, 0.34  # spacing in spans of a feature
 COARSER, FINER = 1.15, 1.2  # factors by which the spacing changes
 MOST_IMAGINED_ROUNDS = 60  # of imagination
 LIVELY = 0.3  # discount times survival above which an arrival needs a point
 GONE = 0.01  # probability that the episode goes on, below which an action is not held longer
 MARGIN = 0.75  # spacings that points may lie outside of what was seen
-LEAST_MARGIN = 0.11  # the same, in spans
+LEAST_MARGIN = 0.11  # spans that points may lie outside of it at least
 
 
 class Reach(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from tgm.distributions import FloatArray, IntArray
 
-NEIGHBOURS_PER_FEATURE = 3
+NEIGHBOURS_PER_FEATURE = 3  # support points of a weighted average, for each feature
 MOST_NEWTON = 4  # of Newton's method; at the edge of the support there is no exact lambda
 WIDTH = 0.7  # bandwidth, in spacings of the support
 RIDGE = 0.01  # added to the curvature, in squares of the bandwidth: it bounds lambda at the edge

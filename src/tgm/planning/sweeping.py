@@ -151,11 +151,11 @@ class Sweeper:
             self._improve_policy(alive, moves)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
         are_many = SHARE_OF_ALL * len(self.active) > len(alive)
-        if self.active and not by_chance and (are_many or self._is_afloat(alive)):
+        if self.active and not by_chance and (are_many or self._exceeds_rewards(alive)):
             self.restart(alive, lowest)
             self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
 
-    def _is_afloat(self, alive: IntArray) -> bool:
+    def _exceeds_rewards(self, alive: IntArray) -> bool:
         """Whether a moving value is above all that rewards can bring, though no value is given.
 
         That is what is left of unknown rows which are known by now.

@@ -50,7 +50,7 @@ def check_steps(run: Run, n_steps: int) -> None:
 
 def setting_differences(run: Run, seed: int | None, config: dict[str, Any] | None) -> list[str]:
     """One phrase for each setting (and the seed) that differs from the run's."""
-    then = {"seed": run.facts["seed"], **run.facts["config"]}
+    then = {"seed": run.metadata["seed"], **run.metadata["config"]}
     now = then | ({} if seed is None else {"seed": seed}) | (config or {})
     return [
         f"{name} is {now.get(name)!r}, not {then.get(name)!r:.100}"
@@ -107,7 +107,7 @@ def environment_of(run: Run, request: EnvRequest, command: str) -> gym.Env[Any, 
 
 def other_versions(run: Run, env: gym.Env[Any, Any], module: str = "") -> list[str]:
     """One line if packages have other versions than when the run began, else none."""
-    then, now = run.facts.get("versions"), versions() | packages_of(env, module)
+    then, now = run.metadata.get("versions"), versions() | packages_of(env, module)
     if not isinstance(then, dict):
         return []
     changed = [

@@ -11,6 +11,7 @@ import numpy as np
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.errors import DataError
 from tgm.files.schema import (
+    LARGEST_NUMBER,
     SUM_ROUNDING,
     Arrays,
     Field,
@@ -81,7 +82,6 @@ ENTRIES: dict[str, Length] = {
     "kept": "n_kept",
 }
 
-MOST = 1e300  # a value or an evidence may be large, but is a number
 
 NONE = -1  # no state, no action: the lowest whole number of a column, except of these
 FROM_ZERO = {
@@ -114,7 +114,7 @@ def _field(name: str, dtype: type[np.generic], letters: str) -> Field:
         return whole(*shape, low=0 if name in FROM_ZERO else NONE, below=INDEX_OF.get(name))
     if name in SHARES:
         return floats(*shape, low=0.0, high=1.0 + SUM_ROUNDING)
-    return floats(*shape, size=MOST)
+    return floats(*shape, size=LARGEST_NUMBER)
 
 
 SCHEMA: Schema = {

@@ -111,7 +111,7 @@ class RunFolder:
             interface: what it sees and does, for viewers.
             packages: versions of the packages that the environment comes from.
         """
-        facts = {
+        metadata = {
             "format": FORMAT,
             "agent": agent,
             "world": world.to_dict(),
@@ -126,7 +126,7 @@ class RunFolder:
         def fill(unfinished: Path) -> None:
             for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
                 (unfinished / name).mkdir()
-            write_json(unfinished / RUN_FILE, facts)
+            write_json(unfinished / RUN_FILE, metadata)
 
         make_folder(path, fill)
         return cls(path)
@@ -242,7 +242,7 @@ def versions() -> dict[str, str]:
 def begin_in_free(path: Path, begin: Callable[[Path], Begun]) -> Begun:
     """Begin a run in `path`, or if that is there already, in `path`-2 and so on.
 
-    Several processes may look for a name at once: whoever comes second takes the next.
+    Several processes may look for a name at once: the second one takes the next.
 
     Args:
         path: the directory that is wanted.

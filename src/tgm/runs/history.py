@@ -107,7 +107,7 @@ class HistoryWriter:
         self._is_whole = True
 
     def _begin(self, first_step: int, n_episodes: int) -> None:
-        """An empty chunk; who called says that it is whole."""
+        """An empty chunk; the caller says when it is whole."""
         self._is_whole = False  # nothing is half added
         self.first_step = first_step
         self._n_episodes = n_episodes  # that were begun before
@@ -223,8 +223,10 @@ class HistoryWriter:
             # Where a checkpoint counts on the file, content that cannot be read or is not on the
             # disk must not replace it: after a power cut both would be lost.
             check = self._read_back if is_relied_on else None
-            facts = {"first_step": self.first_step}
-            write_arrays(self.path, self._arrays(), FORMAT, facts, sync=is_relied_on, check=check)
+            metadata = {"first_step": self.first_step}
+            write_arrays(
+                self.path, self._arrays(), FORMAT, metadata, sync=is_relied_on, check=check
+            )
             self._n_written = size
             (self._unsynced.discard if is_relied_on else self._unsynced.add)(self.path)
         if sync:

@@ -129,7 +129,7 @@ def _probe(folder: Path) -> bool | None:
 
 def _try_lock(file: int) -> bool:
     """Take the system's lock of an open file, if nobody holds it; an OSError if there is none."""
-    import filelock  # 60 ms, which only those who write or meet a live run have to wait for
+    import filelock  # 60 ms, for writers and readers of a live run alone
 
     return filelock.lock_descriptor(file, blocking=False)
 

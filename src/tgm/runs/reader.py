@@ -35,7 +35,7 @@ from tgm.runs.replay import with_all_frames
 State = Literal["live", "unknown", "finished", "interrupted", "failed", "broken"]
 
 LARGEST_JSON = 4_000_000  # bytes of run.json or result.json: the largest maze has a million
-MOST_FACTS = 100_000  # values in either of them
+MOST_JSON_VALUES = 100_000  # values in either of them
 LONGEST_LINE = 4_000_000  # bytes of a line of metrics
 MOST_IN_LINE = 400_000  # values in it
 MOST_STEPS = 2**53  # that are planned
@@ -49,7 +49,7 @@ class RunStatus:
 
     Attributes:
         state: live while somebody writes it; interrupted if it was stopped or killed; unknown if
-            it is one of the two, and nobody can tell which from here.
+            it is one of the two, and this machine cannot see which.
         reason: why, where there is something to say.
         result: what result.json says, if it is there.
         last: the last whole line of the metrics, if there is one.
@@ -67,11 +67,11 @@ class Run:
 
     Attributes:
         folder: where it is.
-        facts: what run.json says.
+        metadata: what run.json says.
     """
 
     folder: Path
-    facts: dict[str, Any]
+    metadata: dict[str, Any]
     _kept: ReadOnce = field(default_factory=ReadOnce, repr=False, compare=False)
 
     @classmethod
@@ -82,8 +82,8 @@ class Run:
         if not is_own_file(path):
             raise RunError(f"{folder}: not a run (there is no {RUN_FILE} in it)")
         kept = ReadOnce()
-        facts = kept.get(path, _read_json)
-        check_format(folder, "a run", format_of(facts))
+        metadata = kept.get(path, _read_json)
+        check_format(folder, "a run", format_of(metadata))
         wanted: dict[str, Any] = {
             "agent": str,
             "seed": int,
@@ -92,10 +92,10 @@ class Run:
             "interface": dict,
         }
         for name, kind in wanted.items():
-            if not isinstance(facts.get(name), kind):
-                raise RunError(f"{path}: '{name}' is {facts.get(name)!r:.100}")
-        _check_ranges(path, facts)
-        return cls(folder, facts, kept)
+            if not isinstance(metadata.get(name), kind):
+                raise RunError(f"{path}: '{name}' is {metadata.get(name)!r:.100}")
+        _check_ranges(path, metadata)
+        return cls(folder, metadata, kept)
 
     @property
     def is_current(self) -> bool:
@@ -110,7 +110,7 @@ class Run:
     @property
     def world(self) -> EnvSpec:
         """The environment of the run."""
-        return EnvSpec.from_dict(self.facts.get("world"))
+        return EnvSpec.from_dict(self.metadata.get("world"))
 
     def status(self) -> RunStatus:
         """How it stands; looks at the ends of its files only."""
@@ -118,7 +118,7 @@ class Run:
         if locked:
             return RunStatus("live", last=self._last_line(strict=False))
         path = self.folder / RESULT_FILE
-        if locked is None and not is_own_file(path):  # whoever writes a run removes its result
+        if locked is None and not is_own_file(path):  # a writer removes the result first
             reason = (
                 "live or killed: its lock cannot be asked, and its writer is on another machine"
             )
@@ -133,7 +133,7 @@ class Run:
         state = result.get("status")
         if state not in ("finished", "interrupted", "failed"):
             return RunStatus("broken", f"{path}: status {state!r}")
-        is_ours = bool(self.facts["interface"])
+        is_ours = bool(self.metadata["interface"])
         if state == "finished" and is_ours and not is_own_file(self.folder / MODEL_FILE):
             return RunStatus("broken", f"{self.folder}: its model is missing", result, last)
         return RunStatus(state, str(result.get("reason", "")), result, last)
@@ -219,7 +219,7 @@ class Run:
             raise RunError(f"{path}: there is no such file")
         arrays, _ = read_arrays(path, FORMAT)
         try:
-            interface = Interface.from_dict(self.facts["interface"])
+            interface = Interface.from_dict(self.metadata["interface"])
             n_features = recorded_features(interface.n_features)
             return Chunk.of(first_step, arrays, n_features, interface.n_actions)
         except KeyError as error:
@@ -277,10 +277,10 @@ def find_runs(root: Path) -> list[Path]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    facts = parse_json(read_bytes(path, LARGEST_JSON), path, MOST_FACTS)
-    if not isinstance(facts, dict):
+    metadata = parse_json(read_bytes(path, LARGEST_JSON), path, MOST_JSON_VALUES)
+    if not isinstance(metadata, dict):
         raise RunError(f"{path}: holds no JSON object")
-    return facts
+    return metadata
 
 
 def _read_last_line(path: Path) -> dict[str, Any]:
@@ -296,13 +296,13 @@ def _read_last_line(path: Path) -> dict[str, Any]:
     return _parse_line(path, None, whole[-1]) if whole else {}
 
 
-def _check_ranges(path: Path, facts: dict[str, Any]) -> None:
+def _check_ranges(path: Path, metadata: dict[str, Any]) -> None:
     """RunError for numbers of run.json that no run has."""
-    if facts["seed"] < 0 or not 0 <= facts["steps"] < MOST_STEPS:
+    if metadata["seed"] < 0 or not 0 <= metadata["steps"] < MOST_STEPS:
         raise RunError(f"{path}: its seed and steps are out of range")
     try:
-        if facts["interface"]:
-            Interface.from_dict(facts["interface"])
+        if metadata["interface"]:
+            Interface.from_dict(metadata["interface"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise RunError(f"{path}: its interface is wrong ({error!s:.100})") from None
 

@@ -33,7 +33,7 @@ from tgm.runs.unrecorded import UnrecordedChanges
 
 STOP_SECONDS = 1.0  # to wait for an episode end when asked to stop
 KEPT_CHECKPOINTS = 2
-LIVE_SECONDS = 2.0  # the newest chunk is written at least so often, for those who watch
+LIVE_SECONDS = 2.0  # the newest chunk is written at least so often, for viewers of a live run
 RECENT_EPISODES = 20  # whose mean return is part of the result
 
 
@@ -47,7 +47,7 @@ class RunRecorder:
 
         Args:
             folder: the open directory.
-            agent: who will learn.
+            agent: the one that will learn.
             checkpoint_seconds: least time between two checkpoints, see `timing`; 0 for one after
                 each episode.
         """
@@ -90,7 +90,7 @@ class RunRecorder:
         """Begin a run in a directory that does not exist yet.
 
         Args:
-            agent: who will learn.
+            agent: the one that will learn.
             path: where; refused if it exists.
             n_steps: how many steps are planned.
             world: its environment; found out if not given.
@@ -172,7 +172,7 @@ class RunRecorder:
         self._folder.append(record, episodes)
 
     def _show_what_is_there(self, step: int) -> int:
-        """Write for those who watch, if it is time; returns the step at which to look again.
+        """Write for viewers of a live run, if it is time; returns the step at which to look again.
 
         A quick agent comes to its next line long before; one in a slow world does not.
         """

@@ -93,8 +93,8 @@ def resume(
         checkpoints and none can be read, a RunError says why.
     """
     run = folder if isinstance(folder, Run) else Run.open(folder)
-    if run.facts["agent"] not in OURS:
-        raise RunError(f"{run.folder}: a run of '{run.facts['agent']}' cannot be resumed")
+    if run.metadata["agent"] not in OURS:
+        raise RunError(f"{run.folder}: a run of '{run.metadata['agent']}' cannot be resumed")
     check_is_free(run)
     env = make_env(run.world) if env is None else env
     troubles = check_world(run, EnvSpec.of(env)) + other_versions(run, env)
@@ -125,8 +125,8 @@ def _load(run: Run, step: int, path: Path, env: gym.Env[Any, Any]) -> tuple[TGMA
 
 def _new_agent(run: Run, env: gym.Env[Any, Any]) -> TGMAgent:
     try:
-        config = TGMConfig.from_dict(run.facts["config"])
-        return TGMAgent(env, config, seed=run.facts["seed"])
+        config = TGMConfig.from_dict(run.metadata["config"])
+        return TGMAgent(env, config, seed=run.metadata["seed"])
     except (TGMError, TypeError) as error:
         raise RunError(f"{run.folder}: its settings do not fit this version ({error})") from None
 
@@ -142,7 +142,7 @@ def open_run(
     """A recorder for the next steps of an agent: of a new run, or of one it was resumed from.
 
     Args:
-        agent: who will learn.
+        agent: the one that will learn.
         folder: the run.
         n_steps: how many steps are planned in all; not fewer than are recorded.
         checkpoint_seconds: least time between two checkpoints.

@@ -8,10 +8,9 @@ from typing import Any
 
 from tgm.envs import EnvSpec
 from tgm.errors import TGMError
+from tgm.files.schema import LARGEST_NUMBER
 from tgm.runs.reader import Run, RunStatus, State, find_runs
 from tgm.runs.result import texts
-
-MOST = 1e300  # a larger number in a file is none
 
 
 @dataclass(frozen=True)
@@ -27,10 +26,10 @@ class RunSummary:
         seed: what everything random followed from.
         steps, planned: done, and wanted.
         states: found so far.
-        solved: whether greedy episodes solve the maze; None if nobody looked.
+        solved: whether greedy episodes solve the maze; None if that was not checked.
         mean_return: of greedy episodes, or else of the last episodes while learning.
         advice: signs that learning does not work, each with what to do.
-        health: what the inspector finds wrong, a few words each; () until somebody has looked.
+        health: what the inspector finds wrong, a few words each; () before it has checked.
     """
 
     name: str
@@ -71,11 +70,11 @@ def summary_of(folder: Path) -> RunSummary:
         name=folder.name,
         state=status.state,
         reason=status.reason,
-        agent=run.facts["agent"],
+        agent=run.metadata["agent"],
         world=world.name,
-        seed=run.facts["seed"],
+        seed=run.metadata["seed"],
         steps=_whole(result.get("steps", last.get("step", 0))),
-        planned=run.facts["steps"],
+        planned=run.metadata["steps"],
         states=_whole(result.get("states", last.get("n_states"))),
         solved=solved_of(result, world),
         mean_return=next((value for value in returns if value is not None), None),
@@ -105,7 +104,7 @@ def solved_of(result: dict[str, Any], world: EnvSpec) -> bool | None:
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) <= MOST else None
+    return float(value) if abs(value) <= LARGEST_NUMBER else None
 
 
 def _whole(value: object) -> int | None:

@@ -1,4 +1,4 @@
-"""Scalars for TensorBoard, for those who watch there; needs the extra `tensorboard`."""
+"""Scalars for TensorBoard; needs the extra `tensorboard`."""
 
 from __future__ import annotations
 

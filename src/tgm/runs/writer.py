@@ -107,7 +107,7 @@ def remove_writer(folder: Path, identity: os.stat_result) -> None:
         if is_same_file(path.lstat(), identity):
             path.unlink()
     except OSError:
-        return  # whoever reads it will find that the process is gone
+        return  # a reader will find that the process is gone
 
 
 def is_same_file(one: os.stat_result, other: os.stat_result) -> bool:

@@ -23,8 +23,8 @@ class Setting(NamedTuple):
     is_strict: bool = False
 
 
-LEVELS = ((3.0, 1.0), (1.5,), (6.0, 2.0))
-BASE_STRENGTHS = (0.5, 0.1, 0.02)
+LEVELS = ((3.0, 1.0), (1.5,), (6.0, 2.0))  # nats by which a fold must win, tried in turn
+BASE_STRENGTHS = (0.5, 0.1, 0.02)  # places that an outcome counts for before it was seen
 CHANCES = (0.01, 0.1, 0.4, 0.8)  # shares of rows of chance that compete
 CUED_SHARES = (0.02, 0.1, 0.5)  # shares of rows that depend on a cue; as likely as each other
 FIRST = Setting(LEVELS[0], BASE_STRENGTHS[0])

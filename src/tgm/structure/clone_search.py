@@ -13,8 +13,8 @@ from tgm.structure.label_graph import END_LABEL, LabelGraph, Replay
 from tgm.structure.surplus_model import Labels, LookPaths, SurplusModel
 from tgm.transition.automaton import Episode
 
-STEPS_EACH = 25  # steps for each surplus clone,
-LEAST_CLONES, MOST_CLONES = 20, 200  # of which there are so many
+STEPS_EACH = 25  # steps for each surplus clone
+LEAST_CLONES, MOST_CLONES = 20, 200  # surplus clones, at least and at most
 ROUNDS = 60  # of expectation maximisation, at most
 MOST_VAIN = 2  # rounds in a row that gained nothing
 NOISE = 0.1  # tries at random beside what was found

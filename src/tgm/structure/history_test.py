@@ -18,9 +18,9 @@ from typing import NamedTuple
 from tgm.transition.automaton import Episode, Outcome
 
 MOST_VISITS = 4  # earlier visits of each outcome that are compared
-MOST_COUNTED, LEAST_COUNTED = 40, 6  # newest visits of a row,
-MOST_IN_ALL = 1500  # and of all rows, about
-LONGEST_HISTORY = 40  # steps
+MOST_COUNTED, LEAST_COUNTED = 40, 6  # newest visits of a row that are counted, at most and at least
+MOST_IN_ALL = 1500  # visits of all rows that are counted, about
+LONGEST_HISTORY = 40  # steps of two histories that are compared
 PRIOR = 0.5  # tries that right and wrong are worth each
 
 Row = tuple[int, int]

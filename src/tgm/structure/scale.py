@@ -9,7 +9,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 
 RADIUS = 3.0  # standard deviations to the edge of a state
-AUTO_RADIUS = 4.5  # the same where the standard deviation is learned from the states themselves
+AUTO_RADIUS = 4.5  # standard deviations to the edge, where they are learned from the states
 
 
 @dataclass(frozen=True, eq=False)

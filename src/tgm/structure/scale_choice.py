@@ -17,7 +17,7 @@ RATIOS = np.geomspace(0.04, 1.0, 8)
 
 USUAL_RATIO = 0.25  # of the deviation to the typical step, before anything was measured
 RATIO_SPREAD = 1.0  # standard deviation of ln of that ratio
-FEATURE_SPREAD = 0.3  # the same, of one feature about the mean of all
+FEATURE_SPREAD = 0.3  # standard deviation of ln of the ratio of a feature about the mean of all
 AROUND = np.array([0.71, 1.0, 1.41])  # times a deviation: candidates around it
 FEATURE_GAIN = 6.0  # nats with which a feature shows that it tells states apart
 FEWER_GAIN = 10.0  # nats by which a scale with fewer features must be better than one with all

@@ -26,7 +26,7 @@ ROW_TRIES = 0.5  # tries that the base of a row is worth
 OUTLIER_SHARE = 0.01  # probability of an observation that belongs to no state
 ABSURD = 0.05  # of the steps may lead absurdly far without being typical
 FEW_ABSURD = 3  # times as many steps are needed to tell which are absurd
-MOST_ROUNDS = 5  # in which outliers that hid behind others are found
+MOST_ROUNDS = 5  # rounds in which outliers that hid behind others are found
 LEAST_STEP = 1e-65  # of an observation that has moved; the square of its inverse is a number
 LEAST_REACH = 1e-6  # of the largest: the typical step of a feature that never changes
 

@@ -269,7 +269,7 @@ class StructureSearch:
 
 
 class _TrialCounts(SparseTransitions):
-    """Transitions of a split that is only weighed: nobody plans with them."""
+    """Transitions of a split that is only weighed: no plan uses them."""
 
     def _refresh(self, key: Key) -> None:
         """The planner's arrays are not read."""

@@ -7,7 +7,7 @@ import math
 from tgm.transition.automaton import Outcome, Row
 
 MISREAD = 1e-4  # probability that a symbol is not what was there
-WRONG_REWARD = 1e-30  # the same of a reward, or of an end: these are not misread
+WRONG_REWARD = 1e-30  # probability that a reward or an end is not what was there
 CONCENTRATION = 1.0  # tries that the base of a row of chance is worth
 UNSEEN = math.log(0.5)  # ln probability of the first outcome that is ever seen of an action
 

@@ -15,8 +15,8 @@ from tgm.distributions import BoolArray, FloatArray
 from tgm.distributions.logistic import fit_logistic, linear, quadratic
 
 RARE_ERRORS, NO_ERRORS = 0.5, 50.0  # pseudo-counts of arrivals that a threshold gets wrong or right
-MOST_SLABS = 4
-ASSIGNED = 5  # times that ends are assigned to a slab
+MOST_SLABS = 4  # slabs outside of which episodes end
+ASSIGNED = 5  # rounds in which ends are assigned to the sides of a slab
 STARTS = 2  # principal directions of ends with which a slab begins
 
 

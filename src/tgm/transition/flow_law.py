@@ -25,10 +25,10 @@ from tgm.transition.flow_units import Steps
 
 LENGTHS = (0.0, 0.2, 0.4, 0.8, 1.6)  # widths of bumps in spans of a feature; 0: no bumps
 SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of the noise
-MOST_BUMPS = 200
+MOST_BUMPS = 200  # bumps of a law
 LINEAR_SHARE = 10.0  # variance of the weights of (1, z), in variances of the weights of bumps
 JUDGED = 250  # points by which shapes are compared
-JUDGED_IN_NOISE = 500  # the same, if observations have noise: each says less
+JUDGED_IN_NOISE = 500  # points for that, if observations have noise: each says less
 LEAST_LAW_NOISE = 1e-5  # deviation, in typical displacements
 
 

@@ -28,7 +28,7 @@ LEAST_EXCEPTION = 0.15  # typical displacements: below, a residual is no excepti
 FEWEST = 3  # exceptions that may be a wall
 MOST_EXCEPTIONS = 0.3  # share of the steps; more are no exceptions
 WRONG_SIDE = 0.25  # share of exceptions on the wrong side of a wall, or of others beyond it
-TRIMMED = 5  # times that the laws are fitted without exceptions
+TRIMMED = 5  # fits of the laws, at most, each without the exceptions of the one before
 SMOOTH = LawShape(0.8, True, 1e4)  # of laws too smooth to imitate a wall
 
 

@@ -19,9 +19,9 @@ from tgm.transition.flow_units import Steps
 
 REMEMBERED = 8  # rounds before the newest that are combined with it
 COMPARED = 200  # steps at which laws of two rounds are compared
-WEIGHT_OF_LAWS = 30.0  # of a typical displacement, where noise counts by its logarithm
-LITTLE_GAIN_ROUNDS = 3  # rounds; no more are made if they together gained less than
-LITTLE_GAIN = 1.0  # nats
+WEIGHT_OF_LAWS = 30.0  # weight of one typical displacement; a unit of ln of noise has weight 1
+LITTLE_GAIN_ROUNDS = 3  # newest rounds; no more are made if they gain less than LITTLE_GAIN
+LITTLE_GAIN = 1.0  # nats that the newest rounds must gain together
 
 
 def settled(model: FlowModel, steps: Steps, is_next: BoolArray, most: int) -> Denoised:

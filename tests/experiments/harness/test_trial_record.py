@@ -19,7 +19,7 @@ def test_a_record_changes_nothing_and_tells_all(agent, tmp_path):
     assert replace(plain, seconds=0.0) == replace(recorded, seconds=0.0)
     (folder,) = find_runs(tmp_path)
     run = Run.open(folder)
-    assert (run.facts["agent"], run.facts["seed"], run.facts["steps"]) == (agent, 1, 300)
+    assert (run.metadata["agent"], run.metadata["seed"], run.metadata["steps"]) == (agent, 1, 300)
     assert run.world.maze == MAZE
     status = run.status()
     assert status.state == "finished"

@@ -50,6 +50,7 @@ def test_only_worlds_that_read_the_constant_are_compared():
     effect = effect_of(there, solved, both)
     assert (effect.n_good, effect.n_runs, effect.n_lost, effect.time) == (1, 1, -1, 2.0)
     assert (effect.median, effect.states_change, effect.is_same) == (1.0, 0.0, False)
+    assert str(effect) == "1: 1/1, steps x1.00, x1.00, time x2.00"  # there are no cells
 
 
 @pytest.mark.parametrize(

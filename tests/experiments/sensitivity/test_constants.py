@@ -134,3 +134,11 @@ def test_a_name_stands_for_one_constant():
         modules.setdefault(constant.name, set()).add(constant.module)
     shared = {name: sorted(found) for name, found in modules.items() if len(found) > 1}
     assert not shared
+
+
+def test_a_note_can_be_read_alone():
+    """On the page it stands without the notes of its neighbours."""
+    fragment = re.compile(r"|(the same|and|but|nats|steps)\b.{0,4}|(the same|and|but) .*|.*[,:;]")
+    varied = [constant for constant in find_constants() if not constant.why_fixed]
+    found = {one.name: one.note for one in varied if fragment.fullmatch(one.note)}
+    assert not found

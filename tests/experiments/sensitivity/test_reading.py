@@ -55,15 +55,18 @@ def test_defaults_are_read_at_import_and_plain_assignments_are_not():
     assert ("tgm.transition.clone_evidence", "MISREAD") not in at_import
 
 
-def test_a_line_that_is_not_executed_reads_nothing(monkeypatch):
-    """Two calls of one function; only the second gets to the line with the constant."""
-
-    def read_by(numbers):
-        monkeypatch.setattr(reading, "measure", lambda *_: constants_module._scaled(numbers, 1.0))
-        return {name for _, name in reading._read_in.__wrapped__("8")}
-
-    assert "LARGEST_GROWTH" not in read_by(3)
-    assert "LARGEST_GROWTH" in read_by(3.0)
+@pytest.mark.parametrize(
+    ("number", "is_read"),
+    [
+        (3, False),  # returns before the line with the constant
+        (0.3, False),  # `1.0 < value < LARGEST_GROWTH` ends at its first comparison
+        (3.0, True),
+    ],
+)
+def test_an_instruction_that_is_not_executed_reads_nothing(monkeypatch, number, is_read):
+    monkeypatch.setattr(reading, "measure", lambda *_: constants_module._scaled(number, 1.0))
+    found = {name for _, name in reading._read_in.__wrapped__("8")}
+    assert ("LARGEST_GROWTH" in found) == is_read
 
 
 @pytest.mark.parametrize("slow", SLOW)

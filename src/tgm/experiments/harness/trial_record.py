@@ -45,12 +45,12 @@ class EpisodesRecord:
         """Write to `folder` what `episodes` has seen."""
         self._folder = folder
         self._episodes = episodes
-        self._n_told = 0
+        self._n_written = 0
 
     def look(self, step: int) -> None:
         """A line of metrics with the episodes that ended since the last."""
-        news = self._episodes.episodes[self._n_told :]
-        self._n_told += len(news)
+        news = self._episodes.episodes[self._n_written :]
+        self._n_written += len(news)
         self._folder.append({"step": step, "episode": self._episodes.n_begun}, news)
 
     def close(self, ending: Ending, result: Mapping[str, Any], reason: str = "") -> None:

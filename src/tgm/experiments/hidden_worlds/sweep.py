@@ -12,6 +12,7 @@ import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
 from tgm.envs import Maze
+from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import ConfigError
 from tgm.experiments.harness.study import Sweep
 from tgm.experiments.hidden_worlds.environments import (
@@ -26,7 +27,6 @@ from tgm.experiments.hidden_worlds.environments import (
 
 CHECKS = 30  # of the greedy policy, in a trial
 EPISODES = 10  # of each check
-PAPER_LIMIT = 50  # steps of an episode in the paper's mazes
 CLOSE = 1e-6  # of two returns
 
 

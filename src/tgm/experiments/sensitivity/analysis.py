@@ -38,9 +38,9 @@ A slow world counts for a constant that no other world of its kind reads ({slow}
 A cell shows the value, then of all runs in these worlds those that are good (solved for good within
 the goal of the world, with exact structure where there are cells; unchanged: {baseline} of
 {n_runs} in all worlds), the steps to solve relative to the
-unchanged agent in the same world with the same seed (median, worst), states per cell (unchanged:
-{states:.3f}), and processor time relative to the unchanged agent, which is rough. "same" means
-that every run is bitwise the same as without the change.
+unchanged agent in the same world with the same seed (median, worst), states per cell in worlds of
+cells (unchanged: {states:.3f}), and processor time relative to the unchanged agent, which is rough.
+"same" means that every run is bitwise the same as without the change.
 
 A constant **matters** if a change loses at least {lost} good runs, or changes the median steps to
 solve by {steps:.0%}, or the states per cell by {share}. It **matters little** if runs differ, but
@@ -64,7 +64,7 @@ class Effect:
         n_good, n_runs: good runs of all, in the worlds that read the constant.
         n_lost: good runs that the unchanged agent has more.
         median, worst: of the ratios of steps to solve; infinite for runs that never solve.
-        states: mean number of states per cell, over the runs without an error.
+        states: mean number of states per cell, over the runs without an error; 0 without cells.
         states_change: that less the unchanged agent's.
         time: ratio of processor times; None if the time limit stopped the runs.
         is_same: whether every run is bitwise the same.
@@ -105,9 +105,10 @@ class Effect:
         time = "time limit" if self.time is None else f"time x{self.time:.2f}"
         if self.is_same:
             return f"{self.value}: same, {time}"
+        states = f"states {self.states:.3f}, " if self.states > 0.0 else ""
         text = (
             f"{self.value}: {self.n_good}/{self.n_runs}, steps {_times(self.median)}, "
-            f"{_times(self.worst)}, states {self.states:.3f}, {time}"
+            f"{_times(self.worst)}, {states}{time}"
         )
         return f"{text}; {self.error}" if self.error else text
 

@@ -19,12 +19,14 @@ ROOT = Path(tgm.__file__).parent
 LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
 Read = tuple[str, str]
 """Module and name of a constant."""
+Loads = dict[int, dict[int, Read]]
+"""By line and by the place of the instruction in the code."""
 Trace = Callable[[FrameType, str, object], Any]
 IS_FUNCTION = 1  # of the flags of code: CO_OPTIMIZED, which a module and a class do not have
 
 
 def worlds_that_read(constant: Constant, worlds: Sequence[str]) -> tuple[str, ...]:
-    """The worlds in whose first run a line was executed that reads the constant.
+    """The worlds in whose first run an instruction was executed that reads the constant.
 
     A constant that is read at import is read where what it is assigned to is; if it is a default
     value, it is read in all. SLOW worlds count where no other world of their kind does.
@@ -72,23 +74,31 @@ def _names_in(path: Path, value: ast.expr) -> Iterator[Read]:
 
 @cache
 def _read_in(world: str) -> frozenset[Read]:
-    """(module, name) of the constants in the lines that a run executes."""
-    seen: set[Read] = set()
-    waiting: dict[tuple[str, int, str], dict[int, set[Read]]] = {}
+    """(module, name) of the constants that are loaded by the instructions that a run executes.
 
-    def lines_of(code: CodeType) -> dict[int, set[Read]]:
+    A line may load one of two constants: instructions are followed in lines that load some.
+    """
+    seen: set[Read] = set()
+    waiting: dict[tuple[str, int, str], Loads] = {}
+
+    def loads_of(code: CodeType) -> Loads:
         key = code.co_filename, code.co_firstlineno, code.co_qualname
         if key not in waiting:
-            waiting[key] = _reads_by_line(code)
+            waiting[key] = _loads_by_line(code)
         return waiting[key]
 
     def call(frame: FrameType, _: str, __: object) -> Trace | None:
-        return line if lines_of(frame.f_code) else None
+        return execute if loads_of(frame.f_code) else None
 
-    def line(frame: FrameType, _: str, __: object) -> Trace | None:
-        lines = lines_of(frame.f_code)
-        seen.update(lines.pop(frame.f_lineno, ()))
-        return line if lines else None
+    def execute(frame: FrameType, event: str, _: object) -> Trace | None:
+        loads, line = loads_of(frame.f_code), frame.f_lineno
+        if event == "line":
+            frame.f_trace_opcodes = line in loads
+        elif event == "opcode" and frame.f_lasti in loads.get(line, {}):
+            seen.add(loads[line].pop(frame.f_lasti))
+            if not loads[line]:
+                del loads[line]
+        return execute if loads else None
 
     before = sys.gettrace()
     sys.settrace(call)
@@ -123,21 +133,26 @@ def _run_at_import(code: CodeType) -> Iterator[CodeType]:
 
 def _reads(code: CodeType) -> Iterator[Read]:
     """(module, name) of the constants that code reads, by where they are assigned."""
-    for names in _reads_by_line(code).values():
-        yield from names
+    for loads in _loads_by_line(code).values():
+        yield from loads.values()
 
 
-def _reads_by_line(code: CodeType) -> dict[int, set[Read]]:
-    """The same for each line."""
+def _loads_by_line(code: CodeType) -> Loads:
+    """The same by line and by the place of the instruction in the code."""
     path = Path(code.co_filename)
     if ROOT not in path.parents:
         return {}
-    origins, found = _origins(path), dict[int, set[Read]]()
+    origins, found, start = _origins(path), Loads(), None
     for instruction in dis.get_instructions(code):
+        start = instruction.offset if start is None else start
+        if instruction.opname == "EXTENDED_ARG":
+            continue  # the first half of the next one, whose place is here
         name, positions = str(instruction.argval), instruction.positions
         if instruction.opname in LOADS and CONSTANT_NAME.fullmatch(name) and positions:
             read = origins.get(name, (_module(path), name))
-            found.setdefault(positions.lineno or 0, set()).add(read)
+            at = found.setdefault(positions.lineno or 0, {})
+            at[start] = at[instruction.offset] = read
+        start = None
     return found
 
 

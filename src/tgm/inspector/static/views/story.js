@@ -69,11 +69,11 @@ export class Story {
     const changed = of("change");
     if (changed) parts.push(`${changed} found to do something else than before`);
     if (!parts.length) return "";
-    // When the agent learns again with another kind or scale of states, no moves are told.
+    // When the agent learns again with another kind or scale of states, no moves are recorded.
     const gap = born + split - merged - removed - ctx.frame.components.size;
     const isFlow = [...ctx.frame.components.values()].some(({ weight }) => weight === 0);
     if (isFlow) return "";
-    if (gap > 0) parts.push(`${gap} given up when the agent began anew with other states`);
+    if (gap > 0) parts.push(`${gap} given up when the agent started again with other states`);
     if (gap < 0) parts.push(`${-gap} found again from kept steps`);
     const since = ctx.step - past.at(-1).step;
     const calm = since > 0 ? `; the last change was ${count(since)} steps ago` : "";
