@@ -119,7 +119,8 @@ class AliasWatch:
 
     def won(self, learner: Reader) -> CloneLife | None:
         """The clones that were learned from the episodes, if they have won; None if not."""
-        if self._n_steps < self._look_at or not (self._is_surprised or self._leads_nowhere):
+        is_due = self._n_steps >= self._look_at or self._is_early_end
+        if not is_due or not (self._is_surprised or self._leads_nowhere):
             return None
         growth = WATCH_GROWTH if self._n_steps < QUIET else QUIET_LOOK_GROWTH
         growth = FIRST_LOOK_GROWTH if self._n_steps < FIRST_LOOKS else growth
@@ -171,13 +172,19 @@ class AliasWatch:
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < SAME_WON * n_rows)
         self._is_deep = worth > max(WORTH_A_SEARCH, WORTH_OF_EACH * n_rows)
         enough = max(self._worth_a_fold, FOLD_OF_EACH * n_rows)
-        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > CLONES_NEEDED
+        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > WORTH_A_FOLD
         self._may_fold = self._is_stuck or is_cued or worth > enough
         is_told = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
         if not (self._is_stuck or is_cued or is_told):
             return False
         self._worth_a_fold = min(ALWAYS, max(self._worth_a_fold, FOLD_AGAIN * worth))
         return True
+
+    @property
+    def _is_early_end(self) -> bool:
+        """Whether an episode has just ended, while looks are cheap: then a cue has paid, or not."""
+        is_early = FIRST_HISTORY_TEST <= self._n_steps < FIRST_LOOKS
+        return is_early and self.history.newest.ended
 
     @property
     def _leads_nowhere(self) -> bool:
