@@ -84,6 +84,8 @@ def test_what_differs_between_places_alike_is_expected_to_differ_for_other_actio
     plans = planner([8, 8, END], edges, n_actions=3)
     plans.folding.count_base()
     assert plans._tries_to_surprise(8, 2) == pytest.approx(3.0 / 0.25)
+    plans.folding.base.add((9, 0), seen(9), 0)  # it happened, but at no clone yet
+    assert plans._tries_to_surprise(9, 0) == pytest.approx(1.0 / 0.5)
 
 
 def test_a_step_counts_by_the_tries_that_it_takes():

@@ -91,7 +91,7 @@ class ClonePlanner:
                 known = self.folding.base.counts.get((symbol, action), {})
                 if usual in known:
                     n_others += sum(known.values()) - known[usual]
-                    n_pairs += sum(known.values()) - 1
+                    n_pairs += max(0, sum(known.values()) - 1)
             self._shares[key] = n_others / n_pairs
         return self._shares[key]
 
