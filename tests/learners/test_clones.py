@@ -7,7 +7,7 @@ import pytest
 import tgm
 from tgm.inspector.payload import summary
 from tgm.learners import clone_knowledge
-from tgm.learners.alias_watch import QUIET, AliasWatch
+from tgm.learners.alias_watch import IDLE, LEAST_IDLE, QUIET, AliasWatch
 from tgm.learners.clone_life import CloneLife
 from tgm.learners.clones import CloneLearner
 from tgm.learners.events import Event
@@ -283,6 +283,19 @@ def test_who_pays_for_going_in_circles_is_watched_on(reward, ends, is_over):
             watch.add(Event(point, 1, reward, True), info, None)
             watch.add(Event(point), info, None)
     assert watch.is_over is is_over
+
+
+def test_who_found_an_end_once_and_never_again_is_watched_on():
+    watch, point, info = AliasWatch(1, 2, 0.9), np.zeros(1), StepInfo(StateId(0), 0.0)
+    watch.add(Event(point), info, None)
+    watch.add(Event(point, 1, 0.0, True), info, None)  # another reward, at the end alone
+    watch.add(Event(point), info, None)
+    for n_steps in range(2, 4 * QUIET):
+        watch.add(Event(point, 0, -1.0, False), info, None)
+        assert watch._leads_nowhere == (n_steps > IDLE * 2 + LEAST_IDLE)
+        assert not watch.is_over
+    watch.add(Event(point, 1, 0.0, True), info, None)
+    assert watch.is_over
 
 
 def test_a_clone_with_several_outcomes_makes_the_world_look_random():
