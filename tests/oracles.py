@@ -1096,3 +1096,37 @@ def edges_log_probability(edges: Sequence[tuple[str, bool, int]]) -> float:
         return found
 
     return float(mp.log(mp.quad(probability, [0, 1])))
+
+
+def best_gain_in_doubt(
+    weights: Sequence[float],
+    ways: Sequence[Sequence[dict[int, float]]],
+    rewards: Array,
+    looks: Sequence[int],
+    gamma: float,
+    n_steps: int,
+) -> list[float]:
+    """Expected gain of each first action, if the best is done after every history.
+
+    Args:
+        weights: probability that the history so far has happened and led to each state.
+        ways: ways[action][state] gives the probability of each next state; what is missing from 1
+            is the end of the episode.
+        rewards: (n_actions, n_states) expected.
+        looks: what is seen of each state; histories differ by looks alone.
+        gamma: the discount.
+        n_steps: that are looked ahead.
+    """
+    gains = []
+    for action, rows in enumerate(ways):
+        gain = sum(w * rewards[action][state] for state, w in enumerate(weights))
+        reached: dict[int, list[float]] = {}
+        for state, w in enumerate(weights):
+            for after, p in rows[state].items():
+                reached.setdefault(looks[after], [0.0] * len(weights))[after] += w * p
+        if n_steps > 1:
+            for onward in reached.values():
+                found = best_gain_in_doubt(onward, ways, rewards, looks, gamma, n_steps - 1)
+                gain += gamma * max(found)
+        gains.append(gain)
+    return gains

@@ -174,6 +174,25 @@ def test_looks_are_at_24_steps_then_a_tenth_more_each_time(folds):
     assert len(at) >= 14
 
 
+@pytest.mark.parametrize(("n_steps", "n_looks"), [(23, 0), (26, 2), (99, 2), (100, 1)])
+def test_in_the_first_hundred_steps_the_end_of_an_episode_is_looked_at(folds, n_steps, n_looks):
+    watched = surprised(n_steps - 1)
+    watched.watch.won(Reader())
+    watched.step(END, terminated=True)
+    watched.watch.won(Reader())
+    assert folds.looks == n_looks
+
+
+@pytest.mark.parametrize(("gain", "n_folds"), [(1.9, 0), (2.1, 1)])
+def test_a_cue_that_explains_better_by_two_nats_is_reason_enough_to_fold(
+    folds, monkeypatch, gain, n_folds
+):
+    monkeypatch.setattr(alias_watch, "gain_of_cue", lambda _: gain)
+    folds.worth, folds.n_rows = 1.5, 3
+    surprised(30).watch.won(Reader())
+    assert folds.n_folds == n_folds
+
+
 def test_after_500_steps_looks_are_rarer(folds):
     folds.worth = 2.3
     watched = surprised(500)

@@ -9,6 +9,7 @@ from tests.learners.test_clone_life import cued_life, seen
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.learners import clones as clones_module
+from tgm.learners.clone_habits import Habits
 from tgm.learners.clone_life import CloneLife
 from tgm.learners.clones import CloneLearner
 from tgm.learners.learner import Context
@@ -157,6 +158,20 @@ def test_it_has_lost_after_half_as_many_steps_more_and_300(learner, monkeypatch,
     if has_lost:
         gain[0] = -41.0
         assert not learner.has_lost()  # not behind any more: patience begins again
+
+
+@pytest.mark.parametrize(
+    ("rewards", "has_lost"), [([-1.0], False), ([-1.0, 0.0], True), ([0.0], True)]
+)
+def test_it_has_not_lost_while_each_step_costs_the_same(learner, monkeypatch, rewards, has_lost):
+    """One state for each look would go in circles again."""
+    monkeypatch.setattr(clones_module, "gain_of_clones", lambda *_: -50.0)
+    learner.life.habits = Habits()
+    learner._compare()
+    learner.life.n_steps = 10_000
+    for reward in rewards:
+        learner.life.habits.see(0, Outcome(0, reward, False))
+    assert learner.has_lost() == has_lost
 
 
 @pytest.mark.parametrize(("gain", "has_lost"), [(-1.0, True), (1.0, False)])

@@ -252,6 +252,18 @@ def test_now_and_then_a_walk_begins_and_goes_on():
     assert life.choose(Dice(0.99)) == 1
 
 
+def test_a_walk_waits_where_something_unknown_can_be_reached():
+    life = knowing()
+    life.choose(Dice(0.001, 9, 0))
+    assert life.habits.is_walking
+    rows = life.folding.graph.rows[life.track.node]
+    unknown = rows.pop(1)
+    assert life.choose(Dice()) == 1
+    rows[1] = unknown
+    assert life.choose(Dice(0.5)) == 0  # it goes on
+    assert life.habits.is_walking
+
+
 def test_a_path_that_is_repeated_comes_before_everything():
     life = knowing()
     begin(life, 0)

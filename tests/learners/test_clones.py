@@ -6,7 +6,8 @@ import pytest
 
 import tgm
 from tgm.inspector.payload import summary
-from tgm.learners.alias_watch import QUIET, AliasWatch
+from tgm.learners import clone_knowledge
+from tgm.learners.alias_watch import IDLE, LEAST_IDLE, QUIET, AliasWatch
 from tgm.learners.clone_life import CloneLife
 from tgm.learners.clones import CloneLearner
 from tgm.learners.events import Event
@@ -44,6 +45,27 @@ class Corridor(gym.Env):
         if self.place <= self.lag and not action:
             self.place += 1
         return self.seen(), -0.05, False, self.time >= 4 * self.lag + 20, {}
+
+
+class Fork(gym.Env):
+    """A start between a sign and a fork; the sign says which choice at the fork is right."""
+
+    action_space = gym.spaces.Discrete(4)
+    observation_space = gym.spaces.Discrete(4)
+    moves = (1, -1, 0, 0)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.right, self.place, self.time = int(self.np_random.integers(2)), 0, 0
+        return 0, {}
+
+    def step(self, action):
+        self.time += 1
+        if self.place == 1 and action > 1:
+            return 3, 1.0 if action - 2 == self.right else -1.0, True, False, {}
+        self.place = min(1, max(-1, self.place + self.moves[action]))
+        look = (1 + self.right, 0, 3)[self.place + 1]
+        return look, -0.02, False, self.time >= 40, {}
 
 
 class SeenByWalls(gym.Wrapper):
@@ -92,6 +114,26 @@ def test_a_cue_is_remembered(remembering):
     assert isinstance(remembering.learner.inner, CloneLearner)
     assert remembering.n_states == 14  # of four symbols: for each cue six places and the cue itself
     assert mean_return(remembering, Corridor(5)) == pytest.approx(0.7)
+
+
+def return_when_put_down(agent: tgm.TGMAgent, seed: int) -> float:
+    """Of an episode in the fork whose beginning the agent does not know to be one."""
+    env, state, total, is_over = Fork(), None, 0.0, False
+    observation, _ = env.reset(seed=seed)
+    while not is_over:
+        action, state = agent.predict(observation, state, deterministic=True)
+        observation, reward, terminated, truncated, _ = env.step(int(action))
+        total, is_over = total + reward, terminated or truncated
+    return total
+
+
+def test_put_down_somewhere_it_looks_before_it_leaps(monkeypatch):
+    """At the start it may have seen the sign, or not: whatever it said, the fork would be next."""
+    agent = tgm.TGMAgent(Fork(), seed=2).learn(800)
+    assert [return_when_put_down(agent, seed) for seed in range(4)] == pytest.approx([0.94] * 4)
+    monkeypatch.setattr(clone_knowledge, "is_doubt", lambda belief: False)
+    # The mean of the values waits for a look that it never takes.
+    assert [return_when_put_down(agent, seed) for seed in range(4)] == pytest.approx([-0.8] * 4)
 
 
 def test_a_maze_seen_by_its_walls_has_one_clone_for_each_cell():
@@ -241,6 +283,19 @@ def test_who_pays_for_going_in_circles_is_watched_on(reward, ends, is_over):
             watch.add(Event(point, 1, reward, True), info, None)
             watch.add(Event(point), info, None)
     assert watch.is_over is is_over
+
+
+def test_who_found_an_end_once_and_never_again_is_watched_on():
+    watch, point, info = AliasWatch(1, 2, 0.9), np.zeros(1), StepInfo(StateId(0), 0.0)
+    watch.add(Event(point), info, None)
+    watch.add(Event(point, 1, 0.0, True), info, None)  # another reward, at the end alone
+    watch.add(Event(point), info, None)
+    for n_steps in range(2, 4 * QUIET):
+        watch.add(Event(point, 0, -1.0, False), info, None)
+        assert watch._leads_nowhere == (n_steps > IDLE * 2 + LEAST_IDLE)
+        assert not watch.is_over
+    watch.add(Event(point, 1, 0.0, True), info, None)
+    assert watch.is_over
 
 
 def test_a_clone_with_several_outcomes_makes_the_world_look_random():

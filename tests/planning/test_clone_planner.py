@@ -71,6 +71,23 @@ def test_what_can_be_foreseen_is_tried_later():
     assert plans.towards_unknown(4) == 1
 
 
+def test_what_differs_between_places_alike_is_expected_to_differ_for_other_actions_too():
+    """At look 8 one action wins or loses, the other may do so too; steps back are all the same."""
+    end, other = Outcome(END, 1.0, True), Outcome(END, -1.0, True)
+    known = [(1, 0, end, 1, 3), (2, 0, other, 1, 3), (2, 1, end, 1, 3), (2, 2, seen(8), 1, 2)]
+    edges = [*known, (1, 2, seen(8), 1, 1)]
+    plans = planner([8, 8, END], edges[:-1], n_actions=3)
+    plans.folding.count_base()
+    assert plans._tries_to_surprise(8, 1) == pytest.approx(2.0 / 0.75)
+    assert plans._tries_to_surprise(8, 2) == pytest.approx(2.0 / 0.5)
+    assert plans.towards_unknown(1) == 1
+    plans = planner([8, 8, END], edges, n_actions=3)
+    plans.folding.count_base()
+    assert plans._tries_to_surprise(8, 2) == pytest.approx(3.0 / 0.25)
+    plans.folding.base.add((9, 0), seen(9), 0)  # it happened, but at no clone yet
+    assert plans._tries_to_surprise(9, 0) == pytest.approx(1.0 / 0.5)
+
+
 def test_a_step_counts_by_the_tries_that_it_takes():
     """To 2 by action 0 in one of ten tries, to 3 by two sure steps; both have unknown actions."""
     rare = [(1, 0, seen(9), 9, 1), (1, 0, seen(2), 1, 2)]

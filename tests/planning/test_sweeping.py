@@ -206,6 +206,32 @@ def test_a_state_that_nothing_leads_to_does_not_hold_itself_up(is_set_elsewhere)
         np.testing.assert_allclose(sweeper.q, by_loops(model, {}), atol=1e-6)
 
 
+@pytest.mark.parametrize("n_closed", [2, 16, 17])
+def test_hope_is_lost_where_nothing_unknown_can_be_reached(n_closed):
+    """A few states lead only to each other; what is unknown elsewhere does not hold them up."""
+    n = n_closed + 40
+    model = SparseTransitions(1, GAMMA)
+    model.make_room(n)
+    for state in range(n):
+        is_closed = state < n_closed
+        onward = (state + 1) % n_closed if is_closed else min(state + 1, n - 1)
+        model.add(state, 0, onward, 1.0, -0.1, 0.0)
+    sweeper = Sweeper(model)
+    sweeper.make_room(n, LOWEST)
+    is_set = np.zeros((n, 1), dtype=bool)
+    is_set[n - 1] = True
+    sweeper.set_rows(is_set, np.full((n, 1), 1e6))
+    settle(sweeper, n)
+    sweeper.value[0] = 1e6
+    sweeper.active = {n_closed - 1}
+    sweeper.sweep(np.arange(n), 1e-10, LOWEST)
+    if n_closed > 16:  # too many to look through: values fall step by step
+        assert sweeper.value[:n_closed].max() > 1e3
+    else:
+        np.testing.assert_allclose(sweeper.q[:n_closed], -0.1 / (1.0 - GAMMA), rtol=1e-4)
+    assert sweeper.value[n - 1] == 1e6
+
+
 def test_states_without_a_component_are_left_alone():
     model = random_model(np.random.default_rng(3), 5)
     sweeper = Sweeper(model)

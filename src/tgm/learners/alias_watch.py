@@ -81,7 +81,8 @@ class AliasWatch:
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._search_at = SEARCH_FROM  # step before which surplus clones do not compete
         self._rewards: set[float] = set()
-        self._has_ended = False  # whether an episode has, not by a limit of time
+        self._costs: set[float] = set()  # rewards of steps after which the episode went on
+        self._ended_at = 0  # the step at which an episode last ended, not by a limit of time
 
     def go_on_from(self, history: SymbolHistory) -> None:
         """Watch again, after clones have won and lost."""
@@ -109,15 +110,15 @@ class AliasWatch:
         elif self._newest[key] != outcome:
             self._is_surprised, self._surprised_at = True, self._n_steps
         self._newest[key] = outcome
-        self._rewards.add(reward)
-        self._has_ended = self._has_ended or ended
+        self._note_reward(outcome, self._n_steps)
         is_quiet = self._n_steps >= self._surprised_at + QUIET and not self._leads_nowhere
         is_long = self._n_steps >= LONGEST_WATCH or len(self._rewards) > MOST_REWARD_CLASSES
         self.is_over = is_quiet or is_long
 
     def won(self, learner: Reader) -> CloneLife | None:
         """The clones that were learned from the episodes, if they have won; None if not."""
-        if self._n_steps < self._look_at or not (self._is_surprised or self._leads_nowhere):
+        is_due = self._n_steps >= self._look_at or self._is_early_end
+        if not is_due or not (self._is_surprised or self._leads_nowhere):
             return None
         growth = WATCH_GROWTH if self._n_steps < QUIET else QUIET_LOOK_GROWTH
         growth = FIRST_LOOK_GROWTH if self._n_steps < FIRST_LOOKS else growth
@@ -169,7 +170,7 @@ class AliasWatch:
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < SAME_WON * n_rows)
         self._is_deep = worth > 2.0 * max(WORTH_A_FOLD, of_each)  # a search takes longer than folds
         enough = max(self._worth_a_fold, of_each)
-        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > CLONES_NEEDED
+        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > WORTH_A_FOLD
         self._may_fold = self._is_stuck or is_cued or worth > enough
         is_predicted = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
         if not (self._is_stuck or is_cued or is_predicted):
@@ -178,14 +179,20 @@ class AliasWatch:
         return True
 
     @property
+    def _is_early_end(self) -> bool:
+        """Whether an episode has just ended, while looks are cheap: then a cue has paid, or not."""
+        is_early = FIRST_HISTORY_TEST <= self._n_steps < FIRST_LOOKS
+        return is_early and self.history.newest.ended
+
+    @property
     def _leads_nowhere(self) -> bool:
-        """Whether each step costs the same, none has ended an episode, and nothing was new lately.
+        """Whether each step costs the same, none ended an episode lately, and nothing was new.
 
         One state for each symbol goes in circles then, even if it explains every step.
         """
-        is_new = self._n_steps <= IDLE * self._new_at + LEAST_IDLE
-        costs = len(self._rewards) == 1 and max(self._rewards) < 0.0
-        return costs and not is_new and not self._has_ended
+        latest = max(self._new_at, self._ended_at)
+        costs = len(self._costs) == 1 and max(self._costs) < 0.0
+        return costs and self._n_steps > IDLE * latest + LEAST_IDLE
 
     @property
     def _is_idle(self) -> bool:
@@ -203,6 +210,7 @@ class AliasWatch:
     def _find_rows(self) -> bool:
         """Find the newest outcome of each row; returns whether any had another one."""
         self._newest, is_surprised, n_steps = {}, False, 0
+        n_evicted = self._n_steps - self.history.n_steps
         for episode in self.history.episodes:
             for (_, before), (action, outcome) in pairwise(episode):
                 n_steps += 1
@@ -211,9 +219,16 @@ class AliasWatch:
                     self._new_at = n_steps
                 is_surprised = is_surprised or (last is not None and last != outcome)
                 self._newest[before.symbol, action] = outcome
-                self._rewards.add(outcome.reward)
-                self._has_ended = self._has_ended or outcome.ended
+                self._note_reward(outcome, n_evicted + n_steps)
         return is_surprised
+
+    def _note_reward(self, outcome: Outcome, n_steps: int) -> None:
+        """A step had this outcome."""
+        self._rewards.add(outcome.reward)
+        if outcome.ended:
+            self._ended_at = n_steps
+        else:
+            self._costs.add(outcome.reward)
 
     # --- files ------------------------------------------------------------------------------------
 

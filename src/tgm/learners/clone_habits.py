@@ -78,6 +78,11 @@ class Habits:
         return bool(self._rewards) and max(self._rewards) > self._usual
 
     @property
+    def only_pays(self) -> bool:
+        """Whether each step so far cost the same."""
+        return len(self._rewards) == 1 and self._usual < 0.0
+
+    @property
     def kept(self) -> tuple[int, ...]:
         """The actions of the best episode if it is as good as it was whenever it is repeated."""
         is_sure = self.may_repeat and self._n_confirmed >= REPETITIONS

@@ -18,6 +18,7 @@ from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.snapshot import Changes, Snapshot, is_recorded
 from tgm.learners.step_info import RowId
 from tgm.perception.observation_model import StateId
+from tgm.planning.belief_planner import is_doubt, values_in_doubt
 from tgm.planning.model_planner import ModelPlanner
 from tgm.transition.automaton import END, ROOT
 from tgm.world_model import WorldModel
@@ -196,8 +197,17 @@ class CloneKnowledge:
         return None
 
     def action_values(self, belief: FloatArray) -> FloatArray:
-        """(..., n_actions) greedy values of the actions; belief is (..., n_states)."""
-        return np.asarray(belief @ self.tables.values)
+        """(..., n_actions) greedy values of the actions; belief is (..., n_states).
+
+        In doubt they hold what is seen later: a look that tells clones apart may be worth a way.
+        """
+        values = np.asarray(belief @ self.tables.values)
+        doubtful = [place for place in np.ndindex(belief.shape[:-1]) if is_doubt(belief[place])]
+        if doubtful:
+            world = self.tables.hidden_world(self.life.gamma)
+            for place in doubtful:
+                values[place] = values_in_doubt(belief[place], world)
+        return values
 
     def values_of(self, observations: FloatArray, belief: FloatArray) -> FloatArray:
         """(n, n_actions) greedy values, which depend on the belief alone."""

@@ -269,11 +269,12 @@ class CloneLife:
                     habits.start_walk(rng, self.n_actions)
             if action is not None:
                 return action
-        if habits.is_walking:
-            return habits.walk(rng, self.n_actions)
-        action = self.planner.towards_unknown(track.node)
+        is_free = not (habits.is_walking and track.below)
+        action = self.planner.towards_unknown(track.node) if is_free else None
         if action is not None:
             return action
+        if habits.is_walking:
+            return habits.walk(rng, self.n_actions)
         if rng.random() < habits.restlessness(self.n_steps):
             habits.start_walk(rng, self.n_actions)
         return self._greedy()

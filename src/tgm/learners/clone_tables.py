@@ -8,6 +8,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.inference.filtering import condition, predict
+from tgm.planning.belief_planner import HiddenWorld
 from tgm.planning.clone_planner import ClonePlanner
 from tgm.transition.automaton import BEGIN, END, ROOT, Row
 
@@ -76,6 +77,15 @@ class CloneTables:
         total = sum(weights)
         pairs = zip(rivals, weights, strict=True)
         return [(self._index[clone], weight / total) for (_, clone), weight in pairs]
+
+    def hidden_world(self, gamma: float) -> HiddenWorld:
+        """What plans under doubt are made from."""
+        tries = self.counts.sum(axis=2)
+        ways = self.counts / np.maximum(tries, 1.0)[:, :, None]
+        n = len(self.clones)
+        ways[:, np.arange(n), np.arange(n)] -= self.ends / np.maximum(tries, 1.0)
+        rewards = self.rewards / np.maximum(tries, 1.0)
+        return HiddenWorld(ways, rewards, tries > 0.0, self.values, self.symbols, gamma)
 
     # --- beliefs ----------------------------------------------------------------------------------
 

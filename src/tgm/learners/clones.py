@@ -168,10 +168,11 @@ class CloneLearner(CloneKnowledge):
         """Whether one state for each look explains the kept episodes better, and has for long.
 
         It does as well where no look has two clones, and more cheaply. While rows look random, and
-        repetition has not shown that the best episode was chance, it has not lost.
+        repetition has not shown that the best episode was chance, it has not lost; nor while each
+        step costs the same: it would go in circles again, and clones at least walk about.
         """
         behind, habits = self._behind_since, self.life.habits
-        if behind is None or (habits.sees_chance and habits.may_repeat):
+        if behind is None or (habits.sees_chance and habits.may_repeat) or habits.only_pays:
             return False
         if self.life.n_steps <= PATIENCE * behind + LEAST_PATIENCE:
             return False

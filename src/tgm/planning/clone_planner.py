@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -11,7 +10,7 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.structure.folding import Folding
-from tgm.transition.automaton import END, ROOT
+from tgm.transition.automaton import END, ROOT, Outcome
 
 MOST_GREEDY_SWEEPS = 1000  # at most, for the greedy values
 TOLERANCE = 1e-7  # of the values, relative to the lowest
@@ -28,6 +27,7 @@ class ClonePlanner:
         self.folding, self.n_actions, self.gamma = folding, n_actions, gamma
         self._tests: dict[tuple[int, int], tuple[int, int] | None] = {}
         self._greedy: tuple[dict[int, int], FloatArray] | None = None
+        self._shares: dict[tuple[int, Outcome], float] = {}
 
     # --- what is unknown --------------------------------------------------------------------------
 
@@ -64,13 +64,36 @@ class ClonePlanner:
         return None
 
     def _tries_to_surprise(self, symbol: int, action: int) -> float:
-        """Until an action does something else than what it does at most places that look alike."""
-        base, kind = self.folding.base, (symbol, action)
-        known = base.counts.get(kind)
+        """Until an action does something else than what it does at most places that look alike.
+
+        Before it was tried at many of them, it is as likely to differ as other actions there that
+        have done the same.
+        """
+        base = self.folding.base
+        known = base.counts.get((symbol, action))
         if not known:
             return 1.0
         usual = max(known, key=lambda outcome: known[outcome])
-        return 1.0 / -math.expm1(base.log_probability(kind, usual))
+        n_places = sum(known.values())
+        prior = base.strength * (len(known) + 1)
+        others = n_places - known[usual] + prior * self._share_of_others(symbol, usual)
+        return (n_places + prior) / others
+
+    def _share_of_others(self, symbol: int, usual: Outcome) -> float:
+        """How often an action does something else where it does this at a place that looks alike.
+
+        Of all actions; as likely as not before there are two such places.
+        """
+        key = (symbol, usual)
+        if key not in self._shares:
+            n_others, n_pairs = 0.5, 1.0
+            for action in range(self.n_actions):
+                known = self.folding.base.counts.get((symbol, action), {})
+                if usual in known:
+                    n_others += sum(known.values()) - known[usual]
+                    n_pairs += max(0, sum(known.values()) - 1)
+            self._shares[key] = n_others / n_pairs
+        return self._shares[key]
 
     # --- what tells clones apart ------------------------------------------------------------------
 

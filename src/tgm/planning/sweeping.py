@@ -16,6 +16,7 @@ ROUNDS_FROM_LOWEST = 100_000  # Bellman updates that start from the lowest value
 SHARE_OF_ALL = 4  # if more than one in so many states must be updated, all are: one array operation
 MOST_SOLVED = 300  # states up to which a policy is evaluated by solving for all values at once
 POLICIES = 4  # that are improved in one call of `sweep`
+MOST_CLOSED = 16  # states that lead only to each other; more are not looked through
 FEW_STATES = 3  # up to so many are updated one by one, which is faster than array operations
 CONVERGED = 1e-6  # share of (value - lowest value): smaller changes end `solve`
 LEAST_MOVE = 1e-9  # share of the largest reward: smaller changes end `solve`
@@ -156,17 +157,30 @@ class Sweeper:
             self._sweep(alive, moves, ROUNDS_FROM_LOWEST)
 
     def _exceeds_rewards(self, alive: IntArray) -> bool:
-        """Whether a moving value is above all that rewards can bring, though no value is given.
+        """Whether a moving value is above all that rewards can bring, and no given value is near.
 
         That is what is left of unknown rows which are known by now.
         """
-        top = float(self.value[list(self.active)].max())
-        if top <= 0.0 or self.is_set[alive].any():
+        moving = list(self.active)
+        highest = moving[int(self.value[moving].argmax())]
+        top = float(self.value[highest])
+        if top <= 0.0 or (self.is_set[alive].any() and not self._is_closed(highest)):
             return False
         model = self._model
         most = float((model.reward[alive] + self.bonus[alive]).max())
         discount = float(model.discounted[alive].sum(axis=-1).max())
         return top * (1.0 - discount) > max(most, 0.0)
+
+    def _is_closed(self, state: int) -> bool:
+        """Whether few states can be reached from one, and no row of them is given."""
+        model, found, seen = self._model, [state], {state}
+        for one in found:
+            if self.is_set[one].any() or len(found) > MOST_CLOSED:
+                return False
+            onward = model.successor[one][model.discounted[one] > 0.0].tolist()
+            found += sorted(set(onward) - seen)
+            seen.update(onward)
+        return True
 
     def _improve_policy(self, alive: IntArray, moves: _Moves) -> None:
         """Policy iteration: the values of the best actions are found by one linear solution."""

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 from tgm.agent import TGMAgent, TGMConfig
-from tgm.envs import Maze
+from tgm.envs import Maze, random_maze
 from tgm.envs.time_limit import PAPER_LIMIT
 from tgm.errors import ConfigError
 from tgm.experiments.harness.study import Sweep
@@ -84,6 +84,9 @@ WORLDS: dict[str, HiddenWorld] = {
     "walls-26": _maze("26", walls, 2000),
     "room-5x4": _maze(room(5, 4), walls, 5000),
     "room-8x5": _maze(room(8, 5), walls, 5000),
+    "room-10x6": _maze(room(10, 6), walls, 5000),
+    "tree-32": _maze(random_maze("perfect", 4, 8, seed=0), walls, 5000),
+    "tree-48": _maze(random_maze("perfect", 6, 8, seed=0), walls, 5000),
     "colours-6x8": _colours(6, 8, 4, 6000),
     "x-26": _maze("26", column, 3000, is_exact=False),
     "x-27": _maze("27", column, 5000, is_exact=False),
@@ -91,7 +94,7 @@ WORLDS: dict[str, HiddenWorld] = {
     "cue-5": _cue(5, 1500, 40),
     "cue-20": _cue(20, 4000, 100),
 }
-"""By name: mazes and rooms seen by walls, colours or x alone, and cues by their lag."""
+"""By name: mazes, rooms and trees seen by walls, colours or x alone, and cues by their lag."""
 
 
 @dataclass(frozen=True)
