@@ -104,7 +104,8 @@ class GaussianStates(StateSlots):
 
         A state looks the same wherever it is entered from: the context is not used.
         """
-        return np.asarray(self._theta[: self.n_slots].dot(second_order(point)))
+        found: FloatArray = self._theta[: self.n_slots].dot(second_order(point))
+        return found
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
