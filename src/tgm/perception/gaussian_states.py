@@ -234,7 +234,7 @@ class GaussianStates(StateSlots):
             self.scatter[slot] = scatter
         self.peak[slot] = peak
         self._theta[slot] = theta
-        self._mean_features[slot] = second_order(mean)
+        self._moved.add(slot)
         self._refresh_at[slot] = weight + max(0.5, REFRESH_SHARE * weight)
 
     def _coefficients(
