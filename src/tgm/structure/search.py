@@ -63,9 +63,9 @@ class StructureSearch:
 
     def _is_due(self, state: int) -> bool:
         states = self._world.states
-        weight = float(states.weight[state])
-        is_grown = weight < YOUNG or weight > GROWN * float(self._checked[state])
-        return is_grown and bool(states.is_alive[state])
+        weight = states.weight.item(state)
+        is_grown = weight < YOUNG or weight > GROWN * self._checked.item(state)
+        return is_grown and bool(states.is_alive.item(state))
 
     def neighbours(self, states: list[int]) -> list[tuple[int, int]]:
         """Pairs of near states, one of which is in `states`."""
