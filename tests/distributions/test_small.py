@@ -12,7 +12,9 @@ from tgm.distributions.small import (
     is_positive_definite,
     log_det,
     mahalanobis_coefficients,
+    plane_coefficients,
     second_order,
+    second_orders,
     squared_length,
     squared_radius,
     well_conditioned,
@@ -100,3 +102,23 @@ def test_as_much_lies_outside_a_radius_as_in_the_plane(n_features, radius):
     square = squared_radius(n_features, radius)
     assert chi2(n_features).sf(square) == pytest.approx(chi2(2).sf(radius**2), rel=1e-9)
     assert squared_radius(2, radius) == radius**2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_coefficients_of_a_plane_are_those_of_the_parts_to_the_bit(seed):
+    rng = np.random.default_rng(seed)
+    covariance, mean = random_covariance(rng, 2), rng.normal(size=2)
+    found = plane_coefficients(covariance.ravel().tolist(), mean)
+    assert found == (mahalanobis_coefficients(inverse(covariance), mean), log_det(covariance))
+
+
+def test_an_unsound_covariance_of_a_plane_is_left_to_be_mended():
+    for entries in ([1.0, 1.0, 1.0, 1.0], [-1.0, 0.0, 0.0, 1.0], [1.0, 2.0, 2.0, 1.0]):
+        assert plane_coefficients(entries, np.zeros(2)) is None
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+def test_the_features_of_many_points_are_those_of_each(n_features):
+    points = np.random.default_rng(0).normal(size=(5, n_features))
+    wanted = [second_order(point) for point in points]
+    np.testing.assert_array_equal(second_orders(points), wanted)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import enumerated_filter
 
-from tgm.inference.filtering import condition, predict
+from tgm.inference.filtering import condition, condition_step, predict
 
 
 def random_world(seed: int, n_states: int = 3, n_steps: int = 4):
@@ -53,3 +53,20 @@ def test_what_is_not_believed_before_leads_nowhere():
     rows = np.array([[0.9, 0.1], [0.2, 0.8]])
     np.testing.assert_allclose(predict(np.array([0.5, 0.0]), rows), [0.45, 0.05])
     assert not predict(np.zeros(2), rows).any()
+
+
+@pytest.mark.parametrize("n_before", [1, 3])
+@pytest.mark.parametrize("n_after", [1, 2, 5, 6, 7, 12])
+def test_a_step_is_predicted_and_conditioned_with_outliers(n_before, n_after):
+    rng = np.random.default_rng(n_after)
+    belief, share = rng.dirichlet(np.ones(n_before)), 0.03
+    rows = rng.dirichlet(0.1 * np.ones(n_after), size=n_before)
+    log_likelihood = -30.0 * rng.random(n_after + 1)
+    joint, after, log_density = condition_step(
+        belief.tolist(), rows.tolist(), share, log_likelihood.tolist()
+    )
+    expected = np.append((1.0 - share) * predict(belief, rows), share)
+    wanted, total = condition(expected, log_likelihood)
+    assert (after, log_density) == (wanted.tolist(), total)  # to the bit
+    all_ways = belief[:, None] * rows * (1.0 - share) * np.exp(log_likelihood[:-1])
+    np.testing.assert_allclose(joint, all_ways / np.exp(total))

@@ -386,7 +386,7 @@ def test_chance_is_rare_in_one_row_of_four(folds, monkeypatch, n_known, is_rare)
     monkeypatch.setattr(AliasWatch, "_is_idle", True)
     watch = surprised(30).watch
     watch._newest = {(symbol, 0): Outcome(0, 0.0, False) for symbol in range(n_known)}
-    watch._is_worth_a_fold()
+    watch._is_worth_a_fold(is_clear=True)
     assert watch._is_stuck == is_rare
 
 

@@ -1,7 +1,5 @@
 """The learner of worlds that flow, behind the agent: who chooses it, and what it answers."""
 
-from dataclasses import replace
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -190,7 +188,7 @@ def test_of_two_plans_that_are_as_good_the_newer_is_followed_at_first_the_older_
     n_before, takes_over
 ):
     learner, events = FlowLearner(1, 2, 0.9), drifting(n_before + 500)
-    events[3] = replace(events[3], reward=-1.0001)  # something was found
+    events[3] = events[3]._replace(reward=-1.0001)  # something was found
     learner.recall(events[: n_before + 1])
     first = learner.state_ids.tolist()
     later = [event.show(learner).changed_all for event in events[n_before + 1 :]]
@@ -208,8 +206,8 @@ class Promising(Plan):
 
 def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
     learner, events = FlowLearner(1, 2, 0.9), drifting(600)
-    events = [replace(event, reward=1.0) for event in events]
-    events[3] = replace(events[3], reward=0.5)  # something was found
+    events = [event._replace(reward=1.0) for event in events]
+    events[3] = events[3]._replace(reward=0.5)  # something was found
     learner.recall(events[:101])
     assert learner._is_better(Promising(*learner.best))
     for event in events[101 : 101 + IMAGINED]:
@@ -233,8 +231,8 @@ def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
 
 def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):
     learner, events = FlowLearner(1, 2, 0.9), drifting(FEW_PLANS)
-    events = [replace(event, reward=1.0) for event in events]
-    events[3] = replace(events[3], reward=0.999)  # something was found
+    events = [event._replace(reward=1.0) for event in events]
+    events[3] = events[3]._replace(reward=0.999)  # something was found
     learner.recall(events)
     best = learner.best
     monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
@@ -260,7 +258,7 @@ def planned_at(learner: FlowLearner, events: list[Event]) -> list[int]:
 
 def test_while_there_are_few_steps_the_end_of_an_episode_asks_for_a_plan():
     events = drifting(90)
-    ends = [replace(e, terminated=k > 0 and k % 12 == 0) for k, e in enumerate(events)]
+    ends = [e._replace(terminated=k > 0 and k % 12 == 0) for k, e in enumerate(events)]
     without, with_ends = (planned_at(FlowLearner(1, 2, 0.9), told) for told in (events, ends))
     assert len(with_ends) > len(without)
     assert all(step % 12 == 0 for step in with_ends)
@@ -281,7 +279,7 @@ def test_noise_is_looked_for_when_shapes_are_chosen(monkeypatch):
 
 def test_after_a_plan_that_was_no_better_the_next_one_takes_twice_as_long():
     events = drifting(2800)
-    events[3] = replace(events[3], reward=-1.0001)  # something was found
+    events[3] = events[3]._replace(reward=-1.0001)  # something was found
     learner = FlowLearner(1, 2, 0.9)
     learner.recall(events[:1501])
     first = learner.best

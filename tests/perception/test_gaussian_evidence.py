@@ -114,3 +114,12 @@ def test_the_width_by_chance_is_that_of_random_points(n_features, n_points):
 
     ratio = widest(n_features) / widest(2)
     assert chance_width(n_features, n_points) == pytest.approx(ratio, rel=0.15)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_spread_of_two_features_is_the_largest_eigenvalue(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(6, 2)) * (1.0, 10.0**seed)
+    scatter = points.T @ points
+    widest = np.linalg.eigvals(PRIOR.precision @ scatter).real.max() / 6.0
+    assert spread_ratio(PRIOR, Moments(6.0, np.zeros(2), scatter)) == pytest.approx(widest)

@@ -31,16 +31,16 @@ def law_density(displacement, reach, moved):
 
 def test_every_candidate_has_the_law_of_its_own_steps():
     rng = np.random.default_rng(0)
-    laws, moved = FirstLaws(REACH, 2), [[[] for _ in range(2)] for _ in REACH]
+    laws, moved = FirstLaws(REACH.T, 2), [[[] for _ in range(2)] for _ in REACH]
     for _ in range(12):
         action, step = int(rng.integers(2)), rng.normal(size=(3, 2))
         has_moved = rng.random(3) < (0.9, 0.5, 0.0)  # the third one never moves
-        laws.add(step, action, has_moved)
+        laws.add(step.T, action, has_moved)
         for candidate in np.flatnonzero(has_moved):
             moved[candidate][action].append(step[candidate])
     asked = 2.0 * rng.normal(size=(3, 4, 2))
     for action in range(2):
-        seen = laws.log_densities(asked, action)
+        seen = laws.log_densities(np.moveaxis(asked, -1, 0), action)
         for candidate, reach in enumerate(REACH):
             own = np.array(moved[candidate][action]).reshape(-1, 2)
             wanted = [law_density(point, reach, own) for point in asked[candidate]]
@@ -49,9 +49,10 @@ def test_every_candidate_has_the_law_of_its_own_steps():
 
 @pytest.mark.parametrize("action", [0, EPISODE_START])
 def test_what_nothing_is_known_of_leads_as_far_as_a_typical_step(action):
-    laws = FirstLaws(REACH, 2)
-    laws.add(np.ones((3, 2)), 1, np.array([True, True, True]))
-    laws.add(np.ones((3, 2)), 0, np.array([False, False, False]))
+    laws = FirstLaws(REACH.T, 2)
+    laws.add(np.ones((2, 3)), 1, np.array([True, True, True]))
+    laws.add(np.ones((2, 3)), 0, np.array([False, False, False]))
     asked = np.random.default_rng(1).normal(size=(3, 5, 2))
     wanted = [broad_density(points, reach) for points, reach in zip(asked, REACH, strict=True)]
-    np.testing.assert_allclose(laws.log_densities(asked, action), wanted)
+    found = laws.log_densities(np.moveaxis(asked, -1, 0), action)
+    np.testing.assert_allclose(found, wanted)

@@ -34,6 +34,7 @@ from tgm.agent.recording import (
     open_recorder,
 )
 from tgm.agent.spaces import Interface
+from tgm.agent.streams import EXPLORATION_STREAM, PREDICT_STREAM, episode_seed, generator
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.errors import ConfigError, NumericsError
@@ -42,9 +43,6 @@ from tgm.learners.make import make_learner
 from tgm.perception.component_map import Move
 
 NUMERICAL = (ArithmeticError, np.linalg.LinAlgError)
-
-# Streams of the root seed: each purpose has its own, so that none disturbs another.
-EPISODE_STREAM, EXPLORATION_STREAM, PREDICT_STREAM = range(3)
 
 
 class TGMAgent(GuidedLife):
@@ -93,8 +91,8 @@ class TGMAgent(GuidedLife):
         is_categorical, n_actions = interface.is_categorical, interface.n_actions
         self._learner = make_learner(len(is_categorical), n_actions, config, is_categorical)
         self._active = self._learner  # the learner of this episode
-        self._rng = self._stream(EXPLORATION_STREAM)
-        self._predict_rng = self._stream(PREDICT_STREAM)
+        self._rng = generator(self.seed, EXPLORATION_STREAM)
+        self._predict_rng = generator(self.seed, PREDICT_STREAM)
         self.is_between_episodes, self.is_guided = True, False
         self._episode_return = 0.0
         self._episode_length = 0
@@ -300,8 +298,7 @@ class TGMAgent(GuidedLife):
         where = f"reset of episode {self.n_episodes + 1}"
         if guided is None:
             assert self.env is not None
-            seeds = np.random.SeedSequence(self.seed, spawn_key=(EPISODE_STREAM, self.n_episodes))
-            answer = self.env.reset(seed=int(seeds.generate_state(1)[0]))
+            answer = self.env.reset(seed=episode_seed(self.seed, self.n_episodes))
             observation = self.interface.observation(first_of(answer, where), where)
         else:
             observation = guided
@@ -322,9 +319,6 @@ class TGMAgent(GuidedLife):
         """The next step begins a new episode."""
         self._active.end_episode()
         self.is_between_episodes = True
-
-    def _stream(self, purpose: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(purpose,)))
 
 
 def _our_fault(where: str, error: Exception) -> NumericsError:

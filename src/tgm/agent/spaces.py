@@ -229,9 +229,9 @@ class Interface:
 
     def _plain(self, values: object) -> FloatArray | None:
         """(n_features,) an ordinary observation of a flat Box; None if it must be looked at."""
-        if not isinstance(values, np.ndarray) or values.shape != self._plain_shape:
+        if type(values) is not np.ndarray or values.shape != self._plain_shape:
             return None
-        if values.dtype.kind not in NUMERIC or isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind not in NUMERIC:
             return None
         numbers = values.astype(np.float64)
         for number in numbers.tolist():

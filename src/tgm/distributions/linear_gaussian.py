@@ -6,6 +6,7 @@ noise ~ inverse Wishart(scale, dof).
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -154,8 +155,14 @@ def log_evidence_of_points(
         -0.5 * n * n_targets * math.log(math.pi)
         - n_targets * float(np.log(np.diag(root)).sum())
         + _log_wishart(after, dof + n)
-        - _log_wishart(np.diag(scale), dof)
+        - _log_wishart_of_prior(tuple(scale.tolist()), dof)
     )
+
+
+@functools.lru_cache(maxsize=64)
+def _log_wishart_of_prior(scale: tuple[float, ...], dof: float) -> float:
+    """That of a diagonal scale, kept: hundreds of shapes have the same prior."""
+    return _log_wishart(np.diag(scale), dof)
 
 
 def _log_wishart(scale: FloatArray, dof: float) -> float:

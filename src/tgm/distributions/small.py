@@ -120,6 +120,13 @@ def second_order(point: FloatArray) -> FloatArray:
     return np.concatenate(([1.0], point, point[rows] * point[columns]))
 
 
+def second_orders(points: FloatArray) -> FloatArray:
+    """(n_points, 1 + n + n (n + 1) / 2) the same of points (n_points, n)."""
+    rows, columns, _ = _upper_triangle(points.shape[1])
+    ones = np.ones((len(points), 1))
+    return np.concatenate([ones, points, points[:, rows] * points[:, columns]], axis=1)
+
+
 @functools.cache
 def _upper_triangle(n: int) -> tuple[IntArray, IntArray, FloatArray]:
     """Rows and columns of the upper triangle, and how often each entry occurs in the matrix."""
@@ -141,6 +148,27 @@ def mahalanobis_coefficients(precision: FloatArray, centre: FloatArray) -> list[
     rows, columns, times = _upper_triangle(len(centre))
     upper = precision[rows, columns] * times
     return [float(centre @ to), *(-2.0 * to).tolist(), *upper.tolist()]
+
+
+def plane_coefficients(
+    covariance: list[float], mean: FloatArray
+) -> tuple[list[float], float] | None:
+    """`mahalanobis_coefficients` of the inverse of a covariance, and ln of its determinant.
+
+    For two features, in plain numbers: `covariance` is given row by row. The same to the bit as by
+    the functions above. None if it is not well conditioned.
+    """
+    a, b, c, d = covariance
+    if not (a > 0.0 and d > 0.0 and b * c <= (1.0 - LEAST_UNEXPLAINED) * a * d):
+        return None
+    determinant = a * d - b * c
+    if not determinant > 0.0:
+        return None
+    x, y = mean.tolist()
+    a, b, d = d / determinant, -b / determinant, a / determinant
+    to_x, to_y = a * x + b * y, b * x + d * y
+    square = [x * to_x + y * to_y, -2.0 * to_x, -2.0 * to_y, a, 2.0 * b, d]
+    return square, math.log(determinant)
 
 
 def shift_moments(

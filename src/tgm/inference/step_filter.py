@@ -14,7 +14,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
-from tgm.inference.filtering import NOTHING, condition, predict
+from tgm.inference.filtering import condition_step
 from tgm.memory.step import Belief, Step
 from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION
@@ -97,7 +97,10 @@ class StepFilter:
         self._filtering = filtering
         self._max_states = max_states
         self._most_states = most_states
-        self._n_features = world.states.n_features
+        self._depth, self._depth_of_one_try = (
+            0.5 * squared_radius(world.states.n_features, radius)
+            for radius in (FAST_RADIUS, ONE_TRY_RADIUS)
+        )
 
     def posterior(
         self, point: FloatArray, before: Belief, action: int | None, departure: FloatArray | None
@@ -144,8 +147,8 @@ class StepFilter:
             return None
         after = transitions.successor.item(state, action, 0)
         share = transitions.probability.item(state, action, 0)
-        radius = FAST_RADIUS if certainty >= FAST_TRIES else ONE_TRY_RADIUS
-        if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, radius):
+        depth = self._depth if certainty >= FAST_TRIES else self._depth_of_one_try
+        if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
             return None
         log_density = log_likelihood.item(after) + math.log(share)
         return StepPosterior([(state, after, probability)], [(after, 1.0)], 0.0, [], log_density)
@@ -159,14 +162,16 @@ class StepFilter:
         starts = sum(row.values())
         if starts < FAST_TRIES or row[first] < FAST_SHARE * starts:
             return None
-        if not self._is_beyond_doubt(log_likelihood, first, FAST_RADIUS):
+        if not self._is_beyond_doubt(log_likelihood, first, self._depth):
             return None
         log_density = float(log_likelihood[first]) + math.log(row[first] / starts)
         return StepPosterior([], [(first, 1.0)], 0.0, [], log_density)
 
-    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, radius: float) -> bool:
-        """Whether an observation lies well within a state and all others are far behind."""
-        depth = 0.5 * squared_radius(self._n_features, radius)
+    def _is_beyond_doubt(self, log_likelihood: FloatArray, state: int, depth: float) -> bool:
+        """Whether an observation lies well within a state and all others are far behind.
+
+        `depth` is how many nats below its peak the density of the state may be.
+        """
         here, peak = log_likelihood.item(state), self._world.states.peak.item(state)
         if not peak - depth <= here <= peak + ABOVE_PEAK:
             return False
@@ -190,26 +195,20 @@ class StepFilter:
         states, sources = self._world.states, self._sources(before, action, without)
         log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
         nearest = int(log_likelihood.argmax())
-        least = float(log_likelihood[nearest]) - NEGLIGIBLE_DENSITY
-        near = (log_likelihood > least).nonzero()[0].tolist()
-        if float(log_likelihood[nearest]) < float(states.peak[nearest]) - ZERO_DENSITY:
+        highest = log_likelihood.item(nearest)
+        near = (log_likelihood > highest - NEGLIGIBLE_DENSITY).nonzero()[0].tolist()
+        if highest < states.peak.item(nearest) - ZERO_DENSITY:
             near = []
         origin = states.mean[before[0][0]] if before else departure
-        log_prior = states.log_repulsion(point, nearest)
-        log_new = self._log_new(point, log_prior, origin, action)
         rows = self._rows(sources, near, self.elsewhere(near, origin, action))
-        belief = np.array([source.probability for source in sources])
-        expected = predict(belief, rows)
-        share = self._world.background.share
-        expected = np.array([*((1.0 - share) * expected).tolist(), share])
-        log_outlier = self._log_outlier(point, log_prior, origin)
-        targets = np.array([*log_likelihood[near].tolist(), log_new, log_outlier])
-        after, log_density = condition(expected, targets)
-        *known, outlier = after.tolist()
-        joint = np.array([known])
-        if len(sources) > 1:  # P(i, j | x) = P(j | x) P(i | j), P(i | j) = b_i P(j | i, a) / P(j)
-            joint = belief[:, None] * rows / np.maximum(belief @ rows, NOTHING) * known
-        posterior = self._report(sources, near, joint.tolist(), known, float(log_density))
+        log_prior = states.log_repulsion(point, nearest)
+        targets = [log_likelihood.item(state) for state in near]
+        targets.append(self._log_new(point, log_prior, origin, action))
+        targets.append(self._log_outlier(point, log_prior, origin))
+        joint, (*known, outlier), log_density = condition_step(
+            [source.probability for source in sources], rows, self._world.background.share, targets
+        )
+        posterior = self._report(sources, near, joint, known, log_density)
         return posterior._replace(outlier=outlier) if outlier > DROPPED else posterior
 
     def _report(
@@ -258,7 +257,9 @@ class StepFilter:
             sources.append(_Source(START, unknown, row, sum(row.values())))
         return sources
 
-    def _rows(self, sources: list[_Source], near: list[int], elsewhere: list[float]) -> FloatArray:
+    def _rows(
+        self, sources: list[_Source], near: list[int], elsewhere: list[float]
+    ) -> list[list[float]]:
         """(n_sources, n_near + 1) P(j | i, a), with "a new state" last.
 
         P(j | i, a) = (c_iaj + r (STAY [j = i] + ELSEWHERE w_j)) / (n_ia + r), with the counts c of
@@ -277,7 +278,7 @@ class StepFilter:
                     values[index] += prior * STAY / total
             values.append(prior * NEW / total)
             rows.append(values)
-        return np.array(rows)
+        return rows
 
     def elsewhere(
         self, near: list[int], origin: FloatArray | None, action: int | None
@@ -291,9 +292,9 @@ class StepFilter:
             return [1.0 / states.n_alive] * len(near)
         alive = states.alive
         weights = displacements.densities_from(origin, action, states.mean_features, alive)
-        total = float((weights if len(alive) == states.n_slots else weights[alive]).sum())
-        law, anywhere = (1.0 - ANYWHERE) / total, ANYWHERE / states.n_alive
-        return [law * float(weights[state]) + anywhere for state in near]
+        total = float(np.add.reduce(weights if len(alive) == states.n_slots else weights[alive]))
+        law, anywhere = (1.0 - ANYWHERE) / total, ANYWHERE / len(alive)
+        return [law * weights.item(state) + anywhere for state in near]
 
     def _log_new(
         self, point: FloatArray, log_prior: float, origin: FloatArray | None, action: int | None

@@ -40,8 +40,8 @@ def trust_in_rows(world: WorldModel, n_slots: int) -> FloatArray:
     ]
     if not found:
         return trust
-    state, action, after = (np.array([entry[k] for entry in found]) for k in range(3))
-    weight = np.array([entry[3] for entry in found])
-    fit = world.states.fit(np.array([entry[4] for entry in found]), after)
-    np.subtract.at(trust, (state, action), weight * (1.0 - fit))
+    states, actions, reached, weights, arrivals = zip(*found, strict=True)
+    points = np.concatenate(arrivals).reshape(len(found), -1)
+    fit = world.states.fit(points, np.array(reached))
+    np.subtract.at(trust, (np.array(states), np.array(actions)), np.array(weights) * (1.0 - fit))
     return np.asarray(trust)

@@ -128,11 +128,12 @@ class AliasWatch:
             self._look_at_rows()
         if not (self._is_surprised or self._leads_nowhere):
             return None
-        is_worth_it = self._is_worth_a_fold()
+        is_clear = self._reads_clearly(learner)
+        is_worth_it = self._is_worth_a_fold(is_clear=is_clear)
         if self._is_vain:
             self._look_at = int(VAIN * growth * self._n_steps) + 1
             self.is_over = self.is_over or self._n_steps >= LAST_VAIN
-        if is_worth_it and self._reads_clearly(learner):
+        if is_worth_it and is_clear:
             life = CloneLife(self._n_actions, self._gamma, self.history)
             life.search_at = self._search_at
             is_folded = life.recall(is_trial=True) and self._may_fold
@@ -157,10 +158,11 @@ class AliasWatch:
         self.is_over = has_lost and not self._is_stuck and not self._is_deep
         return self._is_stuck or gain > CLONES_NEEDED
 
-    def _is_worth_a_fold(self) -> bool:
+    def _is_worth_a_fold(self, *, is_clear: bool) -> bool:
         """Whether history or a cue predicts outcomes, or one state per symbol finds nothing new.
 
-        After each fold the nats that the next one needs grow.
+        After each fold the nats that the next one needs grow. `is_clear` is whether symbols are
+        certain; if not, nothing is folded, whatever is worth it.
         """
         worth, n_rows = gain_of_history(self.history.episodes)
         self._worth = worth
@@ -169,6 +171,8 @@ class AliasWatch:
         self._is_vain = not is_rare and worth < of_each
         self.is_over = not self._is_stuck and (self._n_steps >= QUIET and worth < SAME_WON * n_rows)
         self._is_deep = worth > 2.0 * max(WORTH_A_FOLD, of_each)  # a search takes longer than folds
+        if not is_clear and FOLD_AGAIN * worth <= self._worth_a_fold:
+            return False  # nothing would follow from it, and it takes long to look for a cue
         enough = max(self._worth_a_fold, of_each)
         is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > WORTH_A_FOLD
         self._may_fold = self._is_stuck or is_cued or worth > enough

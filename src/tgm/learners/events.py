@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,9 +25,11 @@ class Shown(Protocol):
         """Learn from one step."""
 
 
-@dataclass(frozen=True, eq=False)
-class Event:
-    """One thing that happened: an episode began (action None), or a step was taken."""
+class Event(NamedTuple):
+    """One thing that happened: an episode began (action None), or a step was taken.
+
+    A tuple, because several are made at every step while the kind of world is not known.
+    """
 
     point: FloatArray
     action: int | None = None

@@ -116,8 +116,9 @@ class OnlineLearner(OnlineKnowledge):
         posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
         self.log_evidence += posterior.log_density
         self.world.background.n_points += 1.0
-        if step.action is not None and self.world.newest and self.world.newest.is_outlier:
-            posterior = self._judge_outlier(self.world.newest, step, posterior)
+        newest = self.world.newest
+        if newest is not None and newest.is_outlier and step.action is not None:
+            posterior = self._judge_outlier(newest, step, posterior)
         self._learn_step(step, posterior)
         self.world.newest = step
         if step.action is not None:
@@ -191,7 +192,8 @@ class OnlineLearner(OnlineKnowledge):
         states = self.world.states
         # How an episode ended is known, whatever was seen of where.
         may_be_outlier = may_be_outlier and not step.end
-        step.is_outlier = may_be_outlier and posterior.outlier > max(OUTLIER, posterior.newness)
+        is_likely = posterior.outlier > OUTLIER and posterior.outlier > posterior.newness
+        step.is_outlier = is_likely and may_be_outlier
         if step.is_outlier:  # nothing is added, and the belief is what was expected
             step.entries, step.after = [], self.filter.expected(step.before, step.action)
             return

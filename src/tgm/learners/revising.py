@@ -15,7 +15,8 @@ from tgm.learners.world_editor import WorldEditor
 from tgm.memory.step import Step, difference
 from tgm.structure.revision import Revision
 from tgm.structure.search import StructureSearch
-from tgm.transition.rows import LEAST_OUTCOME_COUNT
+from tgm.transition.planned_rows import Key
+from tgm.transition.rows import LEAST_OUTCOME_COUNT, NO_ROW
 from tgm.world_model import WorldModel
 
 REASSIGN = 0.1  # a change of belief after which the next kept step is assigned again as well
@@ -133,17 +134,20 @@ class Reviser:
     def _is_worth_a_look(self, state: int, steps: list[Step]) -> bool:
         """Whether rows into a state have led elsewhere, more often than at the last look."""
         world = self._world
-        if any(step.action is not None and not step.before for step in steps):
+        # Counts without kept steps cannot be taken back.
+        if world.states.weight.item(state) > len(steps) + LEAST_OUTCOME_COUNT:
             return False
-        # The newest step is judged with the next. Counts without kept steps cannot be taken back.
-        if world.newest in steps or world.states.weight[state] > len(steps) + LEAST_OUTCOME_COUNT:
-            return False
-        rows = {row_of(step) for step in steps}
-        tries = sum(sum(world.transitions.row(*row).values()) for row in rows)
+        rows, counts = set[Key](), world.transitions.rows
+        for step in steps:
+            if step.action is not None and not step.before:
+                return False
+            rows.add(row_of(step))
+        tries = sum([sum(counts.get(row, NO_ROW).values()) for row in rows])
         doubted_at = self._doubted.get(state, 0.0)
         if tries <= len(steps) + LEAST_OUTCOME_COUNT or tries <= LOOK_GROWTH * doubted_at:
             return False
-        if self._outliers.goes_on(steps):
+        # The newest step is judged with the next.
+        if world.newest in steps or self._outliers.goes_on(steps):
             return False
         self._doubted[state] = tries
         return True

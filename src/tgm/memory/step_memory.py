@@ -46,9 +46,9 @@ class StepMemory:
 
     def keep(self, step: Step, state: int) -> None:
         """Keep a step into a state; above the limit an old one is evicted, but stays counted."""
-        if state not in self._steps:
-            self._steps[state] = deque()
-        steps, naming = self._steps[state], self._steps_by_state
+        steps, naming = self._steps.get(state), self._steps_by_state
+        if steps is None:
+            steps = self._steps[state] = deque()
         steps.append(step)
         self._note(step, state)
         self._n_steps += 1
@@ -168,10 +168,12 @@ class StepMemory:
 
 def _states_named(step: Step) -> set[int]:
     """The states that a step was in or led to, as far as is believed."""
-    named = {state for state, _ in step.before}
-    for state, _ in step.after:
-        named.add(state)
-    for state, reached, _ in step.entries:
+    before, entries, after = step.before, step.entries, step.after
+    if len(before) == len(entries) == len(after) == 1:  # the usual case
+        return {before[0][0], entries[0][0], entries[0][1], after[0][0]}
+    named = {state for state, _ in before}
+    named.update([state for state, _ in after])
+    for state, reached, _ in entries:
         named.add(state)
         named.add(reached)
     return named

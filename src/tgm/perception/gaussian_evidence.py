@@ -30,7 +30,13 @@ def merge_gain(prior: ComponentPrior, first: Moments, second: Moments) -> float:
 
 def spread_ratio(prior: ComponentPrior, moments: Moments) -> float:
     """Variance of points along their widest axis, over that which is believed of a state."""
-    widest = np.linalg.eigvals(prior.precision @ moments.scatter).real.max()
+    product = prior.precision @ moments.scatter
+    if len(product) == 2:  # the larger root of the characteristic polynomial
+        (a, b), (c, d) = product.tolist()
+        apart = 0.5 * (a - d)
+        widest = 0.5 * (a + d) + math.sqrt(max(0.0, apart * apart + b * c))
+    else:
+        widest = np.linalg.eigvals(product).real.max()
     return float(widest / moments.weight)
 
 

@@ -15,7 +15,9 @@ from tgm.distributions.small import (
     inverse,
     log_det,
     mahalanobis_coefficients,
+    plane_coefficients,
     second_order,
+    second_orders,
     shift_moments,
     squared_radius,
     well_conditioned,
@@ -102,15 +104,12 @@ class GaussianStates(StateSlots):
 
         A state looks the same wherever it is entered from: the context is not used.
         """
-        return np.asarray(self._theta[: self.n_slots].dot(second_order(point)))
+        found: FloatArray = self._theta[: self.n_slots].dot(second_order(point))
+        return found
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
-        rows, columns = np.triu_indices(self.n_features)
-        features = np.concatenate(
-            [np.ones((len(points), 1)), points, points[:, rows] * points[:, columns]], axis=1
-        )
-        return np.asarray(features @ self._theta[: self.n_slots].T)
+        return np.asarray(second_orders(points) @ self._theta[: self.n_slots].T)
 
     @property
     def mean_features(self) -> FloatArray:
@@ -235,22 +234,25 @@ class GaussianStates(StateSlots):
             self.scatter[slot] = scatter
         self.peak[slot] = peak
         self._theta[slot] = theta
-        self._mean_features[slot] = second_order(mean)
+        self._moved.add(slot)
         self._refresh_at[slot] = weight + max(0.5, REFRESH_SHARE * weight)
 
     def _coefficients(
         self, weight: float, mean: FloatArray, scatter: FloatArray
     ) -> tuple[list[float], float, FloatArray | None]:
         """Theta of a state of these moments, its peak, and its scatter if that was repaired."""
-        repaired = None
-        covariance = self.prior.predictive_covariance(weight, scatter)
-        factor = self.prior.predictive_factor(weight)
-        sound = well_conditioned(covariance, self.prior.inverse_scale, factor)
-        if sound is not covariance:  # points that were taken back left rounding behind
-            repaired = sound / factor - self.prior.inverse_scale
-            covariance = sound
-        peak = -0.5 * (len(mean) * LOG_2PI + log_det(covariance))
-        square = mahalanobis_coefficients(inverse(covariance), mean)
+        found, repaired, factor = None, None, self.prior.predictive_factor(weight)
+        if len(mean) == 2:
+            total = map(add, self.prior.inverse_scale_entries, scatter.ravel().tolist())
+            found = plane_coefficients([entry * factor for entry in total], mean)
+        if found is None:
+            covariance = self.prior.predictive_covariance(weight, scatter)
+            sound = well_conditioned(covariance, self.prior.inverse_scale, factor)
+            if sound is not covariance:  # points that were taken back left rounding behind
+                repaired = sound / factor - self.prior.inverse_scale
+            found = mahalanobis_coefficients(inverse(sound), mean), log_det(sound)
+        square, log_volume = found
+        peak = -0.5 * (len(mean) * LOG_2PI + log_volume)
         theta = [-0.5 * coefficient for coefficient in square]
         theta[0] += peak
         return theta, peak, repaired
@@ -340,5 +342,4 @@ class GaussianStates(StateSlots):
         if (theta[self.alive, 0] <= NO_DENSITY).any():
             raise DataError("array 'theta' has no density for a state that is there")
         self._theta[:n_slots] = theta
-        for slot in range(n_slots):
-            self._mean_features[slot] = second_order(self.mean[slot])
+        self._mean_features[:n_slots] = second_orders(self.mean[:n_slots])

@@ -226,7 +226,7 @@ class Sweeper:
         values = [self._back_up_one(state) for state in states]
         moved = []
         for state, value in zip(states, values, strict=True):
-            change = abs(value - float(self.value[state]))
+            change = abs(value - self.value.item(state))
             if change > moves.least and change > moves.tolerance * (value - moves.lowest):
                 moved.append(state)
             self.value[state] = value
@@ -234,7 +234,7 @@ class Sweeper:
 
     def _back_up_one(self, state: int) -> float:
         """One Bellman update of one state; returns its value."""
-        model, value = self._model, self.value
+        model, value = self._model, self.value.item
         rewards, bonuses = model.reward[state].tolist(), self.bonus[state].tolist()
         shown = (1.0 - self.hope[state]).tolist()
         is_set, set_to = self.is_set[state].tolist(), self.set_to[state].tolist()
@@ -243,8 +243,7 @@ class Sweeper:
             to
             if hand
             else bonus
-            + part
-            * (reward + sum([w * float(value[s]) for s, w in zip(after, shares, strict=True) if w]))
+            + part * (reward + sum([w * value(s) for s, w in zip(after, shares, strict=True) if w]))
             for hand, to, bonus, part, reward, after, shares in zip(
                 is_set, set_to, bonuses, shown, rewards, successor, discounted, strict=True
             )
@@ -255,18 +254,23 @@ class Sweeper:
     def _back_up(self, states: IntArray, moves: _Moves) -> list[int]:
         """One Bellman update of some states; returns those whose value moved."""
         model = self._model
-        # If the states are the first n slots, slices avoid copies of the arrays.
-        n = len(states)
-        chosen = slice(0, n) if int(states[-1]) == n - 1 else states
-        after = self.value[model.successor[chosen]]
+        # Slices avoid copies of the arrays. What they say of a few slots that are free is left out.
+        n, n_slots = len(states), int(states[-1]) + 1
+        are_most = 2 * n > n_slots
+        chosen = slice(0, n_slots) if are_most else states
+        after = self.value.take(model.successor[chosen])
         q = np.einsum("sab,sab->sa", model.discounted[chosen], after)
         q += model.reward[chosen]
         q *= 1.0 - self.hope[chosen]
         q += self.bonus[chosen]
         np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
+        if are_most and n < n_slots:
+            q, chosen = q.take(states, axis=0), states
         self.q[chosen] = q
-        value = q.max(axis=1)
-        limit = np.maximum(moves.tolerance * (value - moves.lowest), moves.least)
+        value = np.maximum.reduce(q, axis=1)
+        limit = value - moves.lowest
+        limit *= moves.tolerance
+        np.maximum(limit, moves.least, out=limit)
         moved = np.abs(value - self.value[chosen]) > limit
         self.value[chosen] = value
         return states[moved].tolist()  # type: ignore[no-any-return]

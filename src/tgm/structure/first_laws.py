@@ -1,8 +1,12 @@
-"""Laws of displacement for many candidate scales at once: those of the first steps."""
+"""Laws of displacement for many candidate scales at once: those of the first steps.
+
+All arrays have the dimensions first: there are few, and NumPy is slow where the last axis is short.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -10,6 +14,7 @@ from scipy.special import gammaln
 from tgm.distributions import BoolArray, FloatArray
 from tgm.perception.common_covariance import LOG_2PI
 from tgm.perception.feature_kinds import EPISODE_START
+from tgm.structure.first_states import over_dims
 from tgm.transition.displacements import (
     BROAD_DOF,
     FLOOR,
@@ -17,6 +22,25 @@ from tgm.transition.displacements import (
     LOG_OWN_SHARE,
     PRIOR_WEIGHT,
 )
+
+NEGLIGIBLE = 700.0  # nats; what is so far below is lost in a sum, and exp of less takes long
+
+
+class _OwnLaws(NamedTuple):
+    """The normal law of one action, for each candidate.
+
+    Attributes:
+        mean: (n_dims, n_candidates, 1)
+        precision: (n_dims, n_candidates, 1) of each feature: the variances are learned one by one,
+            so that the number of features does not count here.
+        half_log_volume: (n_candidates, 1) half of ln of the determinant of 2 pi the covariance.
+        is_known: (n_candidates, 1) whether the action has moved anything; None if it always has.
+    """
+
+    mean: FloatArray
+    precision: FloatArray
+    half_log_volume: FloatArray
+    is_known: BoolArray | None
 
 
 class FirstLaws:
@@ -27,53 +51,84 @@ class FirstLaws:
     """
 
     def __init__(self, reach: FloatArray, n_actions: int) -> None:
-        """Nothing has moved; reach (n_candidates, n_dims) in deviations."""
-        n_candidates, n_dims = reach.shape
-        self._reach = reach
+        """Nothing has moved; reach (n_dims, n_candidates) in deviations."""
+        n_dims, n_candidates = reach.shape
+        self._reach = reach[..., None]
         self._prior_scatter = PRIOR_WEIGHT * reach**2
-        self._weight = np.zeros((n_candidates, n_actions))
-        self._mean = np.zeros((n_candidates, n_actions, n_dims))
-        self._scatter = np.zeros((n_candidates, n_actions, n_dims))
-        self._broad_peak = -np.log(reach).sum(axis=1) + float(
+        self._weight = np.zeros((n_actions, n_candidates))
+        self._mean = np.zeros((n_actions, n_dims, n_candidates))
+        self._scatter = np.zeros((n_actions, n_dims, n_candidates))
+        self._own: dict[int, _OwnLaws | None] = {}  # of the actions that have moved anything
+        self._broad_exponent = 0.5 * (BROAD_DOF + n_dims)
+        broad_peak = -np.log(reach).sum(axis=0) + float(
             gammaln((BROAD_DOF + n_dims) / 2)
             - gammaln(BROAD_DOF / 2)
             - 0.5 * n_dims * math.log(BROAD_DOF * math.pi)
         )
+        self._broad_peak = broad_peak[:, None]
 
     def log_densities(self, displacements: FloatArray, action: int) -> FloatArray:
-        """(n_candidates, n) ln densities of displacements (n_candidates, n, n_dims)."""
-        n_dims = displacements.shape[2]
-        broad = displacements / self._reach[:, None]
-        log_broad = np.log1p(np.einsum("ckd,ckd->ck", broad, broad) / BROAD_DOF)
-        log_broad *= 0.5 * (BROAD_DOF + n_dims)
-        log_broad = np.asarray(self._broad_peak[:, None] - log_broad)
-        if action == EPISODE_START:
-            return log_broad
-        weight = self._weight[:, action, None]
-        is_known = weight > 0
-        if not is_known.any():
-            return log_broad
-        # The variances are learned one by one: the number of features does not count here.
+        """(n_candidates, n) ln densities of displacements (n_dims, n_candidates, n)."""
+        broad = displacements / self._reach
+        log_broad = over_dims(np.square(broad, out=broad))
+        log_broad /= BROAD_DOF
+        np.log1p(log_broad, out=log_broad)
+        log_broad *= self._broad_exponent
+        np.subtract(self._broad_peak, log_broad, out=log_broad)
+        if action == EPISODE_START or action not in self._own:
+            return np.asarray(log_broad)
+        own = self._own[action]
+        if own is None:
+            own = self._own[action] = self._refreshed(action)
+        off = displacements - own.mean
+        np.square(off, out=off)
+        off *= own.precision
+        log_own = over_dims(off)
+        log_own *= -0.5
+        log_own -= own.half_log_volume
+        log_own += LOG_OWN_SHARE
+        log_rest = log_broad + LOG_BROAD_SHARE
+        np.maximum(log_own, log_rest - NEGLIGIBLE, out=log_own)
+        np.logaddexp(log_own, log_rest, out=log_own)
+        if own.is_known is None:
+            return np.asarray(log_own)
+        return np.asarray(np.where(own.is_known, log_own, log_broad))
+
+    def _refreshed(self, action: int) -> _OwnLaws:
+        """The law of an action, from what was learned of it."""
+        weight = self._weight[action]
         total = PRIOR_WEIGHT + weight
-        variance = (self._prior_scatter + self._scatter[:, action]) / total
+        variance = (self._prior_scatter + self._scatter[action]) / total
         variance *= 1.0 + 1.0 / total
         variance += FLOOR
-        off = displacements - self._mean[:, action, None]
-        log_own = np.einsum("ckd,ckd,cd->ck", off, off, 1.0 / variance)
-        log_own *= -0.5
-        log_own -= 0.5 * (n_dims * LOG_2PI + np.log(variance).sum(axis=1))[:, None]
-        log_own += LOG_OWN_SHARE
-        own = np.logaddexp(log_own, log_broad + LOG_BROAD_SHARE, out=log_own)
-        return own if is_known.all() else np.asarray(np.where(is_known, own, log_broad))
+        log_volume = len(variance) * LOG_2PI + np.log(variance).sum(axis=0)
+        is_known = weight > 0
+        return _OwnLaws(
+            self._mean[action, ..., None],
+            1.0 / variance[..., None],
+            0.5 * log_volume[:, None],
+            None if is_known.all() else is_known[:, None],
+        )
 
     def add(self, displacement: FloatArray, action: int, has_moved: BoolArray) -> None:
-        """Learn from the candidates for which a step (n_candidates, n_dims) changed the state."""
+        """Learn from the candidates for which a step (n_dims, n_candidates) changed the state."""
         if not has_moved.any():
             return
-        before = self._weight[:, action].copy()
+        before = self._weight[action]
         after = before + has_moved
         share = has_moved / np.maximum(after, 1.0)
-        off = displacement - self._mean[:, action]
-        self._mean[:, action] += share[:, None] * off
-        self._scatter[:, action] += (share * before)[:, None] * off**2
-        self._weight[:, action] = after
+        mean = self._mean[action]  # a view
+        off = displacement - mean
+        mean += share * off
+        share *= before
+        np.square(off, out=off)
+        off *= share
+        self._scatter[action] += off
+        self._weight[action], self._own[action] = after, None
+
+
+def exp_below(logs: FloatArray, top: FloatArray) -> FloatArray:
+    """exp of logs (n, m) less their highest (n, 1), in place of the logs."""
+    logs -= top
+    np.maximum(logs, -NEGLIGIBLE, out=logs)
+    return np.exp(logs, out=logs)

@@ -18,7 +18,7 @@ from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.step_filter import ANYWHERE, ELSEWHERE, NEW, STAY
 from tgm.perception.feature_kinds import EPISODE_START
-from tgm.structure.first_laws import FirstLaws
+from tgm.structure.first_laws import FirstLaws, exp_below
 from tgm.structure.first_states import FirstStates
 from tgm.transition.displacements import BROAD_DOF, FARTHEST_STEP
 
@@ -185,12 +185,12 @@ def evidence_of(steps: FirstSteps, deviation: FloatArray, relevant: BoolArray) -
         relevant: (n_features,) the features by which states are told apart; the others have one
             common density.
     """
-    deviation = deviation[:, relevant]
-    points = steps.points[:, relevant] / deviation[:, None, :]
+    deviation = deviation[:, relevant].T
+    points = steps.points[:, relevant, None] / deviation
     common = np.array([
         values[:, ~relevant].sum(axis=1) for values in (steps.common, steps.common_outlier)
     ])  # fmt: skip
-    reach = steps.typical_step[relevant] / deviation
+    reach = steps.typical_step[relevant, None] / deviation
     return _run(points, deviation, reach, steps.actions, common)
 
 
@@ -208,10 +208,10 @@ def evidence_of_each(
         (n_features, n_ratios) nats above the common density, and the fit, in that order.
     """
     chosen = np.arange(steps.points.shape[1]) if features is None else features
-    deviation = (steps.typical_step[chosen, None] * ratios).reshape(-1, 1)
-    columns = np.repeat(steps.points.T[chosen], len(ratios), axis=0)[:, :, None]
-    reach = np.tile(1.0 / ratios, len(chosen))[:, None]
-    fit = _run(columns / deviation[:, None, :], deviation, reach, steps.actions)
+    deviation = (steps.typical_step[chosen, None] * ratios).reshape(1, -1)
+    columns = np.repeat(steps.points[:, chosen], len(ratios), axis=1)[:, None]
+    reach = np.tile(1.0 / ratios, len(chosen))[None]
+    fit = _run(columns / deviation, deviation, reach, steps.actions)
     gain = fit.log_evidence.reshape(-1, len(ratios)) - steps.common.sum(axis=0)[chosen, None]
     return gain, fit
 
@@ -222,20 +222,21 @@ class _Models:
     P(x | s, a) = sum_j P(j | s, a) N(x; m_j, 1 + 1/n_j) + [P(new | s, a) + o] f_a(x - m_s)
 
     in units of the deviations, with o = OUTLIER_SHARE. The most likely of the terms explains x, for
-    good.
+    good. A call costs more than its numbers: there are few calls.
     """
 
     def __init__(self, points: FloatArray, reach: FloatArray, actions: IntArray) -> None:
-        """Learn from the first of points (n_candidates, n, n_dims); reach as in `FirstLaws`."""
-        n_candidates, n, _ = points.shape
+        """Learn from the first of points (n, n_dims, n_candidates); reach as in `FirstLaws`."""
+        n, n_candidates = len(points), points.shape[-1]
         self._points, self._actions = points, actions.tolist()
-        self._each = np.arange(n_candidates)
+        self._each, self._sure = np.arange(n_candidates), np.ones(n_candidates)
         n_actions = int(actions.max(initial=0)) + 1
-        self._laws = FirstLaws(reach, n_actions)
-        self._states = FirstStates(points[:, 0], n)
+        self._laws, self._states = FirstLaws(reach, n_actions), FirstStates(points[0], n)
         self.n_states = np.ones(n_candidates, dtype=np.intp)
         self._most = 1  # states of any candidate
         self.labels = np.zeros((n_candidates, n), dtype=np.intp)
+        self._first_place = n * self._each
+        self._places = self.labels + self._first_place[:, None]  # a label and its candidate
         # The row of a step: its action in its state, as a number. All starts are one row.
         self._n_rows = n_actions + 1
         self._rows = np.full((n_candidates, n), self._actions[0] - self._n_rows)
@@ -245,63 +246,66 @@ class _Models:
 
         common: (2,) ln density of what else was seen, if it is no outlier and if it is one.
         """
-        action, point, state = self._actions[now], self._points[:, now], self.labels[:, now - 1]
+        action, point, state = self._actions[now], self._points[now], self.labels[:, now - 1]
         key = (-1 if action == EPISODE_START else state) * self._n_rows + action
         row = self._row(now, key)
-        tries = row.sum(axis=1)
-        here = self._states.mean[self._each, state]
+        tries = np.add.reduce(row, axis=1)
+        here = self._states.means(state)
         jump = point - here
-        log_jump, base = self._ways(here, state, action, jump)
+        log_jump, probability = self._ways(here, state, action, jump)
         total = tries + ROW_TRIES
-        probability = (row + ROW_TRIES * base) / total[:, None]
+        probability *= ROW_TRIES
+        probability += row
+        probability /= total[:, None]
         terms = self._log_terms(point, probability, log_jump, total)
         if common is not None:
             terms[:, :-1] += common[0]
             terms[:, -1] += common[1]
         best = terms.argmax(axis=1)
-        is_new, is_outlier = best == self._most, best > self._most
-        found, share = np.where(is_new, self.n_states, best), np.ones(len(best))
-        if is_outlier.any():
-            expected = np.where(tries > 0, row.argmax(axis=1), state)
-            found, share = np.where(is_outlier, expected, found), np.where(is_outlier, 0.0, 1.0)
-        if action != EPISODE_START:
-            self._laws.add(jump, action, (found != state) & ~is_outlier)
-        self._states.add(point, found, share)
-        if is_new.any():
+        found, share, is_sure = best, self._sure, True
+        if (highest := int(np.maximum.reduce(best))) >= self._most:
+            is_new = best == self._most
+            found = np.where(is_new, self.n_states, best)
             self.n_states += is_new
-            self._most = int(self.n_states.max())
+            if highest > self._most:
+                is_sure = best <= self._most
+                expected = np.where(tries > 0, row.argmax(axis=1), state)
+                found, share = np.where(is_sure, found, expected), np.where(is_sure, 1.0, 0.0)
+            self._most = int(np.maximum.reduce(self.n_states))
+        if action != EPISODE_START:
+            self._laws.add(jump, action, (found != state) & is_sure)
+        self._states.add(point, found, share)
         self._rows[:, now], self.labels[:, now] = key, found
-        top = terms[self._each, best]
-        return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
+        self._places[:, now] = found + self._first_place
+        top = np.maximum.reduce(terms, axis=1, keepdims=True)
+        return np.asarray(top[:, 0] + np.log(np.add.reduce(exp_below(terms, top), axis=1)))
 
     def _row(self, now: int, key: IntArray | int) -> FloatArray:
         """(n_candidates, n_states) tries of a row of each candidate, by where they led."""
         same = self._rows[:, :now] == (key if isinstance(key, int) else key[:, None])
-        row = np.zeros((len(self._each), self._most))
-        candidate, step = same.nonzero()
-        np.add.at(row, (candidate, self.labels[candidate, step]), 1.0)
-        return row
+        counts = np.bincount(self._places[:, :now][same], minlength=self._places.size)
+        return counts.reshape(self._places.shape)[:, : self._most].astype(np.float64)
 
     def _ways(
         self, here: FloatArray, state: IntArray, action: int, jump: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """(n_candidates,) ln density of a jump (n_candidates, n_dims) from states by an action.
+        """(n_candidates,) ln density of a jump (n_dims, n_candidates) from states by an action.
 
-        And (n_candidates, n_states) where it leads if it was not tried there, but to new states:
-        the laws are asked for both at once, because a call costs more than its numbers.
+        And (n_candidates, n_states) where it leads if it was not tried there, but to new states;
+        of no use in slots without a state. The laws are asked for both at once.
         """
-        is_there = self._states.weight[:, : self._most] > 0
         if action == EPISODE_START:
-            log_jump = self._laws.log_densities(jump[:, None], action)[:, 0]
-            return log_jump, is_there * ((ELSEWHERE + STAY) / self.n_states)[:, None]
-        jumps = np.empty((len(state), self._most + 1, jump.shape[1]))
-        np.subtract(self._states.mean[:, : self._most], here[:, None], out=jumps[:, :-1])
-        jumps[:, -1] = jump
+            log_jump = self._laws.log_densities(jump[..., None], action)[:, 0]
+            return log_jump, np.repeat(((ELSEWHERE + STAY) / self.n_states)[:, None], self._most, 1)
+        jumps = np.empty((*jump.shape, self._most + 1))
+        np.subtract(self._states.mean[..., : self._most], here[..., None], out=jumps[..., :-1])
+        jumps[..., -1] = jump
         log_ways = self._laws.log_densities(jumps, action)
         ways = log_ways[:, :-1]
-        ways = np.exp(ways - ways.max(axis=1, keepdims=True)) * is_there
-        ways *= (1.0 - ANYWHERE) / ways.sum(axis=1, keepdims=True)
-        ways += is_there * (ANYWHERE / self.n_states)[:, None]
+        ways = exp_below(ways, np.maximum.reduce(ways, axis=1, keepdims=True))
+        ways *= self._states.weight[:, : self._most] > 0
+        ways *= (1.0 - ANYWHERE) / np.add.reduce(ways, axis=1, keepdims=True)
+        ways += (ANYWHERE / self.n_states)[:, None]
         ways *= ELSEWHERE
         ways[self._each, state] += STAY
         return log_ways[:, -1], ways
@@ -314,10 +318,11 @@ class _Models:
         `total` (n_candidates,) is the tries of the row, with those of its base.
         """
         n_candidates, n_now = probability.shape
-        known = self._states.log_densities(point, n_now)
-        known += np.log(np.maximum(probability, NOTHING))
-        terms = np.full((n_candidates, n_now + 2), -np.inf)
-        np.copyto(terms[:, :-2], known, where=self._states.weight[:, :n_now] > 0)
+        terms = np.empty((n_candidates, n_now + 2))
+        known = terms[:, :-2]
+        np.maximum(probability, NOTHING, out=known)
+        np.log(known, out=known)
+        known += self._states.log_densities(point, n_now)
         terms[:, -2] = log_jump + np.log(ROW_TRIES * NEW / total)
         terms[:, -1] = log_jump + math.log(OUTLIER_SHARE)
         return terms
@@ -333,13 +338,13 @@ def _run(
     """Learn from all steps with every candidate.
 
     Args:
-        points: (n_candidates, n, n_dims) in deviations.
-        deviation, reach: (n_candidates, n_dims) the deviations, and the typical step in them.
+        points: (n, n_dims, n_candidates) in deviations.
+        deviation, reach: (n_dims, n_candidates) the deviations, and the typical step in them.
         actions: (n,)
         common: (2, n) ln density of all other features, if a point is no outlier and if it is one.
     """
-    models, n = _Models(points, reach, actions), points.shape[1]
-    evidence = -(n - 1) * np.log(deviation).sum(axis=1)
+    models, n = _Models(points, reach, actions), len(points)
+    evidence = -(n - 1) * np.log(deviation).sum(axis=0)
     for now in range(1, n):
         evidence += models.step(now, None if common is None else common[:, now])
     return Fit(evidence, models.labels, models.n_states)

@@ -19,7 +19,7 @@ from tgm.perception.state_slots import LEAST_WEIGHT
 from tgm.structure.evidence import HARDLY_KNOWN, missed_chances, split_gain, transition_gain
 from tgm.structure.revision import Refusal, Relabelling, Revision
 from tgm.transition.planned_rows import Key
-from tgm.transition.sparse import SparseTransitions
+from tgm.transition.sparse import SUMS, SparseTransitions
 from tgm.world_model import WorldModel, count_step
 
 LEAST_SPLIT_POINTS = 3.0  # of a state that is split, and kept steps that show where
@@ -63,9 +63,9 @@ class StructureSearch:
 
     def _is_due(self, state: int) -> bool:
         states = self._world.states
-        weight = float(states.weight[state])
-        is_grown = weight < YOUNG or weight > GROWN * float(self._checked[state])
-        return is_grown and bool(states.is_alive[state])
+        weight = states.weight.item(state)
+        is_grown = weight < YOUNG or weight > GROWN * self._checked.item(state)
+        return is_grown and bool(states.is_alive.item(state))
 
     def neighbours(self, states: list[int]) -> list[tuple[int, int]]:
         """Pairs of near states, one of which is in `states`."""
@@ -271,6 +271,12 @@ class StructureSearch:
 class _TrialCounts(SparseTransitions):
     """Transitions of a split that is only weighed: no plan uses them."""
 
+    def make_room(self, n_slots: int) -> None:
+        """Have sums for so many states, once."""
+        for name in SUMS:
+            setattr(self, name, np.zeros((n_slots, self.n_actions)))
+        self.predecessors = [set() for _ in range(n_slots)]
+
     def _refresh(self, key: Key) -> None:
         """The planner's arrays are not read."""
 
@@ -288,9 +294,12 @@ def _moments_into(state: int, arrivals: list[tuple[FloatArray, Belief]], whole: 
 
 def _relabelling(step: Step, state: int, halves: Callable[[FloatArray], Belief]) -> Relabelling:
     """How a kept step that names a state follows its split: by where it was seen."""
-    after: Shares = {state: halves(step.arrival)}
-    before = after if step.departure is None else {state: halves(step.departure)}
-    return Relabelling(step, before, after)
+    left = {named for named, _ in step.before}.union([before for before, _, _ in step.entries])
+    reached = {named for named, _ in step.after}.union([after for _, after, _ in step.entries])
+    before: Shares = {}
+    if step.departure is not None and state in left:
+        before = {state: halves(step.departure)}
+    return Relabelling(step, before, {state: halves(step.arrival)} if state in reached else {})
 
 
 def _count_relabelled(

@@ -28,6 +28,7 @@ SETTLED = 300.0  # displacements after which an action's law is learned no furth
 FARTHEST_STEP = 10.0  # times as far as a typical step
 NO_DISPLACEMENT = 1e-3  # displacements; fewer are what taking them back has left
 LARGEST_LOG = 600.0  # of a density and of its inverse that are used as they are
+LEAST_LOG = -700.0  # of a density beside it; exp of less is no number, which takes long
 REFRESH_GROWTH = 1.1  # times its data, from which a law is computed again
 
 SCHEMA: Schema = {
@@ -177,9 +178,13 @@ class Displacements:
         np.log(log_broad, out=log_broad)
         log_broad *= -0.5 * (BROAD_DOF + len(origin))
         log_broad += self._broad_log_peak + LOG_BROAD_SHARE
-        top = float((logs if len(among) == len(features) else logs[:, among]).max())
-        if not -LARGEST_LOG < top < LARGEST_LOG:
-            logs = np.minimum(logs - top, 0.0)
+        peak = max(self._own_log_peak[action] + LOG_OWN_SHARE, self._broad_log_peak)
+        # One of them tells that the largest is a float, which takes less than to find it.
+        if not (peak < LARGEST_LOG and log_broad.item(among.item(0)) > -LARGEST_LOG):
+            top = float(logs[:, among].max())
+            if not -LARGEST_LOG < top < LARGEST_LOG:
+                logs = np.minimum(logs - top, 0.0)
+        np.maximum(logs, LEAST_LOG, out=logs)
         np.exp(logs, out=logs)
         return np.asarray(logs[0] + logs[1])
 

@@ -7,8 +7,8 @@ from typing import Any, SupportsFloat
 import gymnasium as gym
 import numpy as np
 
-from tgm.agent.agent import EPISODE_STREAM
 from tgm.agent.info import EpisodeInfo
+from tgm.agent.streams import EPISODE_STREAM
 
 Step = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
 

@@ -60,20 +60,21 @@ class Optimism(ExplorationStrategy):
         rng: np.random.Generator,
     ) -> FloatArray:
         """(n_actions,) optimistic values of the actions in a belief."""
-        return np.array(self._values(planner, belief, alive, n_steps))
+        return np.array(level_ties(self._options(planner, belief, alive, n_steps), planner.lowest))
 
-    def _values(
+    def _options(
         self, planner: ModelPlanner, belief: Belief, alive: IntArray, n_steps: int
     ) -> list[float]:
-        """The same as plain numbers, which are faster for few actions."""
+        """The same with ties as they are, as plain numbers, which are faster for few actions."""
         if not belief:
             return [0.0] * planner.model.n_actions
         self._update(planner, n_steps, alive)
         q = planner.sweeper.q
         values = q[belief[0][0]] if len(belief) == 1 else expected_values(q, belief)
         options: list[float] = values.tolist()
-        self._note_best(planner, max(options), n_steps)
-        return level_ties(options, planner.lowest)
+        if not planner.sweeper.active:  # otherwise the values are not final
+            self._note_best(planner, max(options), n_steps)
+        return options
 
     def act(
         self,
@@ -84,7 +85,8 @@ class Optimism(ExplorationStrategy):
         rng: np.random.Generator,
     ) -> int:
         """One of the best actions; defined here so that an ordinary step stays in this module."""
-        return one_of_the_best(self._values(planner, belief, alive, n_steps), rng)
+        options = self._options(planner, belief, alive, n_steps)
+        return one_of_the_best(options, rng, least_of_the_best(options, planner.lowest))
 
     def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
         """One of the best actions."""
@@ -198,8 +200,6 @@ class Optimism(ExplorationStrategy):
         `_retry_at` on. Unknown rows that cannot be reached do not count. The next search waits if
         the last one found nothing to try again, and nothing is random.
         """
-        if planner.sweeper.active:
-            return  # the values are not final
         is_lowest = value <= planner.lowest + LEAST_CHANGE * planner.reward_range
         known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
         if is_lowest or (value <= known and n_steps >= self._retry_at):
@@ -312,17 +312,22 @@ def _retry_least_trusted(model: SparseTransitions, is_known: BoolArray, trust: F
         model.retry(zip(*(index.tolist() for index in chosen.nonzero()), strict=True))
 
 
+def least_of_the_best(options: list[float], lowest: float) -> float:
+    """The value from which others differ from the best by rounding only."""
+    top = max(options)
+    return top - TIES * abs(top - lowest)
+
+
 def level_ties(options: list[float], lowest: float) -> list[float]:
     """The same values, with those that differ by rounding from the best made equal to it."""
-    top = max(options)
-    least = top - TIES * abs(top - lowest)
+    top, least = max(options), least_of_the_best(options, lowest)
     return [top if value >= least else value for value in options]
 
 
-def one_of_the_best(options: list[float], rng: np.random.Generator) -> int:
-    """The index of the best value; a random number is drawn for ties only."""
-    top = max(options)
-    if options.count(top) == 1:
-        return int(options.index(top))
-    best = [action for action, value in enumerate(options) if value == top]
-    return best[int(rng.random() * len(best))]
+def one_of_the_best(
+    options: list[float], rng: np.random.Generator, least: float | None = None
+) -> int:
+    """The index of the best value, or of one from `least` on; a random number for ties only."""
+    least = max(options) if least is None else least
+    best = [action for action, value in enumerate(options) if value >= least]
+    return best[0] if len(best) == 1 else best[int(rng.random() * len(best))]
