@@ -89,6 +89,23 @@ def test_greedy_episodes_pass_where_the_laws_lead_until_the_end(plan):
     assert len(passed) <= len(expected) + 2
 
 
+def test_where_the_plan_before_would_pass_the_support_is_finer_too(two_plans):
+    finer = two_plans[1]
+    elsewhere = np.array([[0.5, -0.3]])
+    reached = finer.passed(finer.outlook, elsewhere)
+
+    class Before(type(finer)):
+        def passed(self, outlook, starts):
+            return reached
+
+    steps = finer.units.seen(pushed())
+    again = make_plan(finer.model, finer.units, steps, GAMMA, Before(*finer), STARTS)
+    new = again.support.points[again.support.n_coarse :]
+    cells = {tuple(cell) for cell in np.round(new / again.support.finest).astype(int).tolist()}
+    wanted = np.round(again.support.box.clip(reached) / again.support.finest).astype(int)
+    assert {tuple(cell) for cell in wanted.tolist()} <= cells
+
+
 def test_nothing_is_refined_where_nothing_was_found():
     steps = pushed()
     steps = steps._replace(reward=np.zeros(len(steps.reward)), ended=steps.ended & False)
@@ -96,6 +113,13 @@ def test_nothing_is_refined_where_nothing_was_found():
     local = units.seen(steps)
     plan = make_plan(FlowModel.of(local, 2), units, local, GAMMA, None, STARTS)
     assert plan.support.n_coarse == len(plan.support.points)
+
+
+def test_nothing_is_refined_in_noise(plan):
+    model = plan.model.frozen()
+    model.observation_noise = model.news = 1e-4 * np.eye(2)
+    noisy = make_plan(model, plan.units, plan.units.seen(pushed()), GAMMA, None, STARTS)
+    assert noisy.support.n_coarse == len(noisy.support.points)
 
 
 def test_in_noise_values_are_those_of_the_best_of_all_pairs_of_actions(plan):

@@ -150,8 +150,11 @@ class Plan(NamedTuple):
         return Outlook(self.units, self.model, self.seen, self.lowest, self.highest)
 
     def passed(self, outlook: Outlook, starts: FloatArray) -> FloatArray:
-        """(n, n_features) where greedy episodes from observations pass, by an outlook's laws."""
-        model, units, now, found = outlook.model, self.units, starts, []
+        """(n, n_features) where greedy episodes from observations pass, by an outlook's laws.
+
+        In units of the outlook, and without noise.
+        """
+        model, units, now, found = outlook.model, outlook.units, starts, []
         for _ in range(IMAGINED // HELD_IN_ACTING):
             actions = self.action_values(now)[0].argmax(axis=1)
             for _ in range(HELD_IN_ACTING):
@@ -211,11 +214,12 @@ def make_plan(
 ) -> Plan:
     """Plan with laws and steps in the same units; a plan before says how fine it may be.
 
-    Where imagined episodes from `starts` (n, n_features) pass the support is refined, if rewards
-    or ends are known.
+    Where imagined episodes from `starts` (n, n_features) pass, by this plan or the one before, the
+    support is refined, if rewards or ends are known and observations have no noise.
     """
     spacing, most = FINEST, most_points(len(steps.action))
-    may_refine = starts is not None and _has_found(steps)
+    # In noise the agent is believed to be elsewhere, and few points are near.
+    may_refine = starts is not None and _has_found(steps) and not model.has_noise
     n_coarse = int(COARSE * most) if may_refine else most
     if before is not None:
         is_roomy = before.support.n_coarse < ROOMY * n_coarse
@@ -225,6 +229,8 @@ def make_plan(
     plan = _solved(outlook, support, steps, gamma, None)
     passed: list[FloatArray] = []
     if starts is not None and may_refine:
+        if before is not None:
+            passed.append(before.passed(outlook, starts))
         for _ in range(REFINEMENTS):
             passed.append(plan.passed(outlook, starts))
             n_left = max(0, most - len(support.points))
