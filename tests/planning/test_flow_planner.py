@@ -40,6 +40,88 @@ def test_the_greedy_action_leads_to_the_goal(plan):
     assert greedy.shape == hopeful.shape == (4, 2)
 
 
+@pytest.fixture(scope="module")
+def two_plans():
+    """Few points: without refinement, and with it from where the episodes below begin."""
+    steps = pushed()
+    units = FlowUnits.of_features(steps)
+    local = units.seen(steps)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tgm.planning.flow_planner.most_points", lambda n: 120)
+        model = FlowModel.of(local, 2)
+        plain = make_plan(model, units, local, GAMMA)
+        return plain, make_plan(model, units, local, GAMMA, None, STARTS)
+
+
+STARTS = np.array([[-0.5, 0.0], [-0.3, -0.1]])
+
+
+def test_the_support_is_finer_where_greedy_episodes_pass(two_plans):
+    plain, finer = two_plans
+    support = finer.support
+    assert support.n_coarse <= 0.55 * 120 < len(support.points) <= 120
+    assert support.finest == 0.5 * support.spacing
+    assert plain.support.n_coarse == len(plain.support.points) <= 120
+    assert plain.support.finest == plain.support.spacing
+    passed = finer.passed(finer.outlook, STARTS)
+    away = np.abs(support.points[support.n_coarse :, None] - passed).max(axis=2).min(axis=1)
+    assert np.median(away) < support.spacing
+    assert finer.interpolation.spacing == support.finest
+
+
+def test_then_values_are_nearer_to_what_the_policy_is_worth(two_plans):
+    def error(plan):
+        worth = np.array([plan.imagined_return(plan.outlook, one[None]) for one in STARTS])
+        return np.abs(plan.action_values(STARTS)[0].max(axis=1) - worth).max()
+
+    plain, finer = two_plans
+    assert error(finer) < error(plain)
+
+
+def test_greedy_episodes_pass_where_the_laws_lead_until_the_end(plan):
+    passed = plan.units.observations(plan.passed(plan.outlook, np.array([[0.0, 0.0]])))
+    position, speed, expected = 0.0, 0.0, []
+    while position <= 0.9:
+        speed = 0.9 * speed + 0.1
+        position += 0.3 * speed
+        expected.append((position, speed))
+    np.testing.assert_allclose(passed[: len(expected)], expected, atol=0.02)
+    assert len(passed) <= len(expected) + 2
+
+
+def test_where_the_plan_before_would_pass_the_support_is_finer_too(two_plans):
+    finer = two_plans[1]
+    elsewhere = np.array([[0.5, -0.3]])
+    reached = finer.passed(finer.outlook, elsewhere)
+
+    class Before(type(finer)):
+        def passed(self, outlook, starts):
+            return reached
+
+    steps = finer.units.seen(pushed())
+    again = make_plan(finer.model, finer.units, steps, GAMMA, Before(*finer), STARTS)
+    new = again.support.points[again.support.n_coarse :]
+    cells = {tuple(cell) for cell in np.round(new / again.support.finest).astype(int).tolist()}
+    wanted = np.round(again.support.box.clip(reached) / again.support.finest).astype(int)
+    assert {tuple(cell) for cell in wanted.tolist()} <= cells
+
+
+def test_nothing_is_refined_where_nothing_was_found():
+    steps = pushed()
+    steps = steps._replace(reward=np.zeros(len(steps.reward)), ended=steps.ended & False)
+    units = FlowUnits.of_features(steps)
+    local = units.seen(steps)
+    plan = make_plan(FlowModel.of(local, 2), units, local, GAMMA, None, STARTS)
+    assert plan.support.n_coarse == len(plan.support.points)
+
+
+def test_nothing_is_refined_in_noise(plan):
+    model = plan.model.frozen()
+    model.observation_noise = model.news = 1e-4 * np.eye(2)
+    noisy = make_plan(model, plan.units, plan.units.seen(pushed()), GAMMA, None, STARTS)
+    assert noisy.support.n_coarse == len(noisy.support.points)
+
+
 def test_in_noise_values_are_those_of_the_best_of_all_pairs_of_actions(plan):
     model = plan.model.frozen()
     model.observation_noise = 1e-4 * np.eye(2)

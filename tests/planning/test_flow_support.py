@@ -11,6 +11,7 @@ from tgm.planning.flow_support import (
     find_support,
     hold,
     most_points,
+    refined,
 )
 from tgm.transition.flow_units import Steps
 
@@ -193,3 +194,44 @@ def test_and_after_as_many_rounds_as_may_be(monkeypatch):
     assert found == pytest.approx([-0.75 * COARSEST, 0.0, 0.5, 1.0, 1.5, 38.5, 39.0, 39.5, 40.0])
     finer = find_support(Walk(pace=0.5), walked([0.0, 40.0]), 0.3, GAMMA)
     assert finer.spacing == pytest.approx(0.3 * 1.15)
+
+
+# --- refinement -----------------------------------------------------------------------------------
+
+
+def coarse():
+    return find_support(Walk(), walked([0.0, 0.4, 0.8, 1.2]), 0.4, GAMMA)
+
+
+def test_where_episodes_pass_cells_are_half_as_wide():
+    support, passed = coarse(), np.array([[0.54], [0.55], [0.96]])
+    finer = refined(Walk(pace=0.3), support, passed, GAMMA, 100)
+    assert (finer.n_visited, finer.n_coarse) == (support.n_visited, len(support.points))
+    assert (finer.spacing, finer.finest) == (support.spacing, 0.5 * support.spacing)
+    np.testing.assert_array_equal(finer.points[: finer.n_coarse], support.points)
+    # 0.54 and 0.55 are of one cell; then where both actions lead, twice.
+    added = finer.points[finer.n_coarse :].ravel()
+    np.testing.assert_allclose(added[:2], [0.54, 0.96])
+    cells = np.round(added / finer.finest).astype(int)
+    assert len(set(cells.tolist())) == len(added)
+    np.testing.assert_allclose(sorted(added[2:]), [-0.06, 0.24, 0.84, 1.26, 1.5], atol=1e-12)
+
+
+def test_the_rows_of_new_points_go_action_after_action_too():
+    support = coarse()
+    finer = refined(Walk(), support, np.array([[0.5], [0.9]]), GAMMA, 100)
+    n, n_coarse = len(finer.points), len(support.points)
+    for action in (0, 1):
+        rows = finer.reach.arrival[action * n : (action + 1) * n]
+        before = support.reach.arrival[action * n_coarse : (action + 1) * n_coarse]
+        np.testing.assert_array_equal(rows[:n_coarse], before)
+        new = finer.points[n_coarse:]
+        held = hold(Walk(), new, np.full(len(new), action), finer.finest, GAMMA, support.box)
+        np.testing.assert_array_equal(rows[n_coarse:], held.arrival)
+    assert finer.reach.reward.shape == finer.reach.discount.shape == (2 * n,)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_refinement_adds_no_more_than_it_may(most):
+    finer = refined(Walk(pace=0.3), coarse(), np.array([[0.5], [0.9]]), GAMMA, most)
+    assert len(finer.points) == finer.n_coarse + most

@@ -7,7 +7,7 @@ from tgm.files.arrays import ArrayReader
 from tgm.transition import flow_model
 from tgm.transition.flow_ends import HalfSpaces, LogisticEnds, NoEnds, Thresholds, learn_ends
 from tgm.transition.flow_file import model_from_arrays, model_to_arrays
-from tgm.transition.flow_law import best_shape, spread_out
+from tgm.transition.flow_law import best_shape, bump_centres, spread_out
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -45,6 +45,15 @@ def test_a_smooth_law_is_learned_from_few_steps():
 def test_points_are_spread_out_by_taking_the_farthest_in_turn(n, wanted):
     points = np.array([[0.0], [9.0], [10.0], [4.0]])
     assert spread_out(points, n)[:, 0].tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("n", "wanted"), [(150, 150), (800, 200), (1200, 300), (1600, 400), (5000, 400)]
+)
+def test_more_steps_have_more_bumps(n, wanted):
+    points = np.random.default_rng(0).uniform(size=(n, 2))
+    centres = bump_centres(points)
+    np.testing.assert_array_equal(centres, spread_out(points, wanted))
 
 
 def test_a_linear_world_needs_no_bumps():

@@ -180,7 +180,9 @@ class FlowLearner(FlowKnowledge):
             self._growth = SLOWER * LATE_PLAN_GROWTH
             self._follow(self.best)
         else:
-            plan = make_plan(model, self._units, kept, self.gamma, self.newest)
+            # While there are few steps a plan takes over that is no better: refinement could harm.
+            starts = self.memory.places() if self.n_steps >= FEW_PLANS else None
+            plan = make_plan(model, self._units, kept, self.gamma, self.newest, starts)
             is_better = self._is_better(plan) if has_found else True
             is_late = has_found and self.n_steps >= FEW_PLANS
             self._growth = LATE_PLAN_GROWTH if is_late else PLAN_GROWTH

@@ -17,10 +17,9 @@ from tgm.files.arrays import LARGEST_SUM, ArrayReader, Arrays
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.transition.flow_law import (
     LEAST_LAW_NOISE,
-    MOST_BUMPS,
     FlowLaw,
     best_shape,
-    spread_out,
+    bump_centres,
     typical,
 )
 from tgm.transition.flow_model import FlowModel
@@ -131,7 +130,7 @@ class FlowTrial:
         is_plain = bool(((span > TINIEST) & (span < 1.0 / TINIEST)).all())
         if not compared.any() or not is_plain or not len(cells):
             return -np.inf, len(cells)
-        centres = spread_out(local.departure, MOST_BUMPS)
+        centres = bump_centres(local.departure)
         shape = best_shape(local, centres, self._n_actions)[0]
         unit = typical(moved)
         law = FlowLaw(shape, centres, unit, self._n_actions)

@@ -25,7 +25,9 @@ def plan_to_arrays(plan: Plan) -> Arrays:
         **prefixed("model", model_to_arrays(plan.model)),
         "points": support.points,
         "n_visited": np.array([support.n_visited]),
+        "n_coarse": np.array([support.n_coarse]),
         "spacing": np.array([support.spacing]),
+        "finest": np.array([support.finest]),
         "box": np.array([support.box.low, support.box.high]),
         **prefixed("reach", support.reach._asdict()),
         "seen": np.array([plan.seen.low, plan.seen.high]),
@@ -42,10 +44,14 @@ def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma:
     n_points, n_visited = len(points), saved.count("n_visited")
     if not 0 < n_points <= MOST_POINTS or n_visited > n_points:
         raise DataError(f"array 'points' holds {n_points} points, of which {n_visited} are visited")
+    n_coarse = saved.count("n_coarse")
+    if not n_visited <= n_coarse <= n_points:
+        raise DataError(f"array 'n_coarse' holds {n_coarse}")
     n_rows, reach = n_points * n_actions, saved.part("reach")
     support = Support(
         points,
         n_visited,
+        n_coarse,
         Reach(
             reach.floats("arrival", n_rows, n_features),
             reach.floats("reward", n_rows, size=LARGEST_SUM),
@@ -53,13 +59,14 @@ def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma:
         ),
         saved.number("spacing", low=1e-6, high=2.0 * COARSEST),
         Box(*saved.floats("box", 2, n_features)),
+        saved.number("finest", low=1e-6, high=2.0 * COARSEST),
     )
     lowest, highest = saved.floats("bounds", 2, size=LARGEST_SUM).tolist()
     return Plan(
         units_from_arrays(saved.part("units"), n_features),
         model_from_arrays(saved.part("model"), n_features, n_actions),
         support,
-        Interpolation(points, support.spacing),
+        Interpolation(points, support.finest),
         Box(*saved.floats("seen", 2, n_features)),
         saved.floats("greedy", n_points, size=LARGEST_SUM),
         saved.floats("hopeful", n_points, size=LARGEST_SUM),

@@ -23,6 +23,7 @@ from tgm.planning.flow_support import (
     find_support,
     hold,
     most_points,
+    refined,
 )
 from tgm.planning.interpolation import Interpolation
 from tgm.planning.local_planes import plane_values
@@ -43,6 +44,8 @@ ROOMY = 0.6  # of the most points: with fewer points the next support may be fin
 HELD_IN_ACTING = 2  # steps for which an action is held in acting
 LOOKED_AHEAD_IN_NOISE = 2  # actions in acting, before values are read; one where there is no noise
 IMAGINED = 200  # steps of an imagined episode
+COARSE = 0.55  # share of the most points, if the support is refined
+REFINEMENTS = 2  # of a plan: each follows the greedy episodes of the one before
 
 
 class Outlook(NamedTuple):
@@ -146,6 +149,23 @@ class Plan(NamedTuple):
         """What the plan was made by."""
         return Outlook(self.units, self.model, self.seen, self.lowest, self.highest)
 
+    def passed(self, outlook: Outlook, starts: FloatArray) -> FloatArray:
+        """(n, n_features) where greedy episodes from observations pass, by an outlook's laws.
+
+        In units of the outlook, and without noise.
+        """
+        model, units, now, found = outlook.model, outlook.units, starts, []
+        for _ in range(IMAGINED // HELD_IN_ACTING):
+            actions = self.action_values(now)[0].argmax(axis=1)
+            for _ in range(HELD_IN_ACTING):
+                arrival, p_end, _ = model.advance(units.local(now), actions)
+                found.append(arrival)
+                goes_on = (p_end <= SURE_END) & outlook.seen.holds(arrival)
+                now, actions = units.observations(arrival[goes_on]), actions[goes_on]
+            if len(now) == 0:
+                break
+        return np.concatenate(found)
+
     def imagined_return(
         self, outlook: Outlook, starts: FloatArray, enough: float = -np.inf
     ) -> float:
@@ -185,23 +205,59 @@ class Plan(NamedTuple):
 
 
 def make_plan(
-    model: FlowModel, units: FlowUnits, steps: Steps, gamma: float, before: Plan | None = None
+    model: FlowModel,
+    units: FlowUnits,
+    steps: Steps,
+    gamma: float,
+    before: Plan | None = None,
+    starts: FloatArray | None = None,
 ) -> Plan:
-    """Plan with laws and steps in the same units; a plan before says how fine it may be."""
+    """Plan with laws and steps in the same units; a plan before says how fine it may be.
+
+    Where imagined episodes from `starts` (n, n_features) pass, by this plan or the one before, the
+    support is refined, if rewards or ends are known and observations have no noise.
+    """
     spacing, most = FINEST, most_points(len(steps.action))
+    # In noise the agent is believed to be elsewhere, and few points are near.
+    may_refine = starts is not None and _has_found(steps) and not model.has_noise
+    n_coarse = int(COARSE * most) if may_refine else most
     if before is not None:
-        is_roomy = len(before.support.points) < ROOMY * most
+        is_roomy = before.support.n_coarse < ROOMY * n_coarse
         spacing = max(FINEST, before.support.spacing / (FINER if is_roomy else 1.0))
-    support = find_support(model, steps, spacing, gamma, most)
+    support = find_support(model, steps, spacing, gamma, n_coarse)
+    outlook = Outlook.of(model, units, steps, gamma)
+    plan = _solved(outlook, support, steps, gamma, None)
+    passed: list[FloatArray] = []
+    if starts is not None and may_refine:
+        if before is not None:
+            passed.append(before.passed(outlook, starts))
+        for _ in range(REFINEMENTS):
+            passed.append(plan.passed(outlook, starts))
+            n_left = max(0, most - len(support.points))
+            finer = refined(model, support, np.concatenate(passed), gamma, n_left)
+            if len(finer.points) == len(support.points):
+                break
+            plan = _solved(outlook, finer, steps, gamma, plan)
+    return plan
+
+
+def _solved(
+    outlook: Outlook, support: Support, steps: Steps, gamma: float, before: Plan | None
+) -> Plan:
+    """Both values of a support; a plan with the same first points makes it faster."""
+    units, model, seen, lowest, highest = outlook
     reach, n_points, n_actions = support.reach, len(support.points), model.n_actions
-    interpolation = Interpolation(support.points, support.spacing)
+    interpolation = Interpolation(support.points, support.finest)
     index, weights = interpolation.weights(support.box.clip(reach.arrival))
-    _, _, seen, lowest, highest = Outlook.of(model, units, steps, gamma)
     is_unknown = _unknown(model, support, steps)
     careful, nothing = _careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
     shape, bounds = (n_actions * n_points, n_points), (lowest, highest)
     rows = _rows(index, weights, careful.discount, shape)
-    greedy = _solve(rows, careful.reward, nothing, np.full(n_points, lowest), bounds)
+    start = np.full(n_points, lowest)
+    if before is not None:
+        n_known = support.n_coarse
+        start[:n_known] = before.greedy[:n_known]
+    greedy = _solve(rows, careful.reward, nothing, start, bounds)
     hopeful = greedy
     if is_unknown.any():
         rows = _rows(index, weights, reach.discount, shape)
@@ -235,7 +291,7 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
     points = support.points
     is_end = model.ends.probability(points) > SURE_END
     is_beyond = ~Box.of(steps).wider(FRONTIER).holds(points) & ~is_end
-    if steps.ended.any() or float(np.ptp(steps.reward)) > 0.0:
+    if _has_found(steps):
         return is_beyond
     distance = cKDTree(steps.arrival).query(points)[0]
     distance[: support.n_visited] = 0.0
@@ -245,6 +301,11 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
         if is_unknown.any():
             break
     return np.asarray(is_unknown)
+
+
+def _has_found(steps: Steps) -> bool:
+    """Whether there were rewards or ends."""
+    return bool(steps.ended.any()) or float(np.ptp(steps.reward)) > 0.0
 
 
 def _root(model: FlowModel) -> FloatArray | None:

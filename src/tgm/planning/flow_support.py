@@ -21,6 +21,8 @@ FEWEST_POINTS = 400  # that a plan may always have
 MOST_VISITED = 0.75  # share of the most points
 MOST_HELD = 12  # steps for which an action is held
 FINEST, COARSEST = 0.025, 0.34  # spacing in spans of a feature
+REFINED = 0.5  # spacings of the support, of that where imagined episodes pass
+REFINED_ROUNDS = 2  # of imagination there
 COARSER, FINER = 1.15, 1.2  # factors by which the spacing changes
 MOST_IMAGINED_ROUNDS = 60  # of imagination
 LIVELY = 0.3  # discount times survival above which an arrival needs a point
@@ -73,16 +75,34 @@ class Support(NamedTuple):
     Attributes:
         points: (n_points, n_features) the visited ones first.
         n_visited: how many were visited.
+        n_coarse: how many are there without refinement.
         reach: of (n_actions * n_points) rows, action after action.
         spacing: width of a cell.
         box: no point is outside of it.
+        finest: width of the cells where the greedy policy leads.
     """
 
     points: FloatArray
     n_visited: int
+    n_coarse: int
     reach: Reach
     spacing: float
     box: Box
+    finest: float
+
+    def joined(self, points: list[FloatArray], reaches: list[Reach], finest: float) -> Support:
+        """The same and other points, with what each of their actions leads to."""
+        n_actions = len(self.reach.reward) // len(self.points)
+        parts = [
+            np.concatenate(
+                [part.reshape(n_actions, len(part) // n_actions, -1) for part in same], 1
+            )
+            for same in zip(self.reach, *reaches, strict=True)
+        ]
+        arrival, reward, discount = parts
+        reach = Reach(arrival.reshape(-1, arrival.shape[2]), reward.ravel(), discount.ravel())
+        every = np.concatenate([self.points, *points])
+        return self._replace(points=every, reach=reach, finest=finest)
 
 
 def hold(
@@ -170,7 +190,34 @@ def _close(
     joined = (np.concatenate(parts, axis=1) for parts in zip(*reaches, strict=True))
     arrival, reward, discount = joined
     flat = Reach(arrival.reshape(-1, arrival.shape[2]), reward.ravel(), discount.ravel())
-    return Support(np.concatenate(points), n_visited, flat, spacing, wide)
+    every = np.concatenate(points)
+    return Support(every, n_visited, len(every), flat, spacing, wide, spacing)
+
+
+def refined(
+    model: FlowModel, support: Support, passed: FloatArray, gamma: float, most: int
+) -> Support:
+    """A support with up to `most` points more: where episodes passed, and where that may lead.
+
+    One point for each narrow cell of `passed` (n, n_features), then for those to which the laws
+    lead from there with any action.
+    """
+    spacing, n_actions, box = REFINED * support.spacing, model.n_actions, support.box
+    known, newest = _one_per_cell(box.clip(passed), spacing, np.zeros(0, dtype=np.int64))
+    points, reaches, left = [], [], most
+    for _ in range(1 + REFINED_ROUNDS):
+        newest = newest[:left]
+        if len(newest) == 0:
+            break
+        left -= len(newest)
+        actions = np.repeat(np.arange(n_actions), len(newest))
+        reach = hold(model, np.tile(newest, (n_actions, 1)), actions, spacing, gamma, box)
+        points.append(newest)
+        reaches.append(reach)
+        arrivals = box.clip(reach.arrival[reach.discount > LIVELY])
+        cells, newest = _one_per_cell(arrivals, spacing, known)
+        known = np.sort(np.concatenate([known, cells]))
+    return support.joined(points, reaches, spacing)
 
 
 def _one_per_cell(

@@ -25,7 +25,8 @@ from tgm.transition.flow_units import Steps
 
 LENGTHS = (0.0, 0.2, 0.4, 0.8, 1.6)  # widths of bumps in spans of a feature; 0: no bumps
 SIGNAL_TO_NOISE = (1e1, 1e2, 1e4, 1e6)  # variance of a weight, in variances of the noise
-MOST_BUMPS = 200  # bumps of a law
+FEW_BUMPS, MOST_BUMPS = 200, 400  # bumps of a law: where it has few steps, and at most
+BUMPS_PER_STEP = 0.25  # bumps of a law for each step, between these two bounds
 LINEAR_SHARE = 10.0  # variance of the weights of (1, z), in variances of the weights of bumps
 JUDGED = 250  # points by which shapes are compared
 JUDGED_IN_NOISE = 500  # points for that, if observations have noise: each says less
@@ -231,6 +232,15 @@ def best_shape(
                     break
                 before = evidence
     return best, highest - n * float(np.log(unit).sum()), n
+
+
+def bump_centres(departure: FloatArray) -> FloatArray:
+    """(n_bumps, n_features) of laws of steps that began at (n, n_features); more if there are more.
+
+    With as many bumps as steps a law could imitate anything, a wall as well.
+    """
+    n = min(MOST_BUMPS, max(FEW_BUMPS, int(BUMPS_PER_STEP * len(departure))))
+    return spread_out(departure, n)
 
 
 def spread_out(points: FloatArray, n: int) -> FloatArray:

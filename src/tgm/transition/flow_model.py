@@ -13,11 +13,10 @@ from tgm.distributions.logistic import fit_logistic, linear
 from tgm.transition.flow_ends import EndLaw, NoEnds, learn_ends
 from tgm.transition.flow_law import (
     JUDGED,
-    MOST_BUMPS,
     FlowLaw,
     LawShape,
     best_shape,
-    spread_out,
+    bump_centres,
     typical,
 )
 from tgm.transition.flow_rewards import RewardLaw
@@ -77,7 +76,7 @@ class FlowModel:
         """
         if features is None:
             features = np.eye(steps.departure.shape[1])
-        centres = spread_out(steps.departure, MOST_BUMPS)
+        centres = bump_centres(steps.departure)
         return cls._of_shape(
             steps, best_shape(steps, centres, n_actions)[0], centres, features, n_actions
         )
@@ -93,7 +92,7 @@ class FlowModel:
         found = []
         for units in (FlowUnits.of_features(steps), FlowUnits.of_motion(steps)):
             local = units.seen(steps)
-            centres = spread_out(local.departure, MOST_BUMPS)
+            centres = bump_centres(local.departure)
             shape, evidence, n_judged = best_shape(local, centres, n_actions, judged)
             evidence -= n_judged * float(np.linalg.slogdet(units.axes)[1])
             found.append((evidence, units, local, shape, centres))
