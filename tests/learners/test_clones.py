@@ -298,6 +298,17 @@ def test_who_found_an_end_once_and_never_again_is_watched_on():
     assert watch.is_over
 
 
+def test_where_there_are_many_rows_each_gets_time_to_be_tried_again():
+    n_rows, point = 100, np.zeros(1)
+    watch = AliasWatch(1, n_rows, 0.9)
+    watch.add(Event(point), StepInfo(StateId(0), 0.0), None)
+    for n_steps in range(1, 12 * n_rows):
+        action = n_steps % n_rows  # in one state, each action does what it did before
+        watch.add(Event(point, action, -1.0, False), StepInfo(StateId(0), 0.0), None)
+        if n_steps > n_rows:
+            assert watch._leads_nowhere == (n_steps > IDLE * n_rows + 4 * n_rows)
+
+
 def test_a_clone_with_several_outcomes_makes_the_world_look_random():
     life = CloneLife(1, 0.9, SymbolHistory(1))
     for k in range(12):

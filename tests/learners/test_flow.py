@@ -248,7 +248,7 @@ def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):
 @pytest.mark.parametrize(("n_steps", "is_refined"), [(FEW_PLANS - 1, False), (FEW_PLANS, True)])
 def test_plans_are_refined_once_only_better_ones_take_over(n_steps, is_refined, monkeypatch):
     learner, events = FlowLearner(1, 2, 0.9), drifting(300)
-    events[3] = replace(events[3], reward=-1.1)  # something was found
+    events[3] = events[3]._replace(reward=-1.1)  # something was found
     learner.recall(events)
     monkeypatch.setattr("tgm.planning.flow_planner.most_points", lambda n: 20)
     learner.n_steps = n_steps

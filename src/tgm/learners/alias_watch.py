@@ -41,6 +41,7 @@ SAME_WON = -0.5  # nats for each row of several outcomes, at which one state per
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
 IDLE = 1.5  # times the step of the last gain, or of the last action that was new at its symbol
 LEAST_IDLE = 100  # steps after these IDLE times, until one state per symbol finds nothing new
+IDLE_TRIES = 4.0  # steps of that for each row: so long, rows that were misread are tried again
 RECENT_POINTS = 1000  # newest points that are looked at for misreading
 CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread
 MOST_UNCLEAR = 0.01  # share of points that may be misread, from which clones do not compete
@@ -196,7 +197,7 @@ class AliasWatch:
         """
         latest = max(self._new_at, self._ended_at)
         costs = len(self._costs) == 1 and max(self._costs) < 0.0
-        return costs and self._n_steps > IDLE * latest + LEAST_IDLE
+        return costs and self._n_steps > self._idle_until(latest)
 
     @property
     def _is_idle(self) -> bool:
@@ -205,7 +206,11 @@ class AliasWatch:
         usual = Counter(rewards).most_common(1)[0][0]
         gains = (i for i, reward in enumerate(rewards) if reward > usual)
         latest = max(self._new_at, max(gains, default=0))
-        return len(rewards) > IDLE * latest + LEAST_IDLE
+        return len(rewards) > self._idle_until(latest)
+
+    def _idle_until(self, latest: int) -> float:
+        """The step after which nothing new is expected, if the latest was at step `latest`."""
+        return IDLE * latest + max(LEAST_IDLE, IDLE_TRIES * len(self._newest))
 
     def _look_at_rows(self) -> None:
         """After points got other names: has any row had several outcomes?"""
