@@ -68,7 +68,7 @@ def record_other_worlds(root: Path) -> Path:
     for name, env, n_steps in (
         ("lake", gym.make("FrozenLake-v1"), 120),
         ("ring", Ring(), 120),
-        ("hidden", CueMaze(2), 400),
+        ("hidden", CueMaze(2), 401),
     ):
         tgm.TGMAgent(env, tgm.TGMConfig(), seed=0).learn(n_steps, run_dir=root / name)
     record_large_maze(root / "large")
