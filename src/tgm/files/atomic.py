@@ -116,11 +116,13 @@ def write_new(path: Path, data: bytes) -> bool:
 
 
 def link_or_copy(path: Path, source: Path) -> None:
-    """Put a file that never changes at another `path` too, and wait until the name is on disk."""
+    """Put a file that never changes at another `path` too.
+
+    The new name is on the disk after the next sync of its directory.
+    """
     try:
         path.unlink(missing_ok=True)
         os.link(source, path)
-        sync_folder(path.parent)
     except OSError:  # a file system without links
         write_atomically(path, source.read_bytes())
 

@@ -255,7 +255,7 @@ class RunRecorder:
         """The final model: the newest checkpoint itself, if the run ended between two episodes."""
         model, checkpoint = self.path / MODEL_FILE, self._checkpoint_file()
         if self._agent.is_between_episodes and checkpoint.is_file():
-            link_or_copy(model, checkpoint)
+            link_or_copy(model, checkpoint)  # the result, which follows, syncs this directory
         else:
             self._agent.save(model)
 
