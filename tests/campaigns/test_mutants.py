@@ -123,7 +123,7 @@ def test_a_constant_concerns_the_statements_that_use_it_or_what_is_made_from_it(
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     """A repository of one module with two tests; one of its mutants never ends."""
-    monkeypatch.setattr("campaigns.common.mutant_trials.PATIENCE", 1.0)  # seconds
+    monkeypatch.setattr("campaigns.common.mutant_trials.PATIENCE", 3.0)  # seconds
     files = {
         SHOP: TOY,
         "src/tgm/__init__.py": "",

@@ -86,6 +86,18 @@ def test_no_runs_is_no_table(here, capsys):
     assert "no runs under runs" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_run_itself_is_listed_alone(here, capsys, monkeypatch, inside):
+    for name in ("one", "two"):
+        tell(capsys, "train", "--maze", "8", "--steps", "20", "--out", f"runs/{name}")
+    if inside:
+        monkeypatch.chdir(here / "runs" / "one")
+    listed = tell(capsys, "runs", "." if inside else "runs/one")["runs"]
+    assert [(run["name"], run["state"], run["steps"]) for run in listed] == [
+        ("one", "finished", 20)
+    ]
+
+
 def test_a_run_is_made_longer(here, capsys):
     tell(capsys, "train", "--maze", "8", "--steps", "500", "--out", "long")
     tell(capsys, "train", "--maze", "8", "--steps", "250", "--out", "short")

@@ -16,7 +16,8 @@ from tgm.inspector.catalogue import begun
 from tgm.inspector.entries import BROKEN
 from tgm.inspector.payload import remarks
 from tgm.runs import Run
-from tgm.runs.summary import RunSummary, summaries
+from tgm.runs.folder import RUN_FILE
+from tgm.runs.summary import RunSummary, summaries, summary_of
 
 MOST_JUDGED = 50  # runs whose history is looked at: about five seconds
 HEADS = ("run", "state", "agent", "world", "steps", "states", "solved", "return", "remark")
@@ -27,7 +28,7 @@ class Runs:
     """List the runs under a directory with their state and outcome."""
 
     root: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")] = Path("runs")
-    """Where the runs are."""
+    """Where the runs are, or one run."""
 
     json: Switch = False
     """Print one JSON object instead."""
@@ -36,7 +37,7 @@ class Runs:
         """List, and return the exit code."""
         if not self.root.is_dir():
             raise RunError(f"{self.root}: there is no such directory; `tgm train` makes a run")
-        found = _with_health(self.root, summaries(self.root))
+        found = self._found()
         if self.json:
             print_json({"root": str(self.root), "runs": [summary.to_dict() for summary in found]})
         elif not found:
@@ -44,6 +45,13 @@ class Runs:
         else:
             print_lines(*folded([HEADS, *(_cells(summary) for summary in found)]))
         return 0
+
+    def _found(self) -> list[RunSummary]:
+        """The runs under the directory, or the one that it is itself."""
+        if (self.root / RUN_FILE).exists():
+            run = self.root.resolve()
+            return _with_health(run.parent, [summary_of(run)])
+        return _with_health(self.root, summaries(self.root))
 
 
 def _with_health(root: Path, found: list[RunSummary]) -> list[RunSummary]:
