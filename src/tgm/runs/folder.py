@@ -66,9 +66,7 @@ class RunFolder:
         self._lines = _Lines(metrics_bytes, [])
         self._flushed_at = time.monotonic()
         self._metrics = -1
-        names = HISTORY_FOLDER, CHECKPOINT_FOLDER, METRICS_FILE
         try:
-            is_whole = all((path / name).exists() for name in names)
             for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
                 (path / name).mkdir(exist_ok=True)  # empty ones get lost where runs are copied
             self._identity = _identities(path)
@@ -80,8 +78,7 @@ class RunFolder:
                     "checkpoint counts on; the run cannot go on from there"
                 )
             os.ftruncate(self._metrics, metrics_bytes)
-            if not is_whole:
-                sync_folder(path)
+            sync_folder(path)
         except OSError as error:
             self.release()
             raise RunError(f"{path}: cannot be written ({error.strerror})") from None
@@ -129,7 +126,6 @@ class RunFolder:
         def fill(unfinished: Path) -> None:
             for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
                 (unfinished / name).mkdir()
-            (unfinished / METRICS_FILE).touch()  # its name is on the disk with that of the next one
             write_json(unfinished / RUN_FILE, metadata)
 
         make_folder(path, fill)
