@@ -89,6 +89,6 @@ def _condition_few(expected: list[float], log_likelihood: list[float]) -> tuple[
     top = max(log_joint)
     joint = np.exp([log - top for log in log_joint]).tolist()
     total = 0.0
-    for p in joint:
+    for p in joint:  # `sum` of Python 3.12 rounds otherwise
         total += p
     return [p / total for p in joint], float(np.log(total)) + top

@@ -41,7 +41,7 @@ SAME_WON = -0.5  # nats for each row of several outcomes, at which one state per
 RARE = 4  # rows for each one that had several outcomes, where chance is rare
 IDLE = 1.5  # times the step of the last gain, or of the last action that was new at its symbol
 LEAST_IDLE = 100  # steps after these IDLE times, until one state per symbol finds nothing new
-IDLE_TRIES = 4.0  # steps of that for each row: so long, rows that were misread are tried again
+IDLE_TRIES = 4.0  # steps for each row instead, if that is more: misread rows are tried again
 RECENT_POINTS = 1000  # newest points that are looked at for misreading
 CLEAR = 0.99  # probability of the likeliest state of a point, below which it may be misread
 MOST_UNCLEAR = 0.01  # share of points that may be misread, from which clones do not compete
@@ -111,7 +111,7 @@ class AliasWatch:
         elif self._newest[key] != outcome:
             self._is_surprised, self._surprised_at = True, self._n_steps
         self._newest[key] = outcome
-        self._note_reward(outcome, self._n_steps)
+        self._note_outcome(outcome, self._n_steps)
         is_quiet = self._n_steps >= self._surprised_at + QUIET and not self._leads_nowhere
         is_long = self._n_steps >= LONGEST_WATCH or len(self._rewards) > MOST_REWARD_CLASSES
         self.is_over = is_quiet or is_long
@@ -228,11 +228,11 @@ class AliasWatch:
                     self._new_at = n_steps
                 is_surprised = is_surprised or (last is not None and last != outcome)
                 self._newest[before.symbol, action] = outcome
-                self._note_reward(outcome, n_evicted + n_steps)
+                self._note_outcome(outcome, n_evicted + n_steps)
         return is_surprised
 
-    def _note_reward(self, outcome: Outcome, n_steps: int) -> None:
-        """A step had this outcome."""
+    def _note_outcome(self, outcome: Outcome, n_steps: int) -> None:
+        """Keep what a step cost, or that it ended the episode."""
         self._rewards.add(outcome.reward)
         if outcome.ended:
             self._ended_at = n_steps

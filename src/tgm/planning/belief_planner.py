@@ -55,13 +55,17 @@ def values_in_doubt(belief: FloatArray, world: HiddenWorld) -> FloatArray:
 
 def is_doubt(belief: FloatArray) -> bool:
     """Whether more than one state of a belief (n_states,) is likely."""
-    return bool(np.count_nonzero(belief >= DOUBT * belief.max(initial=0.0)) > 1)
+    return bool(np.count_nonzero(_is_likely(belief)) > 1)
 
 
 def likely(belief: FloatArray) -> FloatArray:
     """The same belief (n_states,) without improbable states."""
-    kept = np.where(belief >= DOUBT * belief.max(), belief, 0.0)
+    kept = np.where(_is_likely(belief), belief, 0.0)
     return np.asarray(kept / kept.sum())
+
+
+def _is_likely(belief: FloatArray) -> BoolArray:
+    return np.asarray(belief >= DOUBT * belief.max(initial=0.0))
 
 
 class _Beliefs:

@@ -219,25 +219,25 @@ def make_plan(
     """
     spacing, most = FINEST, most_points(len(steps.action))
     # In noise the agent is believed to be elsewhere, and few points are near.
-    may_refine = starts is not None and _has_found(steps) and not model.has_noise
-    n_coarse = int(COARSE * most) if may_refine else most
+    if model.has_noise or not _has_found(steps):
+        starts = None
+    n_coarse = most if starts is None else int(COARSE * most)
     if before is not None:
         is_roomy = before.support.n_coarse < ROOMY * n_coarse
         spacing = max(FINEST, before.support.spacing / (FINER if is_roomy else 1.0))
     support = find_support(model, steps, spacing, gamma, n_coarse)
     outlook = Outlook.of(model, units, steps, gamma)
     plan = _solved(outlook, support, steps, gamma, None)
-    passed: list[FloatArray] = []
-    if starts is not None and may_refine:
-        if before is not None:
-            passed.append(before.passed(outlook, starts))
-        for _ in range(REFINEMENTS):
-            passed.append(plan.passed(outlook, starts))
-            n_left = max(0, most - len(support.points))
-            finer = refined(model, support, np.concatenate(passed), gamma, n_left)
-            if len(finer.points) == len(support.points):
-                break
-            plan = _solved(outlook, finer, steps, gamma, plan)
+    if starts is None:
+        return plan
+    passed = [] if before is None else [before.passed(outlook, starts)]
+    for _ in range(REFINEMENTS):
+        passed.append(plan.passed(outlook, starts))
+        n_left = max(0, most - len(support.points))
+        finer = refined(model, support, np.concatenate(passed), gamma, n_left)
+        if len(finer.points) == len(support.points):
+            break
+        plan = _solved(outlook, finer, steps, gamma, plan)
     return plan
 
 

@@ -90,20 +90,6 @@ class Support(NamedTuple):
     box: Box
     finest: float
 
-    def joined(self, points: list[FloatArray], reaches: list[Reach], finest: float) -> Support:
-        """The same and other points, with what each of their actions leads to."""
-        n_actions = len(self.reach.reward) // len(self.points)
-        parts = [
-            np.concatenate(
-                [part.reshape(n_actions, len(part) // n_actions, -1) for part in same], 1
-            )
-            for same in zip(self.reach, *reaches, strict=True)
-        ]
-        arrival, reward, discount = parts
-        reach = Reach(arrival.reshape(-1, arrival.shape[2]), reward.ravel(), discount.ravel())
-        every = np.concatenate([self.points, *points])
-        return self._replace(points=every, reach=reach, finest=finest)
-
 
 def hold(
     model: FlowModel,
@@ -170,12 +156,10 @@ def _close(
     n_visited = len(newest)
     if n_visited > most[0] and may_fail:
         return None
-    points, reaches = [newest], []
-    n_actions = model.n_actions
+    points, reaches = [newest], list[Reach]()
     while True:
-        actions = np.repeat(np.arange(n_actions), len(newest))
-        reach = hold(model, np.tile(newest, (n_actions, 1)), actions, spacing, gamma, box)
-        reaches.append(Reach(*(part.reshape(n_actions, len(newest), -1) for part in reach)))
+        reach = _hold_each(model, newest, spacing, gamma, box)
+        reaches.append(reach)
         arrivals = wide.clip(reach.arrival[reach.discount > LIVELY])
         cells, newest = _one_per_cell(arrivals, spacing, known)
         if len(newest) == 0:
@@ -187,11 +171,8 @@ def _close(
             break
         known = np.sort(np.concatenate([known, cells]))
         points.append(newest)
-    joined = (np.concatenate(parts, axis=1) for parts in zip(*reaches, strict=True))
-    arrival, reward, discount = joined
-    flat = Reach(arrival.reshape(-1, arrival.shape[2]), reward.ravel(), discount.ravel())
-    every = np.concatenate(points)
-    return Support(every, n_visited, len(every), flat, spacing, wide, spacing)
+    every, reach = np.concatenate(points), _joined(reaches, model.n_actions)
+    return Support(every, n_visited, len(every), reach, spacing, wide, spacing)
 
 
 def refined(
@@ -202,22 +183,40 @@ def refined(
     One point for each narrow cell of `passed` (n, n_features), then for those to which the laws
     lead from there with any action.
     """
-    spacing, n_actions, box = REFINED * support.spacing, model.n_actions, support.box
+    spacing, box = REFINED * support.spacing, support.box
     known, newest = _one_per_cell(box.clip(passed), spacing, np.zeros(0, dtype=np.int64))
-    points, reaches, left = [], [], most
+    points, reaches, left = [support.points], [support.reach], most
     for _ in range(1 + REFINED_ROUNDS):
         newest = newest[:left]
         if len(newest) == 0:
             break
         left -= len(newest)
-        actions = np.repeat(np.arange(n_actions), len(newest))
-        reach = hold(model, np.tile(newest, (n_actions, 1)), actions, spacing, gamma, box)
+        reach = _hold_each(model, newest, spacing, gamma, box)
         points.append(newest)
         reaches.append(reach)
         arrivals = box.clip(reach.arrival[reach.discount > LIVELY])
         cells, newest = _one_per_cell(arrivals, spacing, known)
         known = np.sort(np.concatenate([known, cells]))
-    return support.joined(points, reaches, spacing)
+    every, reach = np.concatenate(points), _joined(reaches, model.n_actions)
+    return support._replace(points=every, reach=reach, finest=spacing)
+
+
+def _hold_each(
+    model: FlowModel, points: FloatArray, spacing: float, gamma: float, box: Box
+) -> Reach:
+    """What each action leads to from each point, action after action."""
+    n_actions = model.n_actions
+    actions = np.repeat(np.arange(n_actions), len(points))
+    return hold(model, np.tile(points, (n_actions, 1)), actions, spacing, gamma, box)
+
+
+def _joined(reaches: list[Reach], n_actions: int) -> Reach:
+    """That of all points together: each part is of some points, action after action."""
+    arrival, reward, discount = (
+        np.concatenate([part.reshape(n_actions, len(part) // n_actions, -1) for part in same], 1)
+        for same in zip(*reaches, strict=True)
+    )
+    return Reach(arrival.reshape(-1, arrival.shape[2]), reward.ravel(), discount.ravel())
 
 
 def _one_per_cell(
