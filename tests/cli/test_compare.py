@@ -139,6 +139,7 @@ def test_recorded_trials_are_runs(capsys, tmp_path):
         (["--envs", "cartpole"], "did you mean 'CartPole-v1'"),
         (["--envs", "FrozenLake-v1", "--env-args", "size=8"], "takes 'size': FrozenLake-v1 takes"),
         (["--env-args", "size=8"], "--env-args is for the environments of --envs"),
+        (["--published-steps"], "--published-steps is for the environments of --envs"),
         (["--envs", "CartPole-v1", "--agents", "rmax"], "rmax cannot be used in CartPole-v1"),
         (["--envs", "Pendulum-v1", "--agents", "dqn"], "Discrete actions, not Box"),
         (["--envs", "FrozenLake-v1", "--env-args", "map_name=9x9"], "cannot be made"),

@@ -74,6 +74,10 @@ class Compare:
     steps: int = 5000
     """Training steps of each trial."""
 
+    published_steps: Switch = False
+    """DQN and PPO train for as many steps as RL Zoo's settings were published for (50,000 to
+    1,000,000), where it has some; all others for --steps."""
+
     check_every: Annotated[
         int | None,
         optional("STEPS", "(default: in mazes 10 up to step 1,000, then 100; else 20 checks)"),
@@ -103,7 +107,13 @@ class Compare:
         specs += self._environments()
         seeds = range(self.first_seed, self.first_seed + self.seeds)
         wanted = make_trials(
-            specs, self._agents, seeds, self.steps, self.check_every, self.solved_return
+            specs,
+            self._agents,
+            seeds,
+            self.steps,
+            self.check_every,
+            self.solved_return,
+            as_published=self.published_steps,
         )
         trials, misfits = without_misfits(wanted)
         for spec in specs:
@@ -135,7 +145,11 @@ class Compare:
         for name in ("mazes", "envs", "agents"):
             if getattr(self, name) == ():
                 raise ConfigError(f"--{name} is empty; name at least one")
-        given = {"--env-args": self.env_args, "--solved-return": self.solved_return is not None}
+        given = {
+            "--env-args": self.env_args,
+            "--solved-return": self.solved_return is not None,
+            "--published-steps": self.published_steps,
+        }
         for flag, is_given in given.items():
             if is_given and self.envs is None:
                 raise ConfigError(f"{flag} is for the environments of --envs; give both")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tgm.envs import load_maze
+from tgm.envs.registry import registered_env
 from tgm.errors import ConfigError
 from tgm.experiments.comparison import compare, make_trials
 from tgm.experiments.comparison.trial_store import TrialStore
@@ -70,3 +71,14 @@ def test_two_mazes_of_one_name_are_refused():
     with pytest.raises(ConfigError, match="two mazes are called '8'"):
         make_trials([MAZES[0], namesake], ["random"], range(1), 10)
     assert len(make_trials([MAZES[0]] * 2, ["random"] * 2, range(3), 10)) == 3
+
+
+def test_opponents_train_for_the_steps_that_their_settings_were_published_for():
+    """The others, and worlds without published settings, get the steps that were asked for."""
+    specs = [registered_env("CartPole-v1"), registered_env("FrozenLake-v1"), MAZES[0]]
+    agents = ["tgm", "dqn", "ppo"]
+    trials = make_trials(specs, agents, [3], 3000, as_published=True)
+    steps = {(trial.world, trial.agent): trial.steps for trial in trials}
+    assert [steps["CartPole-v1", agent] for agent in agents] == [3000, 50_000, 100_000]
+    assert {steps[world, agent] for world in ("FrozenLake-v1", "8") for agent in agents} == {3000}
+    assert {trial.steps for trial in make_trials(specs, agents, [3], 3000)} == {3000}

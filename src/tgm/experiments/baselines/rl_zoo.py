@@ -24,6 +24,18 @@ def zoo_table() -> dict[str, Any]:
     return table
 
 
+def published_steps(name: str, env_id: str) -> int | None:
+    """Steps of training that RL Zoo's settings of an agent are for; None if it has none.
+
+    >>> published_steps("dqn", "CartPole-v1")
+    50000
+    >>> published_steps("tgm", "CartPole-v1") is None
+    True
+    """
+    settings = zoo_table().get(ALGORITHMS.get(name, ""), {}).get(env_id)
+    return None if settings is None else int(settings["n_timesteps"])
+
+
 def zoo_config(name: str, env_id: str) -> DeepConfig:
     """How the agent `name` is made for an environment; the library's defaults if none is known."""
     algorithm = ALGORITHMS[name]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tgm.envs import EnvSpec, Maze, make_env
 from tgm.errors import ConfigError
 from tgm.experiments.baselines import check_agent_name, unfit
+from tgm.experiments.baselines.rl_zoo import published_steps
 from tgm.experiments.comparison.trial_store import AnyTrial
 from tgm.experiments.harness.env_trial import EnvTrial
 from tgm.experiments.harness.trial import Trial
@@ -20,6 +21,8 @@ def make_trials(
     steps: int,
     check_every: int | None = None,
     solved_return: float | None = None,
+    *,
+    as_published: bool = False,
 ) -> list[AnyTrial]:
     """Every agent in every world with every seed.
 
@@ -30,6 +33,7 @@ def make_trials(
         steps: of training.
         check_every: steps between checks; None: see `Trial` and `EnvTrial`.
         solved_return: mean return that solves an environment which is no maze; None: its own.
+        as_published: agents with RL Zoo's settings train for the steps that these are for.
     """
     specs: list[EnvSpec] = []
     for given in worlds:
@@ -47,10 +51,11 @@ def make_trials(
     trials: list[AnyTrial] = []
     for spec in specs:
         for agent in names:
+            own = published_steps(agent, spec.id) if as_published else None
             for seed in numbers:
                 if spec.maze is None:
                     more = {"check_every": check_every, "solved_return": solved_return}
-                    trials.append(EnvTrial.of(spec, agent, seed, steps, **more))
+                    trials.append(EnvTrial.of(spec, agent, seed, own or steps, **more))
                 else:
                     trials.append(Trial(spec.maze, agent, seed, steps, check_every, **spec.options))
     return trials
