@@ -117,7 +117,7 @@ class Part:
         for feature in wrong:
             raise DataError(
                 f"{where}: {self.feature_name(feature)} is {numbers[feature]}; it must be finite "
-                f"and at most {LARGEST:g} in size, and nothing was learned from it"
+                f"and at most {LARGEST:g} in size; the agent is unchanged"
             )
         if self.is_categorical and (numbers != np.rint(numbers)).any():
             feature = int(np.flatnonzero(numbers != np.rint(numbers))[0])

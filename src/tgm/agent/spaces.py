@@ -261,6 +261,6 @@ class Interface:
         if not -LARGEST <= reward <= LARGEST:  # NaN is not
             raise DataError(
                 f"{where}: the reward is {reward}; it must be finite "
-                f"and at most {LARGEST:g} in size, and nothing was learned from it"
+                f"and at most {LARGEST:g} in size; the agent is unchanged"
             )
         return reward
