@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import tgm
 from tgm.envs import load_maze
@@ -25,6 +26,20 @@ def assert_same_knowledge(one: tgm.TGMAgent, other: tgm.TGMAgent) -> None:
     np.testing.assert_array_equal(one.transition_matrix, other.transition_matrix)
     np.testing.assert_array_equal(one.state_ids, other.state_ids)
     np.testing.assert_array_equal(one.q_values([1.0, 1.0]), other.q_values([1.0, 1.0]))
+
+
+def test_linear_algebra_has_one_thread_while_an_agent_learns():
+    """Several threads that wait for each other make a step up to twenty times as dear."""
+
+    def n_threads() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    seen = []
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = n_threads()
+        tgm.TGMAgent("tgm/Maze-v0", seed=0).learn(2, callback=lambda info: seen.append(n_threads()))
+        assert n_threads() == before
+    assert seen == [{1}, {1}]
 
 
 def test_shapes_and_probabilities(trained):

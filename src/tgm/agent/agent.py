@@ -37,6 +37,7 @@ from tgm.agent.spaces import Interface
 from tgm.agent.streams import EXPLORATION_STREAM, PREDICT_STREAM, episode_seed, generator
 from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
+from tgm.distributions.threads import one_thread
 from tgm.errors import ConfigError, NumericsError
 from tgm.learners.learner import LearnInfo
 from tgm.learners.make import make_learner
@@ -126,6 +127,9 @@ class TGMAgent(GuidedLife):
     ) -> Self:
         """Live for `n_steps` more steps; goes on where the last call stopped, mid-episode too.
 
+        Meanwhile NumPy's linear algebra uses one thread: that is faster here, and what is learned
+        does not depend on the number of cores.
+
         Args:
             n_steps: environment steps.
             callback: called with the LearningInfo of every learning step, or several that are;
@@ -158,7 +162,7 @@ class TGMAgent(GuidedLife):
             raise ConfigError(f"run_dir is {run_dir!r:.100}; it must be the path of a directory")
         self._recorder = run_dir
         try:
-            with progress(n_steps, progress_bar) as advance:
+            with progress(n_steps, progress_bar) as advance, one_thread():
                 self._live(n_steps, callbacks, advance)
         except BaseException as error:
             self._close_recorder(error)

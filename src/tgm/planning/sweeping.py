@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.files.schema import ANY, LARGEST_SUM, Schema, flags, floats, whole
 from tgm.transition.sparse import START, SparseTransitions
@@ -197,7 +198,8 @@ class Sweeper:
             np.subtract.at(system, (np.arange(n)[:, None], after), weights)
             gain = shown * model.reward[alive, best] + self.bonus[alive, best]
             gain = np.where(is_set, self.set_to[alive, best], gain)
-            self.value[alive] = np.linalg.solve(system, gain)
+            with one_thread():  # also where `observe` is called, not `learn`
+                self.value[alive] = np.linalg.solve(system, gain)
             moved = self._back_up(alive, moves)
             self.active = {s for after in moved for s, _ in model.predecessors[after]} - {START}
             if not moved:
