@@ -77,9 +77,13 @@ def test_more_features_than_work_are_warned_of_and_far_more_are_refused():
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tgm.TGMAgent(world(64), seed=0)
+        tgm.TGMAgent(world(64), seed=0).learn(1)
+        agent = tgm.TGMAgent(world(65), seed=0)
     with pytest.warns(tgm.TGMWarning, match=r"more features than I can weigh: 65.*64") as told:
-        tgm.TGMAgent(world(65), seed=0)
+        agent.learn(1)
+    assert told[0].filename == __file__
+    with pytest.warns(tgm.TGMWarning, match=r"more features than I can weigh: 65") as told:
+        tgm.TGMAgent(Bounded(), seed=0)  # surely no bits
     assert told[0].filename == __file__
     with pytest.raises(SpaceError, match=r"12288 features.*5000"):
         tgm.TGMAgent(world(12_288), seed=0)
@@ -95,6 +99,40 @@ def test_a_box_of_bytes_is_not_flattened_into_a_frozen_machine():
     env = gym.wrappers.FlattenObservation(Picture())
     with pytest.raises(SpaceError, match="12288 features"):
         tgm.TGMAgent(env)
+
+
+def test_a_picture_of_bits_without_bounds_is_not_warned_of():
+    """bsuite's deep sea is one: each pixel is 0 or 1, and its space does not say so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = tgm.TGMAgent(Lights(), seed=0).learn(450)
+    assert agent.n_states == 100
+
+
+class Lights(gym.Env):
+    """One of a hundred lights is on; the actions pass it on, or not."""
+
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (10, 10), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self._at = 0
+        return self._seen(), {}
+
+    def step(self, action):
+        self._at = (self._at + int(action)) % 100
+        return self._seen(), 0.0, False, False, {}
+
+    def _seen(self):
+        return (np.arange(100) == self._at).astype(np.float32).reshape(10, 10)
+
+
+class Bounded(gym.Env):
+    """A space that says how large its numbers are."""
+
+    observation_space = gym.spaces.Box(-5, 5, (65,))
+    action_space = gym.spaces.Discrete(2)
 
 
 class Picture(gym.Env):

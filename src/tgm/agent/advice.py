@@ -13,7 +13,7 @@ from tgm.errors import TGMWarning
 from tgm.learners.learner import Learner
 from tgm.learners.limits import KNOWN_TO_WORK
 
-FIRST_LOOK = 200  # steps; then after twice as many, and so on
+LOOK_AGAIN = 200  # steps after which it looks again, after step 1; then at twice as many, and so on
 
 
 class Advised(Protocol):
@@ -36,12 +36,13 @@ class Adviser:
     def __init__(self) -> None:
         """Nothing was said."""
         self._said: set[Kind] = set()
-        self.look_at = FIRST_LOOK  # step
+        self.look_at = 1  # step; by then the first observation shows whether numbers are amounts
 
     def warn_of_features(self, space: gym.Space[Any], *, stacklevel: int) -> None:
         """Warn of a space with more amounts than are known to work, before anything is seen.
 
-        Names do not count, nor do numbers from 0 to 1, which are perhaps the bits of a code.
+        Names do not count, nor do numbers from 0 to 1 or without bounds, which may be the bits of a
+        code: the first observation shows what they are.
         """
         n_amounts = _n_amounts(space)
         if n_amounts > KNOWN_TO_WORK:
@@ -49,7 +50,7 @@ class Adviser:
             warnings.warn(str(too_many_features(n_amounts)), TGMWarning, stacklevel=stacklevel)
 
     def look(self, agent: Advised, *, stacklevel: int) -> None:
-        """Say what was not said before, at doubling steps and when no more state is allowed.
+        """Say what was not said before: after step 1, at doubling steps, and when states are full.
 
         If warnings are errors, the next look says the rest.
         """
@@ -57,7 +58,7 @@ class Adviser:
         if agent.n_steps < self.look_at and not is_news:
             return
         while self.look_at <= agent.n_steps:
-            self.look_at *= 2
+            self.look_at = max(2 * self.look_at, LOOK_AGAIN)
         for advice in agent.advice:
             if advice.kind not in self._said:
                 self._said.add(advice.kind)
@@ -73,4 +74,5 @@ def _n_amounts(space: gym.Space[Any]) -> int:
         return sum(_n_amounts(part) for part in space.spaces)
     if not isinstance(space, gym.spaces.Box) or space.dtype.kind != "f":
         return 0
-    return int(np.sum((space.low < 0.0) | (space.high > 1.0)))
+    is_bounded = np.isfinite(space.low) & np.isfinite(space.high)
+    return int(np.sum(is_bounded & ((space.low < 0.0) | (space.high > 1.0))))
