@@ -15,7 +15,7 @@ from tests.transition.made import (
 )
 
 from tgm.perception.component_map import ComponentMap
-from tgm.transition.chance import RANDOM_ROWS, gain_of_change
+from tgm.transition.chance import RANDOM_ROWS, WORLD_OF_CHANCE, gain_of_change
 from tgm.transition.sparse import ENDED, START, START_ACTION
 from tgm.transition.views import dense
 
@@ -271,6 +271,38 @@ def test_a_random_row_is_forgotten_for_more_than_a_few_unlucky_tries():
     assert gain > np.log(150 + len(gains))
     assert len(gains) < 10
     assert model.row(0, 0) == {2: 1.0}
+
+
+def test_in_a_world_of_chance_two_slips_do_not_replace_a_row_that_was_tried_often():
+    """Rare slips look like misreadings; two that agree look like a change, and mostly are none."""
+    gains = {}
+    for share in (WORLD_OF_CHANCE - 0.01, WORLD_OF_CHANCE):
+        model = make(20)
+        model.add(0, 0, 1, 116.0, -1.0, 0.0)
+        for after in (2, 3, 3):
+            model.add(0, 0, after, 1.0, -1.0, 0.0)
+        model.share_random = share
+        assert not model.is_random[0, 0]
+        assert model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None
+        gains[share] = model.observe(0, 0, 2, 1.0, -1.0, 0.0)
+    certain, by_chance = gains.values()
+    assert 0.0 < certain < np.log(120)  # enough where nothing else is random
+    assert by_chance is None
+
+
+@pytest.mark.parametrize("share", [0.01, WORLD_OF_CHANCE])
+def test_a_row_that_changed_is_tried_again_where_one_try_may_be_a_slip(share):
+    model = make()
+    model.add(0, 0, 1, 5.0, -1.0, 0.0)
+    model.share_random = share
+    n_surprises = 1
+    while model.observe(0, 0, 2, 1.0, -1.0, 0.0) is None:
+        n_surprises += 1
+        assert n_surprises < 10
+    assert model.row(0, 0) == {2: 1.0}
+    assert model.certainty[0, 0] == (0.0 if share == WORLD_OF_CHANCE else 1.0)
+    model.observe(0, 0, 2, 1.0, -1.0, 0.0)
+    assert model.certainty[0, 0] == 2.0
 
 
 def test_an_unsure_step_never_replaces_a_row():

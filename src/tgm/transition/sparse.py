@@ -81,6 +81,8 @@ class SparseTransitions(WeighedRows):
             if self.last_reward.get(key, NO_ROW).get(outcome) != reward:
                 self._note_reward(key, outcome, reward)
         self.add(state, action, after, weight, reward, end)
+        if change is not None and self.share_random >= WORLD_OF_CHANCE:
+            self.retry([key])  # one try says little of a row that may be random
         return change
 
     def add(
@@ -188,10 +190,11 @@ class SparseTransitions(WeighedRows):
     def _cost_of_forgetting(self, key: Key) -> float:
         """Nats that a change must win: ln of the tries after which the row would be known again.
 
-        That is one where there is no chance. A random row needs as many as it had; to wait for one
-        more surprise costs one try.
+        That is one where there is no chance. A random row needs as many as it had, and so may any
+        row of a world of chance; to wait for one more surprise costs one try.
         """
-        return math.log(max(float(self.visits[key]), 1.0)) if self.is_random[key] else 0.0
+        is_chance = self.is_random[key] or self.share_random >= WORLD_OF_CHANCE
+        return math.log(max(float(self.visits[key]), 1.0)) if is_chance else 0.0
 
     def forget_row(self, state: int, action: int) -> None:
         """Forget all about one action in one state."""
