@@ -51,12 +51,12 @@ class StepMemory:
             steps = self._steps[state] = deque()
         steps.append(step)
         self._note(step, state)
-        self._n_steps += 1
-        step.names = _states_named(step)
-        for named in step.names:
-            if named not in naming:
-                naming[named] = {}
-            naming[named][step] = None
+        step.names = names = _states_named(step)
+        for named in names:
+            kept = naming.get(named)
+            if kept is None:
+                kept = naming[named] = {}
+            kept[step] = None
         if len(steps) > self._limit:
             self._evict(steps)
 
@@ -65,6 +65,7 @@ class StepMemory:
         row = step.row = home, before[0][0] if before else NO_SLOT, step.action
         step.kept_in = home
         self._witnesses[row] = self._witnesses.get(row, 0) + 1
+        self._n_steps += 1
 
     def _evict(self, steps: deque[Step]) -> None:
         """Drop the oldest step that is not the only witness of its row: that one may be misread."""

@@ -11,12 +11,14 @@ from tgm.perception.component_map import ComponentMap
 from tgm.transition.chance import WORLD_OF_CHANCE, gain_of_change
 from tgm.transition.noisy_rows import SUMS
 from tgm.transition.planned_rows import PLANNED, Key, share_rows
-from tgm.transition.rows import CHANGED, NO_COUNT, NO_ROW, Row
+from tgm.transition.rows import CHANGED, NO_COUNT, NO_ROW, Outcomes, Row
 from tgm.transition.weighed_rows import ENDED, START, WeighedRows
 
 __all__ = ["ENDED", "START", "START_ACTION", "SUMS", "SparseTransitions"]
 
 START_ACTION = 0  # the action of that state's row
+
+NOT_PLANNED: Outcomes = [(START, 0.0)]  # what is planned with of a row that was never tried
 
 RETRY_BELOW = 1.5  # tries; a row with fewer is worth one more after a doubtful merge
 SURE_VISITS = 3.0  # tries after which a row can surprise
@@ -68,18 +70,16 @@ class SparseTransitions(WeighedRows):
             None, or the nats by which a change explains the row better than chance or misreading,
             if they are enough; then the row was forgotten before the step was counted.
         """
-        key, change = (state, action), None
-        if may_surprise and weight >= SURE_STEP:
-            gain = self.surprise(state, action, ENDED if end else after)
+        key, change, outcome = (state, action), None, ENDED if end else after
+        if may_surprise and weight >= SURE_STEP and not self._is_usual(key, outcome):
+            gain = self.surprise(state, action, outcome)
             if gain is not None and gain > self._cost_of_forgetting(key):
                 self.forget_row(state, action)
                 change = gain
         if weight > MOST_LIKELY and self.retries:
             self.retries.discard(key)
-        if weight >= SURE_STEP:
-            outcome = ENDED if end else after
-            if self.last_reward.get(key, NO_ROW).get(outcome) != reward:
-                self._note_reward(key, outcome, reward)
+        if weight >= SURE_STEP and self.last_reward.get(key, NO_ROW).get(outcome) != reward:
+            self._note_reward(key, outcome, reward)
         self.add(state, action, after, weight, reward, end)
         return change
 
@@ -119,8 +119,9 @@ class SparseTransitions(WeighedRows):
                 if not ended:
                     del self.ended[key]
         visits = self.visits[key] = self.visits.item(key) + weight
-        total = self.reward_sum[key] = self.reward_sum.item(key) + weight * reward
-        self.reward_square[key] = self.reward_square.item(key) + weight * reward * reward
+        brought = weight * reward
+        total = self.reward_sum[key] = self.reward_sum.item(key) + brought
+        self.reward_square[key] = self.reward_square.item(key) + brought * reward
         if self._does_the_same(key, row, visits, total):
             (self.certainty[key],) = row.values()
             self.touched.add(key)
@@ -130,9 +131,10 @@ class SparseTransitions(WeighedRows):
 
     def _does_the_same(self, key: Key, row: Row, visits: float, reward_sum: float) -> bool:
         """Whether a row does what is planned with, as always: then only its tries have changed."""
-        if len(row) != 1 or key in self.runs or key in self.retries:
+        if len(row) != 1 or key in self.runs or key in self.retries or visits <= NO_COUNT:
             return False
-        if visits <= NO_COUNT or self.planned.get(key) != [(next(iter(row)), 1.0)]:
+        ((after, share), *others) = self.planned.get(key) or NOT_PLANNED
+        if share != 1.0 or others or after not in row:
             return False
         if key in self.ended:
             # Where rewards are random, another one moves what is expected of the row.
@@ -162,16 +164,8 @@ class SparseTransitions(WeighedRows):
             change explains the tries since the usual outcome was seen last.
         """
         key = state, action
-        if self.visits.item(key) < SURE_VISITS:
+        if self.visits.item(key) < SURE_VISITS or self._is_usual(key, outcome):
             return None
-        row = self.rows[key]
-        if len(row) == 1 and key not in self.runs:
-            if key not in self.ended:
-                is_usual = outcome in row
-            else:
-                is_usual = outcome == ENDED and self.ended[key] == row
-            if is_usual:
-                return None
         counts = self._outcome_counts(key)
         run = self.runs.get(key, [])
         for seen in run:
@@ -184,6 +178,15 @@ class SparseTransitions(WeighedRows):
         if len(run) < LEAST_RUN:
             return -math.inf
         return gain_of_change(counts, run, self._places, self.share_random)
+
+    def _is_usual(self, key: Key, outcome: int) -> bool:
+        """Whether an outcome is what a row has always done."""
+        row = self.rows.get(key, NO_ROW)
+        if len(row) != 1 or key in self.runs:
+            return False
+        if key not in self.ended:
+            return outcome in row
+        return outcome == ENDED and self.ended[key] == row
 
     def _cost_of_forgetting(self, key: Key) -> float:
         """Nats that a change must win: ln of the tries after which the row would be known again.
