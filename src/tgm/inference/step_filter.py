@@ -198,7 +198,8 @@ class StepFilter:
     ) -> StepPosterior:
         """Predict and condition, over the states near the point, "a new state" and "an outlier"."""
         states, sources = self._world.states, self._sources(before, action, without)
-        log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
+        highest_possible = states.peak[: len(log_likelihood)] + ABOVE_PEAK
+        log_likelihood = np.minimum(log_likelihood, highest_possible, out=highest_possible)
         nearest = int(log_likelihood.argmax())
         highest = log_likelihood.item(nearest)
         near = (log_likelihood > highest - NEGLIGIBLE_DENSITY).nonzero()[0].tolist()

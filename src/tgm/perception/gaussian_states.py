@@ -159,7 +159,11 @@ class GaussianStates(GaussianMoments):
             self.mean[slot] = point
             self.scatter[slot] = 0.0
         else:
-            self._shift(slot, point, weight / after, weight * before / after)
+            share, spread = weight / after, weight * before / after
+            if len(point) == 2:
+                shift_plane(self._mean_numbers, self._scatter_numbers, slot, point, share, spread)
+            else:
+                shift_moments(self.mean[slot], self.scatter[slot], point, share, spread)
             self._moved.add(slot)
         self._weight_numbers[slot] = after
         # The density is computed again when a state has a twentieth more data, not at every point.
@@ -174,16 +178,10 @@ class GaussianStates(GaussianMoments):
             self.weight[slot] = LEAST_WEIGHT
             self.scatter[slot] = 0.0
         else:
-            self._shift(slot, point, -weight / after, -weight * before / after)
+            spread = -weight * before / after
+            shift_moments(self.mean[slot], self.scatter[slot], point, -weight / after, spread)
             self.weight[slot] = after
         self.refresh(slot)
-
-    def _shift(self, slot: int, point: FloatArray, share: float, spread: float) -> None:
-        """Add a point to the moments of a state, or take it away; see `shift_moments`."""
-        if len(point) == 2:
-            shift_plane(self._mean_numbers, self._scatter_numbers, slot, point, share, spread)
-        else:
-            shift_moments(self.mean[slot], self.scatter[slot], point, share, spread)
 
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace the moments of a state."""

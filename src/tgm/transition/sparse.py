@@ -11,14 +11,12 @@ from tgm.perception.component_map import ComponentMap
 from tgm.transition.chance import WORLD_OF_CHANCE, gain_of_change
 from tgm.transition.noisy_rows import SUMS
 from tgm.transition.planned_rows import PLANNED, Key, share_rows
-from tgm.transition.rows import CHANGED, NO_COUNT, NO_ROW, Outcomes, Row
+from tgm.transition.rows import CHANGED, NO_COUNT, NO_ROW, Row
 from tgm.transition.weighed_rows import ENDED, START, WeighedRows
 
 __all__ = ["ENDED", "START", "START_ACTION", "SUMS", "SparseTransitions"]
 
 START_ACTION = 0  # the action of that state's row
-
-NOT_PLANNED: Outcomes = [(START, 0.0)]  # what is planned with of a row that was never tried
 
 RETRY_BELOW = 1.5  # tries; a row with fewer is worth one more after a doubtful merge
 SURE_VISITS = 3.0  # tries after which a row can surprise
@@ -71,7 +69,9 @@ class SparseTransitions(WeighedRows):
             if they are enough; then the row was forgotten before the step was counted.
         """
         key, change, outcome = (state, action), None, ENDED if end else after
-        if may_surprise and weight >= SURE_STEP and not self._is_usual(key, outcome):
+        if not end and weight >= SURE_STEP and self._repeats(key, after, weight, reward):
+            return None
+        if may_surprise and weight >= SURE_STEP:
             gain = self.surprise(state, action, outcome)
             if gain is not None and gain > self._cost_of_forgetting(key):
                 self.forget_row(state, action)
@@ -82,6 +82,27 @@ class SparseTransitions(WeighedRows):
             self._note_reward(key, outcome, reward)
         self.add(state, action, after, weight, reward, end)
         return change
+
+    def _repeats(self, key: Key, after: int, weight: float, reward: float) -> bool:
+        """Count a step that did what its row has always done, and what is planned with.
+
+        The usual case: only the tries change. False if it is another one; then nothing was counted.
+        """
+        row = self.rows.get(key)
+        if row is None or after not in row or key in self.ended:
+            return False
+        if self.last_reward.get(key, NO_ROW).get(after) != reward:
+            return False
+        visits, brought = self.visits.item(key) + weight, weight * reward
+        total = self.reward_sum.item(key) + brought
+        if not self._does_the_same(key, row, visits, total):
+            return False
+        row[after] = self.certainty[key] = row[after] + weight
+        self.visits[key], self.reward_sum[key] = visits, total
+        self.reward_square[key] = self.reward_square.item(key) + brought * reward
+        self.touched.add(key)
+        self.unweighed.add(key)
+        return True
 
     def add(
         self, state: int, action: int, after: int, weight: float, reward: float, end: float
@@ -133,8 +154,8 @@ class SparseTransitions(WeighedRows):
         """Whether a row does what is planned with, as always: then only its tries have changed."""
         if len(row) != 1 or key in self.runs or key in self.retries or visits <= NO_COUNT:
             return False
-        ((after, share), *others) = self.planned.get(key) or NOT_PLANNED
-        if share != 1.0 or others or after not in row:
+        planned = self.planned.get(key)
+        if planned is None or len(planned) != 1 or planned[0] != (next(iter(row)), 1.0):
             return False
         if key in self.ended:
             # Where rewards are random, another one moves what is expected of the row.
@@ -164,8 +185,16 @@ class SparseTransitions(WeighedRows):
             change explains the tries since the usual outcome was seen last.
         """
         key = state, action
-        if self.visits.item(key) < SURE_VISITS or self._is_usual(key, outcome):
+        if self.visits.item(key) < SURE_VISITS:
             return None
+        row = self.rows[key]
+        if len(row) == 1 and key not in self.runs:
+            if key not in self.ended:
+                is_usual = outcome in row
+            else:
+                is_usual = outcome == ENDED and self.ended[key] == row
+            if is_usual:
+                return None
         counts = self._outcome_counts(key)
         run = self.runs.get(key, [])
         for seen in run:
@@ -178,15 +207,6 @@ class SparseTransitions(WeighedRows):
         if len(run) < LEAST_RUN:
             return -math.inf
         return gain_of_change(counts, run, self._places, self.share_random)
-
-    def _is_usual(self, key: Key, outcome: int) -> bool:
-        """Whether an outcome is what a row has always done."""
-        row = self.rows.get(key, NO_ROW)
-        if len(row) != 1 or key in self.runs:
-            return False
-        if key not in self.ended:
-            return outcome in row
-        return outcome == ENDED and self.ended[key] == row
 
     def _cost_of_forgetting(self, key: Key) -> float:
         """Nats that a change must win: ln of the tries after which the row would be known again.

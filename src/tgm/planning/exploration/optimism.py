@@ -202,8 +202,7 @@ class Optimism(ExplorationStrategy):
         the last one found nothing to try again, and nothing is random.
         """
         is_lowest = value <= planner.lowest + LEAST_CHANGE * planner.reward_range
-        known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
-        if is_lowest or (value <= known and n_steps >= self._retry_at):
+        if is_lowest or (n_steps >= self._retry_at and value <= planner.most_known):
             self._is_stuck, self._is_due = True, self._may_retry
 
 
