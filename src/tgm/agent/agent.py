@@ -188,12 +188,13 @@ class TGMAgent(GuidedLife):
         advance: Advance | None = None,
         guided: Guided | None = None,
     ) -> None:
+        learn_every = self.config.learn_every
         for _ in range(n_steps):
             self._step(guided)
             if advance is not None:
                 advance(self)
             goes_on = True
-            if self.n_steps % self.config.learn_every == 0:
+            if self.n_steps % learn_every == 0:
                 goes_on = self._learn(callbacks)
             recorder = self._recorder
             if recorder is not None:
@@ -205,7 +206,7 @@ class TGMAgent(GuidedLife):
             if not goes_on:
                 return
             # Between two steps, so that a warning that is made an error costs nothing.
-            has_moved = self.learn_info is not None and bool(self.learn_info.moves)
+            has_moved = self.learn_info is not None and self.learn_info.moves
             if has_moved or self.n_steps >= self._adviser.look_at:
                 self._adviser.look(self, stacklevel=4)
 
@@ -251,28 +252,30 @@ class TGMAgent(GuidedLife):
         """
         if self.is_between_episodes:
             self._begin_episode()
-        where = f"step {self.n_steps + 1}"
+        learner, interface = self._active, self.interface
         try:
             try:
-                action = self._active.choose(self.n_steps, self._rng)
+                action = learner.choose(self.n_steps, self._rng)
             except NUMERICAL as error:
-                raise _our_fault(where, error) from error
-            if action not in range(self.interface.n_actions):
-                raise self._no_such_action(where, action)
+                raise _our_fault(self._where, error) from error
+            if action not in interface.indices:
+                raise self._no_such_action(action)
             if guided is None:
-                answer = self.env.step(self.interface.actions.action(action))  # type: ignore[union-attr]
+                answer = self.env.step(interface.actions.action(action))  # type: ignore[union-attr]
                 try:
                     raw, raw_reward, terminated, truncated, _ = answer
                 except (TypeError, ValueError):
-                    raise unlike_an_outcome(answer, where) from None
+                    raise unlike_an_outcome(answer, self._where) from None
             else:
                 action, raw, raw_reward, terminated, truncated = guided
-            observation, reward = self.interface.outcome(raw, raw_reward, where)
+            outcome = interface.plain_outcome(raw, raw_reward)
+            if outcome is None:
+                outcome = interface.outcome(raw, raw_reward, self._where)
+            observation, reward = outcome
             try:
-                learn = self._active.observe
-                info = learn(action, reward, observation, terminated=bool(terminated))
+                info = learner.observe(action, reward, observation, terminated=bool(terminated))
             except NUMERICAL as error:
-                raise _our_fault(where, error) from error
+                raise _our_fault(self._where, error) from error
         except BaseException:
             # Bad data, an error of the environment, Ctrl-C: the next step begins a new episode.
             self._abandon_episode()
@@ -290,11 +293,16 @@ class TGMAgent(GuidedLife):
             end = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
             self._recorder.observed(observation, action, reward, end, info)
 
-    def _no_such_action(self, where: str, action: int) -> ConfigError:
+    @property
+    def _where(self) -> str:
+        """The step that is taken, for errors."""
+        return f"step {self.n_steps + 1}"
+
+    def _no_such_action(self, action: int) -> ConfigError:
         """What is wrong with the action that a strategy chose."""
         return ConfigError(
-            f"{where}: exploration '{self.config.exploration}' chose {action!r}; it must be from 0 "
-            f"to {self.interface.n_actions - 1}"
+            f"{self._where}: exploration '{self.config.exploration}' chose {action!r}; it must be "
+            f"from 0 to {self.interface.n_actions - 1}"
         )
 
     def _begin_episode(self, guided: FloatArray | None = None) -> None:

@@ -18,6 +18,7 @@ from tgm.files.arrays import LARGEST
 from tgm.learners.limits import MOST_FEATURES
 
 MOST_NAMED = 1000  # features: the environment's own names of more of them are not kept
+FLOATS = np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,11 @@ class Interface:
             [part.is_categorical for part in self.parts], [part.size for part in self.parts]
         )
 
+    @cached_property
+    def indices(self) -> range:
+        """The actions as the agent numbers them."""
+        return range(self.n_actions)
+
     # --- observations -----------------------------------------------------------------------------
 
     def observation(self, values: object, where: str) -> FloatArray:
@@ -227,13 +233,23 @@ class Interface:
         """A checked observation and a checked reward."""
         return self.observation(values, where), self.reward(reward, where)
 
+    def plain_outcome(self, values: object, reward: object) -> tuple[FloatArray, float] | None:
+        """The same of an ordinary observation and reward; None if they must be looked at."""
+        if type(reward) is not float or not -LARGEST <= reward <= LARGEST:  # NaN is not
+            return None
+        plain = self._plain(values)
+        return None if plain is None else (plain, reward)
+
     def _plain(self, values: object) -> FloatArray | None:
         """(n_features,) an ordinary observation of a flat Box; None if it must be looked at."""
         if type(values) is not np.ndarray or values.shape != self._plain_shape:
             return None
-        if values.dtype.kind not in NUMERIC:
+        if values.dtype is FLOATS:
+            numbers = values.copy()
+        elif values.dtype.kind in NUMERIC:
+            numbers = values.astype(FLOATS)
+        else:
             return None
-        numbers = values.astype(np.float64)
         for number in numbers.tolist():
             if not -LARGEST <= number <= LARGEST:  # NaN is not
                 return None

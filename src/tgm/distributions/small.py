@@ -120,6 +120,13 @@ def second_order(point: FloatArray) -> FloatArray:
     return np.concatenate(([1.0], point, point[rows] * point[columns]))
 
 
+def put_plane_features(x: float, y: float, numbers: memoryview[float], first: int) -> None:
+    """Write `second_order` features of a point (x, y) into numbers, from the `first` on."""
+    numbers[first] = 1.0
+    numbers[first + 1], numbers[first + 2] = x, y
+    numbers[first + 3], numbers[first + 4], numbers[first + 5] = x * x, x * y, y * y
+
+
 def second_orders(points: FloatArray) -> FloatArray:
     """(n_points, 1 + n + n (n + 1) / 2) the same of points (n_points, n)."""
     rows, columns, _ = _upper_triangle(points.shape[1])
@@ -193,3 +200,24 @@ def shift_moments(
     difference = point - mean
     scatter += difference[:, None] * (difference * spread)
     mean += difference * share
+
+
+def shift_plane(
+    means: memoryview[float],
+    scatters: memoryview[float],
+    slot: int,
+    point: FloatArray,
+    share: float,
+    spread: float,
+) -> None:
+    """`shift_moments` of two features, for the moments in one slot of many, given as numbers."""
+    to_x, to_y = point.tolist()
+    first, last = 2 * slot, 2 * slot + 1
+    x, y = means[first], means[last]
+    to_x -= x
+    to_y -= y
+    means[first], means[last] = x + share * to_x, y + share * to_y
+    entry = 4 * slot
+    scatters[entry] += spread * to_x * to_x
+    scatters[entry + 1] = scatters[entry + 2] = scatters[entry + 1] + spread * to_x * to_y
+    scatters[entry + 3] += spread * to_y * to_y

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ ONE_TRY = 0.9  # tries from which a row takes it if the observation is very near
 ONE_TRY_RADIUS = math.sqrt(1.5)  # deviations, in the plane: half of the points lie outside
 
 
-class StepPosterior(NamedTuple):
+@dataclass(slots=True)
+class StepPosterior:
     """What one observation says.
 
     Attributes:
@@ -113,9 +115,10 @@ class StepFilter:
             action: None at the start of an episode.
             departure: (n_features,) the observation before; None at the start of an episode.
         """
-        if not len(self._world.states.alive):
+        states = self._world.states
+        if not len(states.alive):
             return StepPosterior([], [], 1.0, [], 0.0)
-        log_likelihood = self._world.states.log_densities(point, departure, action)
+        log_likelihood = states.log_densities(point, departure, action)
         if self._filtering:
             fast = None
             if action is None:
@@ -142,11 +145,13 @@ class StepFilter:
     ) -> StepPosterior | None:
         """A step that did what its row always does."""
         (state, probability), transitions = before, self._world.transitions
-        certainty = transitions.certainty.item(state, action)
-        if certainty < ONE_TRY or probability < FAST_SHARE:
+        planned = transitions.planned.get((state, action))
+        if planned is None or probability < FAST_SHARE:
             return None
-        after = transitions.successor.item(state, action, 0)
-        share = transitions.probability.item(state, action, 0)
+        certainty = transitions.certainty.item(state, action)
+        if certainty < ONE_TRY:
+            return None
+        after, share = planned[0]
         depth = self._depth if certainty >= FAST_TRIES else self._depth_of_one_try
         if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
             return None
@@ -193,7 +198,8 @@ class StepFilter:
     ) -> StepPosterior:
         """Predict and condition, over the states near the point, "a new state" and "an outlier"."""
         states, sources = self._world.states, self._sources(before, action, without)
-        log_likelihood = np.minimum(log_likelihood, states.peak[: len(log_likelihood)] + ABOVE_PEAK)
+        highest_possible = states.peak[: len(log_likelihood)] + ABOVE_PEAK
+        log_likelihood = np.minimum(log_likelihood, highest_possible, out=highest_possible)
         nearest = int(log_likelihood.argmax())
         highest = log_likelihood.item(nearest)
         near = (log_likelihood > highest - NEGLIGIBLE_DENSITY).nonzero()[0].tolist()
@@ -209,7 +215,9 @@ class StepFilter:
             [source.probability for source in sources], rows, self._world.background.share, targets
         )
         posterior = self._report(sources, near, joint, known, log_density)
-        return posterior._replace(outlier=outlier) if outlier > DROPPED else posterior
+        if outlier > DROPPED:
+            posterior.outlier = outlier
+        return posterior
 
     def _report(
         self,

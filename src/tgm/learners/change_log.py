@@ -29,24 +29,28 @@ class ChangeLog:
         self.rows: set[tuple[StateId, int]] = set()
         self.moves: list[Move] = []
         self.is_rescaled = False
+        self.is_empty = True  # but for moves
 
     def state(self, slot: int) -> None:
         """A state has changed."""
+        self.is_empty = False
         self.states.add(self._id(slot))
 
     def scale(self) -> None:
         """What all states share has changed: the width of each, but no row."""
-        self.is_rescaled = True
+        self.is_rescaled, self.is_empty = True, False
         self.states.update(self._model.ids[self._model.alive].tolist())
 
     def row_keys(self, keys: Iterable[Key]) -> None:
         """Rows have changed."""
         for slot, action in keys:
             if slot != START:
+                self.is_empty = False
                 self.rows.add((self._id(slot), action))
 
     def step(self, step: Step) -> None:
         """The states and rows that a step adds to have changed."""
+        self.is_empty = self.is_empty and not step.after and not step.entries
         for slot, _ in step.after:
             self.states.add(self._id(slot))
         if step.action is not None:

@@ -8,14 +8,13 @@ from functools import partial
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.distributions import BoolArray, FloatArray
-from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
+from tgm.distributions import FloatArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.outlier_evidence import OutlierEvidence
 from tgm.inference.step_filter import StepPosterior
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import Learner, LearnInfo
-from tgm.learners.online_knowledge import OnlineKnowledge
+from tgm.learners.online_files import OnlineFiles
 from tgm.learners.revising import Reviser
 from tgm.learners.step_info import StepInfo
 from tgm.learners.world_editor import WorldEditor
@@ -40,7 +39,7 @@ MOVED = 0.5  # probability of a change of state from which a step shows a displa
 STRUCTURE_EVERY = 5  # steps between two checks of structure
 
 
-class OnlineLearner(OnlineKnowledge):
+class OnlineLearner(OnlineFiles):
     """Filters, assigns, counts, revises structure and plans, at every step.
 
     Works in coordinates whose origin is the first observation, so that no digits are lost far from
@@ -94,17 +93,17 @@ class OnlineLearner(OnlineKnowledge):
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
     ) -> StepInfo:
         """Learn from one step from the current belief."""
-        newest = self.world.newest
+        world, planner, coordinates = self.world, self.planner, self.coordinates
+        newest = world.newest
         assert newest is not None
-        assert self.coordinates is not None
+        assert coordinates is not None
         self.n_steps += 1
-        if not self.planner.worst_reward <= reward <= self.planner.best_reward:
-            self.planner.see_reward(reward)
-        coordinates, log_fade = self.coordinates, self.world.transitions.log_fade
+        if not planner.worst_reward <= reward <= planner.best_reward:
+            planner.see_reward(reward)
         point = observation - coordinates.origin
         if coordinates.chosen is not None:
-            point = coordinates.local(observation)
-        end = 1.0 if terminated else 0.0
+            point = point[coordinates.chosen]
+        end, log_fade = 1.0 if terminated else 0.0, world.transitions.log_fade
         step = Step(newest.arrival, newest.after, action, reward, end, point, log_fade)
         if newest.kept_in is not None:  # so that a chain of steps that are not kept can end
             newest.next = step
@@ -112,16 +111,17 @@ class OnlineLearner(OnlineKnowledge):
 
     def _learn_from(self, step: Step) -> StepInfo:
         """Filter, assign, count; revise structure now and then. Planning waits for `choose`."""
+        world, action = self.world, step.action
         before = step.before[0][0] if step.before else None
-        posterior = self.filter.posterior(step.arrival, step.before, step.action, step.departure)
+        posterior = self.filter.posterior(step.arrival, step.before, action, step.departure)
         self.log_evidence += posterior.log_density
-        self.world.background.n_points += 1.0
-        newest = self.world.newest
-        if newest is not None and newest.is_outlier and step.action is not None:
+        world.background.n_points += 1.0
+        newest = world.newest
+        if newest is not None and newest.is_outlier and action is not None:
             posterior = self._judge_outlier(newest, step, posterior)
         self._learn_step(step, posterior)
-        self.world.newest = step
-        if step.action is not None:
+        world.newest = step
+        if action is not None:
             self._revise()
         return self._info(step, before, posterior.log_density)
 
@@ -149,6 +149,10 @@ class OnlineLearner(OnlineKnowledge):
         self, step: Step, posterior: StepPosterior, *, may_be_outlier: bool = True
     ) -> None:
         """Assign, count and keep a new step."""
+        is_known = posterior.newness == 0.0 == posterior.outlier
+        if is_known and len(posterior.entries) == len(posterior.after) == 1:
+            self._learn_usual_step(step, posterior)
+            return
         self._assign(step, posterior, self.n_steps, may_be_outlier=may_be_outlier)
         self._doubted = posterior if step.is_outlier else None
         if step.action is None or step.is_outlier:
@@ -156,6 +160,23 @@ class OnlineLearner(OnlineKnowledge):
         else:
             self._count(step, step.action)
         self._keep(step)
+
+    def _learn_usual_step(self, step: Step, posterior: StepPosterior) -> None:
+        """The same of a step from one known state to one known state, in fewer calls."""
+        world, action = self.world, step.action
+        assert action is not None
+        step.entries, step.after = posterior.entries, posterior.after
+        step.is_outlier, self._doubted = False, None
+        ((before, reached, weight),), ((state, share),) = posterior.entries, posterior.after
+        world.states.add(state, step.arrival, share)
+        self._search.touched.add(state)
+        gain = world.transitions.observe(before, action, reached, weight, step.reward, step.end)
+        if gain is not None:
+            self._change_of_world(before, action, gain)
+        if before != reached and weight > MOVED and not step.end:
+            self._learn_displacement(step, action, weight)
+        step.weight_then = world.states.weight.item(state)
+        world.memory.keep(step, state)
 
     def _judge_outlier(self, last: Step, step: Step, posterior: StepPosterior) -> StepPosterior:
         """Decide whether the last step was an outlier, now that the next one was seen.
@@ -190,6 +211,7 @@ class OnlineLearner(OnlineKnowledge):
         would be undone as often as it is made.
         """
         states = self.world.states
+        step.entries, step.after = posterior.entries, posterior.after
         # How an episode ended is known, whatever was seen of where.
         may_be_outlier = may_be_outlier and not step.end
         is_likely = posterior.outlier > OUTLIER and posterior.outlier > posterior.newness
@@ -197,7 +219,6 @@ class OnlineLearner(OnlineKnowledge):
         if step.is_outlier:  # nothing is added, and the belief is what was expected
             step.entries, step.after = [], self.filter.expected(step.before, step.action)
             return
-        step.entries, step.after = posterior.entries, posterior.after
         if step.end and states.n_alive > 0:
             if posterior.newness + posterior.outlier > BIRTH or posterior.outlier > OUTLIER:
                 # Nothing is ever done from where an episode ended: that place needs no state of
@@ -238,19 +259,23 @@ class OnlineLearner(OnlineKnowledge):
 
     def _count(self, step: Step, action: int) -> None:
         """Count the transition of a new step, and learn its displacement."""
-        observe, moved, is_one = self.world.transitions.observe, 0.0, len(step.entries) == 1
-        for before, after, weight in step.entries:
-            gain = observe(
-                before, action, after, weight, step.reward, step.end, may_surprise=is_one
-            )
+        entries, reward, end, moved = step.entries, step.reward, step.end, 0.0
+        observe, is_one = self.world.transitions.observe, len(entries) == 1
+        for before, after, weight in entries:
+            gain = observe(before, action, after, weight, reward, end, may_surprise=is_one)
             if gain is not None:
                 self._change_of_world(before, action, gain)
             if before != after:
                 moved += weight
+        if moved > MOVED and not end:
+            self._learn_displacement(step, action, moved)
+
+    def _learn_displacement(self, step: Step, action: int, weight: float) -> None:
+        """Learn where an action leads from a step that changed the state."""
         laws = self.world.displacements
-        if moved > MOVED and not step.end and laws.weight.item(action) < SETTLED:
+        if laws.weight.item(action) < SETTLED:
             origin = self.world.states.mean[step.before[0][0]]
-            laws.add(action, step.arrival - origin, moved)
+            laws.add(action, step.arrival - origin, weight)
 
     def _change_of_world(self, state: int, action: int, gain: float) -> None:
         """A row has changed and was forgotten: doubt all others, once for each change."""
@@ -284,65 +309,18 @@ class OnlineLearner(OnlineKnowledge):
 
     def _info(self, step: Step, before: int | None, log_density: float) -> StepInfo:
         """What the step did. `before` is the slot of the most likely state before it."""
-        n_evicted, self.world.memory.n_evicted = self.world.memory.n_evicted, 0
+        world, log, entries, after = self.world, self._log, step.entries, step.after
+        n_evicted, world.memory.n_evicted = world.memory.n_evicted, 0
         assert self.coordinates is not None
-        log, entries, after = self._log, step.entries, step.after
-        is_more = log.states or log.rows or log.is_rescaled
         # An outlier adds nothing, and the means of some of the features do not follow from a step.
-        follows = self.coordinates.chosen is None and not step.is_outlier and not is_more
+        follows = log.is_empty and self.coordinates.chosen is None and not step.is_outlier
         if follows and len(after) == 1 and len(entries) <= 1:
-            slot, share = after[0]
+            ((slot, share),) = after
             source, reached, weight = entries[0] if entries else (before, slot, 0.0)
             if source == before and reached == slot:
-                state = StateId(self.world.states.ids.item(slot))
+                state: StateId = world.states.ids.item(slot)  # type: ignore[assignment]
                 moves, belief = log.take_moves() if log.moves else (), ((state, share),)
                 return StepInfo(
                     state, log_density, share, weight, belief, moves, n_evicted=n_evicted
                 )
         return log.info(step, log_density, n_evicted)
-
-    # --- files ------------------------------------------------------------------------------------
-
-    def to_arrays(self) -> Arrays:
-        """Everything that matters between two episodes, as named arrays."""
-        if self.coordinates is None:
-            return {}
-        return {
-            **prefixed("coordinates", self.coordinates.to_arrays()),
-            "first_covariance": self.first_covariance,
-            "log_evidence": number(self.log_evidence),
-            "n_steps": np.array([self.n_steps]),
-            "changed_at": number(self._changed_at),
-            "pool_at": number(self._pool_at),
-            **prefixed("prior", self.world.states.scale_to_arrays()),
-            **prefixed("world", self.world.to_arrays()),
-            **prefixed("planner", self.planner.to_arrays()),
-            **prefixed("exploration", self.exploration.to_arrays()),
-            **prefixed("structure", self._search.to_arrays()),
-            **prefixed("revising", self._reviser.to_arrays()),
-        }
-
-    def restore(self, saved: ArrayReader, relevant: BoolArray | None = None) -> None:
-        """Take over, into a learner that knows nothing, what `to_arrays` gave.
-
-        `relevant` (n_observed,) names the features of an observation that it learns from; all
-        if it is not given.
-        """
-        if saved.is_empty:
-            return
-        states = self.world.states
-        n_features = states.n_features
-        relevant = np.ones(n_features, dtype=bool) if relevant is None else relevant
-        coordinates = Coordinates.from_arrays(saved.part("coordinates"), relevant)
-        states.restore_scale(saved.part("prior"))
-        self.first_covariance = saved.positive_definite("first_covariance", n_features, n_features)
-        self.world.restore(saved.part("world"))
-        self.planner.restore(saved.part("planner"), states.n_slots)
-        self.exploration.restore(saved.part("exploration"))
-        self._search.restore(saved.part("structure"), states.n_slots)
-        self._reviser.restore(saved.part("revising"))
-        self.log_evidence = saved.number("log_evidence")
-        self.n_steps = saved.count("n_steps")
-        self._changed_at = saved.number("changed_at", infinite=-math.inf)
-        self._pool_at = saved.number("pool_at", infinite=math.inf)
-        self.coordinates = coordinates

@@ -51,12 +51,17 @@ class StepMemory:
             steps = self._steps[state] = deque()
         steps.append(step)
         self._note(step, state)
-        self._n_steps += 1
-        step.names = _states_named(step)
-        for named in step.names:
-            if named not in naming:
-                naming[named] = {}
-            naming[named][step] = None
+        before, entries, after = step.before, step.entries, step.after
+        if len(before) == len(entries) == len(after) == 1:  # the usual case
+            names = {before[0][0], entries[0][0], entries[0][1], after[0][0]}
+        else:
+            names = _states_named(step)
+        step.names = names
+        for named in names:
+            kept = naming.get(named)
+            if kept is None:
+                kept = naming[named] = {}
+            kept[step] = None
         if len(steps) > self._limit:
             self._evict(steps)
 
@@ -65,6 +70,7 @@ class StepMemory:
         row = step.row = home, before[0][0] if before else NO_SLOT, step.action
         step.kept_in = home
         self._witnesses[row] = self._witnesses.get(row, 0) + 1
+        self._n_steps += 1
 
     def _evict(self, steps: deque[Step]) -> None:
         """Drop the oldest step that is not the only witness of its row: that one may be misread."""
@@ -82,18 +88,13 @@ class StepMemory:
         """Remove a kept step; what it added stays in the counts."""
         if step.kept_in is None:
             return
-        home = self._steps[step.kept_in]
-        if home[0] is step:
-            home.popleft()
-        else:
-            home.remove(step)
+        self._steps[step.kept_in].remove(step)
+        naming, witnesses, row = self._steps_by_state, self._witnesses, step.row
         for named in step.names:
-            self._steps_by_state[named].pop(step, None)
-        witnesses = self._witnesses[step.row] - 1
-        if witnesses:
-            self._witnesses[step.row] = witnesses
-        else:
-            del self._witnesses[step.row]
+            naming[named].pop(step, None)
+        witnesses[row] -= 1
+        if not witnesses[row]:
+            del witnesses[row]
         step.kept_in = None
         self._n_steps -= 1
 
@@ -168,12 +169,9 @@ class StepMemory:
 
 def _states_named(step: Step) -> set[int]:
     """The states that a step was in or led to, as far as is believed."""
-    before, entries, after = step.before, step.entries, step.after
-    if len(before) == len(entries) == len(after) == 1:  # the usual case
-        return {before[0][0], entries[0][0], entries[0][1], after[0][0]}
-    named = {state for state, _ in before}
-    named.update([state for state, _ in after])
-    for state, reached, _ in entries:
+    named = {state for state, _ in step.before}
+    named.update([state for state, _ in step.after])
+    for state, reached, _ in step.entries:
         named.add(state)
         named.add(reached)
     return named

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,12 +23,18 @@ class Coordinates:
         relevant: (n_features,) the features by which states are told apart.
         common_mean, common_variance: (n_features,) of each feature, over all observations; only
             those of features that are not relevant are used.
+        chosen: (n_local,) the indices of the relevant features; None for all.
     """
 
     origin: FloatArray
     relevant: BoolArray
     common_mean: FloatArray
     common_variance: FloatArray
+    chosen: IntArray | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        chosen = None if self.relevant.all() else np.flatnonzero(self.relevant)
+        object.__setattr__(self, "chosen", chosen)
 
     @classmethod
     def about(cls, origin: FloatArray) -> Coordinates:
@@ -41,11 +46,6 @@ class Coordinates:
     def n_features(self) -> int:
         """Length of an observation."""
         return len(self.origin)
-
-    @cached_property
-    def chosen(self) -> IntArray | None:
-        """(n_local,) the indices of the relevant features; None for all."""
-        return None if self.relevant.all() else np.flatnonzero(self.relevant)
 
     def local(self, observations: FloatArray) -> FloatArray:
         """(..., n_local) the coordinates of observations (..., n_features)."""

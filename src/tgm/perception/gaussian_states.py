@@ -16,9 +16,11 @@ from tgm.distributions.small import (
     log_det,
     mahalanobis_coefficients,
     plane_coefficients,
+    put_plane_features,
     second_order,
     second_orders,
     shift_moments,
+    shift_plane,
     squared_radius,
     well_conditioned,
 )
@@ -35,7 +37,8 @@ from tgm.perception.gaussian_evidence import (
     spread_ratio,
     two_sides,
 )
-from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT, StateSlots
+from tgm.perception.gaussian_moments import GaussianMoments
+from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT
 
 REFRESH_SHARE = 0.05  # of its points; a state that has grown by it has its density computed again
 NEAR = 4.7  # deviations, in the plane, within which two states are worth comparing
@@ -43,7 +46,7 @@ WIDE = 2.5  # times the believed variance, in the plane, from which a split is w
 LEAST_WIDE = 1.5  # times that variance, in a state of many points: its variance is known better
 
 
-class GaussianStates(StateSlots):
+class GaussianStates(GaussianMoments):
     """Owner of the states' statistics, in slots: an `ObservationModel`.
 
     A slot holds one state or none; a free slot is used again, an id never. The log densities of
@@ -53,27 +56,10 @@ class GaussianStates(StateSlots):
     kept, so that squared distances from all of them are one product too.
     """
 
-    PER_SLOT = ("weight", "mean", "scatter", "peak", "_refresh_at", "_mean_features", "_theta")
-
     def __init__(self, prior: ComponentPrior) -> None:
         """No states yet."""
-        super().__init__()
-        n_features, n_slots = prior.n_features, len(self.ids)
+        super().__init__(prior.n_features)
         self.prior = prior
-        self.weight = np.zeros(n_slots)
-        self.mean = np.zeros((n_slots, n_features))
-        self.scatter = np.zeros((n_slots, n_features, n_features))
-        self.peak = np.zeros(n_slots)  # log density at the mean
-        n_products = 1 + n_features + n_features * (n_features + 1) // 2
-        self._mean_features = np.zeros((n_slots, n_products))
-        self._moved: set[int] = set()  # slots whose features of the mean are of an earlier one
-        self._theta = np.zeros((n_slots, n_products))
-        self._refresh_at = np.zeros(n_slots)  # weight at which theta is due again
-
-    @property
-    def n_features(self) -> int:
-        """Length of an observation."""
-        return self.mean.shape[1]
 
     @property
     def prior_covariance(self) -> FloatArray:
@@ -93,10 +79,6 @@ class GaussianStates(StateSlots):
         """Take over what `scale_to_arrays` gave, checked."""
         self.prior = ComponentPrior.from_arrays(saved, self.n_features)
 
-    def moments(self, slot: int) -> Moments:
-        """Weight, mean and scatter of the points of a state."""
-        return Moments(self.weight[slot], self.mean[slot].copy(), self.scatter[slot].copy())
-
     def log_densities(
         self, point: FloatArray, departure: FloatArray | None = None, action: int | None = None
     ) -> FloatArray:
@@ -104,20 +86,18 @@ class GaussianStates(StateSlots):
 
         A state looks the same wherever it is entered from: the context is not used.
         """
-        found: FloatArray = self._theta[: self.n_slots].dot(second_order(point))
+        if len(point) == 2:
+            x, y = point.tolist()
+            put_plane_features(x, y, self._query_numbers, 0)
+            features = self._query
+        else:
+            features = second_order(point)
+        found: FloatArray = self._theta_used.dot(features)
         return found
 
     def log_densities_of(self, points: FloatArray) -> FloatArray:
         """(n_points, n_slots) the same for points (n_points, n_features)."""
         return np.asarray(second_orders(points) @ self._theta[: self.n_slots].T)
-
-    @property
-    def mean_features(self) -> FloatArray:
-        """(n_slots, n_products) `second_order` features of the means; free slots hold old ones."""
-        for slot in self._moved:
-            self._mean_features[slot] = second_order(self.mean[slot])
-        self._moved.clear()
-        return self._mean_features[: self.n_slots]
 
     def log_repulsion(self, point: FloatArray, slot: int) -> float:
         """ln prior of a further state at `point`, beside the state in `slot`."""
@@ -155,6 +135,7 @@ class GaussianStates(StateSlots):
     def birth(self) -> int:
         """The slot of a new state without points."""
         slot = super().birth()
+        self._theta_used = self._theta[: self.n_slots]
         self.weight[slot] = self._refresh_at[slot] = 0.0
         self._hide(slot)
         return slot
@@ -172,18 +153,21 @@ class GaussianStates(StateSlots):
 
     def add(self, slot: int, point: FloatArray, weight: float) -> None:
         """Add a weighted point (n_features,)."""
-        before = self.weight.item(slot)
+        before = self._weight_numbers[slot]
         after = before + weight
         if before == 0.0:
             self.mean[slot] = point
             self.scatter[slot] = 0.0
         else:
-            spread = weight * before / after
-            shift_moments(self.mean[slot], self.scatter[slot], point, weight / after, spread)
+            share, spread = weight / after, weight * before / after
+            if len(point) == 2:
+                shift_plane(self._mean_numbers, self._scatter_numbers, slot, point, share, spread)
+            else:
+                shift_moments(self.mean[slot], self.scatter[slot], point, share, spread)
             self._moved.add(slot)
-        self.weight[slot] = after
+        self._weight_numbers[slot] = after
         # The density is computed again when a state has a twentieth more data, not at every point.
-        if after >= self._refresh_at.item(slot):
+        if after >= self._refresh_at_numbers[slot]:
             self.refresh(slot)
 
     def take_back(self, slot: int, point: FloatArray, weight: float) -> None:
@@ -327,6 +311,7 @@ class GaussianStates(StateSlots):
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave; the prior is given already."""
         self.restore_slots(saved)
+        self._view()
         n_slots, n_features = self.n_slots, self.n_features
         self.weight[:n_slots] = saved.floats("weight", n_slots, low=0.0)
         if (self.weight[self.alive] <= 0).any():

@@ -31,6 +31,7 @@ class ModelPlanner:
         sweeper: action values in which some rows are set by a strategy; they follow the states.
         best_reward, worst_reward: of all rewards received; -inf and inf before the first.
         reward_range: the best reward less the worst; while all are equal their size, or 1.
+        most_known: what holds no unknown row is not worth more.
         highest: the value of an unknown row: far more than the best reward at every step; in a
             world of chance one range of reward above the best known value.
         best_known: that value; None in a world without chance.
@@ -65,6 +66,7 @@ class ModelPlanner:
         # While all rewards are equal their size is all that is known of their unit.
         size = abs(best) if math.isfinite(best) and best else 1.0
         self.reward_range = best - worst if is_range else size
+        self.most_known = (best + self.reward_range) / (1.0 - self.gamma)
         self.highest = 0.0
         if self.best_known is not None:
             self.highest = self.best_known + self.reward_range

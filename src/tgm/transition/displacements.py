@@ -167,26 +167,26 @@ class Displacements:
         """
         broad = [c / BROAD_DOF for c in mahalanobis_coefficients(self._broad_precision, origin)]
         broad[0] += 1.0
-        centre = origin + self.mean[action]
+        centre, peak = origin + self.mean[action], self._own_log_peak[action] + LOG_OWN_SHARE
         own = [-0.5 * c for c in mahalanobis_coefficients(self._own_precision[action], centre)]
-        own[0] += self._own_log_peak[action] + LOG_OWN_SHARE
-        logs = np.dot(np.array((broad, own)), features.T)
+        own[0] += peak
+        logs = np.array(broad + own).reshape(2, -1).dot(features.T)
         # No square is below zero, whatever the product lost of one that is absurdly far away.
-        log_broad, log_own = logs
+        log_broad, log_own = logs[0], logs[1]
         np.maximum(log_broad, 1.0, out=log_broad)
-        np.minimum(log_own, self._own_log_peak[action] + LOG_OWN_SHARE, out=log_own)
+        np.minimum(log_own, peak, out=log_own)
         np.log(log_broad, out=log_broad)
         log_broad *= -0.5 * (BROAD_DOF + len(origin))
         log_broad += self._broad_log_peak + LOG_BROAD_SHARE
-        peak = max(self._own_log_peak[action] + LOG_OWN_SHARE, self._broad_log_peak)
         # One of them tells that the largest is a float, which takes less than to find it.
-        if not (peak < LARGEST_LOG and log_broad.item(among.item(0)) > -LARGEST_LOG):
+        is_float = max(peak, self._broad_log_peak) < LARGEST_LOG
+        if not (is_float and log_broad.item(among.item(0)) > -LARGEST_LOG):
             top = float(logs[:, among].max())
             if not -LARGEST_LOG < top < LARGEST_LOG:
                 logs = np.minimum(logs - top, 0.0)
         np.maximum(logs, LEAST_LOG, out=logs)
         np.exp(logs, out=logs)
-        return np.asarray(logs[0] + logs[1])
+        return np.asarray(np.add.reduce(logs))
 
     def densities(self, displacements: FloatArray, action: int) -> FloatArray:
         """(n,) densities of displacements (n, n_features)."""

@@ -68,22 +68,43 @@ class SparseTransitions(WeighedRows):
             None, or the nats by which a change explains the row better than chance or misreading,
             if they are enough; then the row was forgotten before the step was counted.
         """
-        key, change = (state, action), None
+        key, change, outcome = (state, action), None, ENDED if end else after
+        if not end and weight >= SURE_STEP and self._repeats(key, after, weight, reward):
+            return None
         if may_surprise and weight >= SURE_STEP:
-            gain = self.surprise(state, action, ENDED if end else after)
+            gain = self.surprise(state, action, outcome)
             if gain is not None and gain > self._cost_of_forgetting(key):
                 self.forget_row(state, action)
                 change = gain
         if weight > MOST_LIKELY and self.retries:
             self.retries.discard(key)
-        if weight >= SURE_STEP:
-            outcome = ENDED if end else after
-            if self.last_reward.get(key, NO_ROW).get(outcome) != reward:
-                self._note_reward(key, outcome, reward)
+        if weight >= SURE_STEP and self.last_reward.get(key, NO_ROW).get(outcome) != reward:
+            self._note_reward(key, outcome, reward)
         self.add(state, action, after, weight, reward, end)
         if change is not None and self.share_random >= WORLD_OF_CHANCE:
             self.retry([key])  # one try says little of a row that may be random
         return change
+
+    def _repeats(self, key: Key, after: int, weight: float, reward: float) -> bool:
+        """Count a step that did what its row has always done, and what is planned with.
+
+        The usual case: only the tries change. False if it is another one; then nothing was counted.
+        """
+        row = self.rows.get(key)
+        if row is None or after not in row or key in self.ended:
+            return False
+        if self.last_reward.get(key, NO_ROW).get(after) != reward:
+            return False
+        visits, brought = self.visits.item(key) + weight, weight * reward
+        total = self.reward_sum.item(key) + brought
+        if not self._does_the_same(key, row, visits, total):
+            return False
+        row[after] = self.certainty[key] = row[after] + weight
+        self.visits[key], self.reward_sum[key] = visits, total
+        self.reward_square[key] = self.reward_square.item(key) + brought * reward
+        self.touched.add(key)
+        self.unweighed.add(key)
+        return True
 
     def add(
         self, state: int, action: int, after: int, weight: float, reward: float, end: float
@@ -121,8 +142,9 @@ class SparseTransitions(WeighedRows):
                 if not ended:
                     del self.ended[key]
         visits = self.visits[key] = self.visits.item(key) + weight
-        total = self.reward_sum[key] = self.reward_sum.item(key) + weight * reward
-        self.reward_square[key] = self.reward_square.item(key) + weight * reward * reward
+        brought = weight * reward
+        total = self.reward_sum[key] = self.reward_sum.item(key) + brought
+        self.reward_square[key] = self.reward_square.item(key) + brought * reward
         if self._does_the_same(key, row, visits, total):
             (self.certainty[key],) = row.values()
             self.touched.add(key)
@@ -132,9 +154,10 @@ class SparseTransitions(WeighedRows):
 
     def _does_the_same(self, key: Key, row: Row, visits: float, reward_sum: float) -> bool:
         """Whether a row does what is planned with, as always: then only its tries have changed."""
-        if len(row) != 1 or key in self.runs or key in self.retries:
+        if len(row) != 1 or key in self.runs or key in self.retries or visits <= NO_COUNT:
             return False
-        if visits <= NO_COUNT or self.planned.get(key) != [(next(iter(row)), 1.0)]:
+        planned = self.planned.get(key)
+        if planned is None or len(planned) != 1 or planned[0] != (next(iter(row)), 1.0):
             return False
         if key in self.ended:
             # Where rewards are random, another one moves what is expected of the row.

@@ -69,10 +69,11 @@ class Optimism(ExplorationStrategy):
         if not belief:
             return [0.0] * planner.model.n_actions
         self._update(planner, n_steps, alive)
-        q = planner.sweeper.q
+        sweeper = planner.sweeper
+        q = sweeper.q
         values = q[belief[0][0]] if len(belief) == 1 else expected_values(q, belief)
         options: list[float] = values.tolist()
-        if not planner.sweeper.active:  # otherwise the values are not final
+        if not sweeper.active:  # otherwise the values are not final
             self._note_best(planner, max(options), n_steps)
         return options
 
@@ -117,7 +118,7 @@ class Optimism(ExplorationStrategy):
         """Bring the values up to date, at a cost that depends on what changed."""
         model, sweeper = planner.model, planner.sweeper
         if model.changed:
-            sweeper.active.update(model.changed)
+            sweeper.active |= model.changed
             model.changed.clear()
         if model.touched:
             # While all rewards are equal, nothing was gained yet: look again as soon as the last
@@ -140,11 +141,11 @@ class Optimism(ExplorationStrategy):
         Their value if unknown, `sweeper.set_to`, is the highest one already: from the birth of the
         state, or from the search that follows every change of the highest value.
         """
-        is_changed = False
-        certainty, sweeper = planner.model.certainty, planner.sweeper
+        is_changed, sweeper = False, planner.sweeper
+        certainty, is_set = planner.model.certainty.item, sweeper.is_set.item
         for row in planner.model.touched:
-            unknown = certainty.item(row) < FIRST_TRY
-            if unknown != sweeper.is_set.item(row):
+            unknown = certainty(row) < FIRST_TRY
+            if unknown != is_set(row):
                 is_changed = True
                 sweeper.is_set[row] = unknown
                 sweeper.active.add(row[0])
@@ -201,8 +202,7 @@ class Optimism(ExplorationStrategy):
         the last one found nothing to try again, and nothing is random.
         """
         is_lowest = value <= planner.lowest + LEAST_CHANGE * planner.reward_range
-        known = (planner.best_reward + planner.reward_range) / (1.0 - planner.gamma)
-        if is_lowest or (value <= known and n_steps >= self._retry_at):
+        if is_lowest or (n_steps >= self._retry_at and value <= planner.most_known):
             self._is_stuck, self._is_due = True, self._may_retry
 
 
