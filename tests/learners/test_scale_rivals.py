@@ -19,7 +19,7 @@ def choice(first: float, relevant=(True, True, True)) -> ScaleChoice:
 
 
 def rival(scale: ScaleChoice, log_evidence: float, covariance=None, weight=(2.0,)) -> Rival:
-    """A rival whose states have so many points each; a free slot holds one, which is not counted."""
+    """A rival whose states have so many points each; a free slot holds one that is not counted."""
     points, alive = np.array([*weight, 1.0]), np.arange(len(weight))
     states = SimpleNamespace(prior_covariance=covariance, weight=points, alive=alive)
     world = SimpleNamespace(states=states)
