@@ -18,8 +18,10 @@ def choice(first: float, relevant=(True, True, True)) -> ScaleChoice:
     return ScaleChoice(deviation, np.ones(3), np.array(relevant), np.zeros(3))
 
 
-def rival(scale: ScaleChoice, log_evidence: float, covariance=None) -> Rival:
-    states = SimpleNamespace(prior_covariance=covariance)
+def rival(scale: ScaleChoice, log_evidence: float, covariance=None, weight=(2.0,)) -> Rival:
+    """A rival whose states have so many points each; a free slot holds one that is not counted."""
+    points, alive = np.array([*weight, 1.0]), np.arange(len(weight))
+    states = SimpleNamespace(prior_covariance=covariance, weight=points, alive=alive)
     world = SimpleNamespace(states=states)
     return Rival(scale, SimpleNamespace(log_evidence=log_evidence, world=world), [])
 
@@ -70,6 +72,25 @@ def test_clearly_better_is_by_three_nats(nats, is_chosen):
     now, proposed = rival(choice(1.0), 0.0), rival(choice(1.2), nats)
     found = best_rival(now, proposed, STRAINED_FEATURES, STEPS, learn)
     assert found is (proposed if is_chosen else None)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "nats"), [((True, True, True), 9.0), ((True, False, True), 7.0)]
+)
+def test_a_state_that_was_seen_once_costs_a_nat_for_each_number(relevant, nats):
+    """Two more of them, with two or three numbers each, and the three nats of before."""
+    learn, _ = competition({})
+    now = rival(choice(1.0, relevant), 0.0, weight=(1.0, 5.0))
+    for more, is_chosen in ((-0.1, False), (0.1, True)):
+        narrow = rival(choice(0.5, relevant), nats + more, weight=(1.0, 1.0, 1.0, 2.0))
+        found = best_rival(now, narrow, np.zeros(3, dtype=bool), STEPS, learn)
+        assert (found is narrow) == is_chosen
+
+
+def test_a_wider_scale_wins_where_the_narrow_one_sees_most_states_once():
+    learn, _ = competition({})
+    now, wide = rival(choice(0.5), 0.0, weight=(1.0,) * 5), rival(choice(1.0), -5.0)
+    assert best_rival(now, wide, STRAINED_FEATURES, STEPS, learn) is wide
 
 
 def test_the_scale_of_the_small_model_is_one_of_the_rivals():

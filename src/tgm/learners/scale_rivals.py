@@ -3,6 +3,8 @@
 The small model of `structure.scale_evidence` assigns each observation once, for good. That is
 enough where places lie far apart. Where they overlap it joins neighbours, and then finds them wide.
 A learner revises its assignments: there, the learner that predicted the observations best wins.
+States that were seen once count against it: a scale that is too narrow makes one of every far
+observation, and in a large world, where few places were seen twice, that costs it too little else.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from tgm.distributions import BoolArray
 from tgm.learners.online import OnlineLearner
 from tgm.learners.world_kinds import MOST_FULL
 from tgm.perception.observation_model import StateId
+from tgm.perception.state_slots import SURELY_SEEN
 from tgm.structure.scale_choice import ScaleChoice
 from tgm.structure.scale_evidence import FirstSteps
 
@@ -43,6 +46,16 @@ class Rival:
         """ln density of the steps, with that of the irrelevant features."""
         return self.learner.log_evidence + float(steps.log_common(~self.choice.relevant).sum())
 
+    def score(self, steps: FirstSteps) -> float:
+        """`log_evidence` without what was fitted to one observation.
+
+        The mean of a state that was seen once is that observation: as many parameters as it has
+        numbers, and a nat for each, as in the information criterion of Akaike.
+        """
+        states = self.learner.world.states
+        n_seen_once = int((states.weight[states.alive] < SURELY_SEEN).sum())
+        return self.log_evidence(steps) - n_seen_once * int(self.choice.relevant.sum())
+
     @property
     def strained(self) -> BoolArray:
         """(n_features,) the features in which states have become wider than their scale says.
@@ -67,7 +80,7 @@ def best_rival(
     steps: FirstSteps,
     learn: Callable[[ScaleChoice], Rival],
 ) -> Rival | None:
-    """The learner with the most evidence, if it is not the one that answers now.
+    """The learner with the highest score, if it is not the one that answers now.
 
     The proposed scale, and those that are narrower in the features given, as long as each is
     better than the one before.
@@ -93,4 +106,4 @@ def best_rival(
 
 def _better(best: Rival, other: Rival, steps: FirstSteps) -> Rival:
     """The second if it is clearly better."""
-    return other if other.log_evidence(steps) > best.log_evidence(steps) + BETTER else best
+    return other if other.score(steps) > best.score(steps) + BETTER else best
