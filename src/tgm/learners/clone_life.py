@@ -17,6 +17,7 @@ from tgm.structure.clone_model import (
     better_closed,
     closed_evidence,
     fold_episodes,
+    folding_evidence,
 )
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
@@ -24,6 +25,7 @@ from tgm.structure.cue_model import cued_places, uncued
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
 from tgm.structure.kept_path import with_path
+from tgm.structure.reckoned_map import contradictions, reckoned_folding
 from tgm.structure.refolding import improved, refolded
 from tgm.transition.automaton import (
     BEGIN,
@@ -73,7 +75,7 @@ class CloneLife:
         self._greedy_planner: ClonePlanner | None = None
         self.habits = Habits()
         self.n_steps = self.version = self.revision = 0
-        self.folded_at = 0
+        self.folded_at = self.reckoned_at = 0
         self.search_at, self.is_searched = SEARCH_FROM, False
         self.improved_at = FIRST_TRIES
 
@@ -124,17 +126,40 @@ class CloneLife:
         folding, node = self.folding, self.track.node
         row = folding.graph.rows[node].get(action)
         is_new = row is not None and outcome not in row
-        is_due = action != BEGIN and self._is_due(is_new and node in folding.is_clone)
+        is_surprise = action != BEGIN and is_new and node in folding.is_clone
+        if self._is_reckoned_again(node, action, outcome, is_surprise=is_surprise):
+            return
+        is_due = action != BEGIN and self._is_due(is_surprise)
         if is_due and self.fold_again():
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
         if row is None or is_new:
+            n_clones = len(folding.clones)
             folding.lead_on(node, action, outcome)
+            if len(folding.clones) > n_clones:
+                self._revise()
             self._changed()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
         if self.track.below is not None and self._must_settle(outcome):
             self._settle()
+
+    def _is_reckoned_again(
+        self, node: int, action: int, outcome: Outcome, *, is_surprise: bool
+    ) -> bool:
+        """Whether dead reckoning, refuted as it was, explains all without chance in another way."""
+        reckoning, symbols = self.folding.reckoning, self.folding.graph.symbols
+        if reckoning is None or action == BEGIN or not self._may_reckon:
+            return False
+        if not (is_surprise or reckoning.is_refuted(symbols[node], action, outcome)):
+            return False
+        strength = self.setting.strength
+        found = reckoned_folding(self.history.episodes, strength, folding_evidence, reckoning)
+        is_better = not contradictions(found)
+        self.reckoned_at = self.n_steps
+        if is_better:
+            self._adopt(found, is_searched=False)
+        return is_better
 
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
@@ -148,6 +173,10 @@ class CloneLife:
             return True
         is_doubtful = self.habits.sees_chance or self.is_searched
         return is_doubtful and self.n_steps >= FOLD_GROWTH * self.folded_at + 20
+
+    @property
+    def _may_reckon(self) -> bool:
+        return self.n_steps >= self.reckoned_at + PAUSE * self.history.n_steps
 
     @property
     def _may_fold(self) -> bool:
@@ -183,7 +212,9 @@ class CloneLife:
         settings = [Setting(one, self.setting.strength) for one in levels]
         self.folded_at = self.n_steps
         work = TRIAL_WORK if is_trial else MOST_WORK
-        best = fold_episodes(self.history.episodes, self.folding.base, settings, work)
+        best = fold_episodes(
+            self.history.episodes, self.folding.base, settings, work, self.folding.reckoning
+        )
         folding = None if best is None else best[0]
         is_searched = False
         if not is_trial:
@@ -208,7 +239,8 @@ class CloneLife:
                 old = better_closed(old, merged_again(old, episodes)) or old
             if better_closed(folding, old) is old:
                 folding, is_searched = old, self.is_searched
-        if folding is None or folding.is_cued or is_searched:
+        is_made = folding is None or folding.is_cued or folding.reckoning is not None
+        if folding is None or is_made or is_searched:
             return folding, is_searched
         n_tries = int(TRIES * math.log(self.n_steps / max(1, self.improved_at)))
         if n_tries > 0:

@@ -11,6 +11,8 @@ import numpy as np
 from tgm.structure.cue_model import MODELS, cued_foldings
 from tgm.structure.edge_code import log_edges, log_joined_edges
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
+from tgm.structure.reckoned_map import reckoned_folding
+from tgm.structure.reckoning import Reckoning
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Outcome, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
@@ -35,17 +37,19 @@ def fold_episodes(
     base: OutcomeBase,
     settings: Sequence[Setting],
     most_work: float = MOST_WORK,
+    before: Reckoning | None = None,
 ) -> tuple[Folding, Setting] | None:
     """The folding with the highest evidence, and the setting that made it.
 
-    Foldings of the prefix tree, one for each setting, compete with those by a cue. None if all took
-    too long.
+    Foldings of the prefix tree, one for each setting, compete with those by a cue, and with a map
+    by dead reckoning. None if all took too long.
 
     Args:
         episodes: what happened.
         base: what actions do at places that look alike, as it was believed before.
         settings: those that compete.
         most_work: rows that are laid onto others, for each node.
+        before: the reckoning so far.
     """
     tree, best = Automaton.of(episodes), None
     for setting in settings:
@@ -60,6 +64,7 @@ def fold_episodes(
         if not folding.is_given_up and (best is None or evidence > best[0]):
             best = evidence, folding, setting
     rivals = cued_foldings(episodes, settings[0].strength)
+    rivals.append(reckoned_folding(episodes, settings[0].strength, folding_evidence, before))
     if best is not None and rivals:  # those have no undecided nodes, which fit any outcome
         best = folding_evidence(best[1].closed()), best[1], best[2]
     for cued in rivals:
