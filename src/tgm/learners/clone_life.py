@@ -8,6 +8,7 @@ import numpy as np
 
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
 from tgm.learners.clone_habits import Habits
+from tgm.learners.clone_reckoning import Reckoner
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.planning.clone_planner import ClonePlanner
 from tgm.structure.clone_model import (
@@ -17,15 +18,13 @@ from tgm.structure.clone_model import (
     better_closed,
     closed_evidence,
     fold_episodes,
-    folding_evidence,
 )
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
 from tgm.structure.cue_model import cued_places, uncued
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
-from tgm.structure.kept_path import with_path
-from tgm.structure.reckoned_map import contradictions, reckoned_folding
+from tgm.structure.kept_path import kept_episode, with_path
 from tgm.structure.refolding import improved, refolded
 from tgm.transition.automaton import (
     BEGIN,
@@ -41,6 +40,7 @@ SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any 
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
+SURE_GROWTH = 2.0  # the same where dead reckoning explains all, and its map still grows
 SEARCH_FROM = 400  # steps from which on surplus clones compete
 AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # times the steps of a search that won or lost, until the next
 FIRST_TRIES = 50  # steps from which on foldings are improved by tries
@@ -75,7 +75,8 @@ class CloneLife:
         self._greedy_planner: ClonePlanner | None = None
         self.habits = Habits()
         self.n_steps = self.version = self.revision = 0
-        self.folded_at = self.reckoned_at = 0
+        self.folded_at = 0
+        self.reckoner = Reckoner()
         self.search_at, self.is_searched = SEARCH_FROM, False
         self.improved_at = FIRST_TRIES
 
@@ -126,10 +127,9 @@ class CloneLife:
         folding, node = self.folding, self.track.node
         row = folding.graph.rows[node].get(action)
         is_new = row is not None and outcome not in row
-        is_surprise = action != BEGIN and is_new and node in folding.is_clone
-        if self._is_reckoned_again(node, action, outcome, is_surprise=is_surprise):
+        if self._is_reckoned((node, action, outcome)):
             return
-        is_due = action != BEGIN and self._is_due(is_surprise)
+        is_due = action != BEGIN and self._is_due(is_new and node in folding.is_clone)
         if is_due and self.fold_again():
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
@@ -144,22 +144,15 @@ class CloneLife:
         if self.track.below is not None and self._must_settle(outcome):
             self._settle()
 
-    def _is_reckoned_again(
-        self, node: int, action: int, outcome: Outcome, *, is_surprise: bool
-    ) -> bool:
-        """Whether dead reckoning, refuted as it was, explains all without chance in another way."""
-        reckoning, symbols = self.folding.reckoning, self.folding.graph.symbols
-        if reckoning is None or action == BEGIN or not self._may_reckon:
+    def _is_reckoned(self, key: tuple[int, int, Outcome]) -> bool:
+        """Whether the map was made again by dead reckoning; now and then others compete with it."""
+        if not self.reckoner.is_due(self.folding, key, self.n_steps, self.history.n_steps):
             return False
-        if not (is_surprise or reckoning.is_refuted(symbols[node], action, outcome)):
-            return False
-        strength = self.setting.strength
-        found = reckoned_folding(self.history.episodes, strength, folding_evidence, reckoning)
-        is_better = not contradictions(found)
-        self.reckoned_at = self.n_steps
-        if is_better:
-            self._adopt(found, is_searched=False)
-        return is_better
+        self._adopt(self.reckoner.again(self.folding, self.history.episodes), is_searched=False)
+        growth = FOLD_GROWTH if self.habits.sees_chance else SURE_GROWTH
+        if self.n_steps >= growth * self.folded_at + 20:
+            self.fold_again()
+        return True
 
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
@@ -175,11 +168,9 @@ class CloneLife:
         return is_doubtful and self.n_steps >= FOLD_GROWTH * self.folded_at + 20
 
     @property
-    def _may_reckon(self) -> bool:
-        return self.n_steps >= self.reckoned_at + PAUSE * self.history.n_steps
-
-    @property
     def _may_fold(self) -> bool:
+        if self.folding.reckoning is not None:
+            return self.n_steps >= FOLD_GROWTH * self.folded_at + 20
         return self.n_steps >= self.folded_at + PAUSE * self.history.n_steps
 
     def _must_settle(self, outcome: Outcome) -> bool:
@@ -193,7 +184,7 @@ class CloneLife:
         folding = self.folding
         before = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
         folding.settle(self.setting.levels)
-        self.habits.sees_chance = self._has_chance()
+        self.habits.sees_chance = self.folding.has_chance
         self._revise()
         is_more = any(
             len(alike) > max(1, before.get(symbol, 0))
@@ -264,19 +255,15 @@ class CloneLife:
     def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
         self.is_searched = is_searched
         self.folding, self.setting = folding, _setting_of(folding)
-        self.habits.sees_chance = self._has_chance()
+        self.reckoner.note(folding, self.n_steps)
+        self.habits.sees_chance = self.folding.has_chance
         self._revise()
         self.track = CloneTrack(folding, self.history.episodes[-1])
 
-    def _has_chance(self) -> bool:
-        """Whether an action of a clone, or of an undecided node, had several outcomes."""
-        graph = self.folding.graph
-        rows = (graph.rows[node] for node in graph.reachable(self.folding.clones) if node)
-        return any(len(row) > 1 for one in rows for row in one.values())
-
     def _revise(self) -> None:
         self.revision += 1
-        self.path = self._kept_episode()
+        # The path itself stays, after its episodes were let go.
+        self.path = kept_episode(self.habits.kept, (*reversed(self.history.episodes), self.path))
         self._changed()
 
     def _changed(self) -> None:
@@ -294,7 +281,7 @@ class CloneLife:
             return repeated
         if track.below:
             rivals = track.rivals
-            action = self._telling_apart(rivals)
+            action = self.planner.telling_apart(rivals)
             if action is None and rivals and not habits.is_walking:
                 action = self.planner.towards_unknown(rivals[0][1])
                 if action is None and rng.random() < habits.restlessness_below:
@@ -321,27 +308,6 @@ class CloneLife:
                 self._greedy_planner = ClonePlanner(folding, self.n_actions, self.gamma)
         return self._greedy_planner
 
-    def _kept_episode(self) -> Episode:
-        """The newest episode of the actions that are repeated; empty if there is none."""
-        actions = self.habits.kept
-        # The path itself stays, after its episodes were let go.
-        for episode in (*reversed(self.history.episodes), self.path) if actions else ():
-            is_whole = len(episode) == len(actions) + 1 and episode[-1].outcome.ended
-            is_first = is_whole and not episode[0].outcome.reward  # no later piece of one
-            if is_first and tuple(action for action, _ in episode[1:]) == actions:
-                return list(episode)
-        return []
-
-    def _telling_apart(self, rivals: list[tuple[float, int]]) -> int | None:
-        """The first action of the shortest word that tells two of the likeliest rivals apart."""
-        tests = [
-            self.planner.test(rivals[i][1], rivals[j][1])
-            for j in range(1, min(len(rivals), 5))
-            for i in range(j)
-        ]
-        found = [test for test in tests if test is not None]
-        return min(found)[1] if found else None
-
     def _greedy(self) -> int:
         values = self.planner.greedy_values(self.track.node)
         return 0 if values is None else int(values.argmax())
@@ -357,6 +323,7 @@ class CloneLife:
             ]),
             **prefixed("folding", folding_to_arrays(self.folding)),
             **prefixed("habits", self.habits.to_arrays()),
+            **prefixed("reckoner", self.reckoner.to_arrays()),
             **prefixed("path", episodes_to_arrays([self.path] if self.path else [])),
         }  # fmt: skip
 
@@ -370,6 +337,7 @@ class CloneLife:
         self.track = CloneTrack(self.folding)
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
         self.habits.restore(saved.part("habits"), self.n_actions)
+        self.reckoner.restore(saved.part("reckoner"))
         self.path = [
             one for part in episodes_from_arrays(saved.part("path"), self.n_actions) for one in part
         ]

@@ -63,8 +63,8 @@ def fold_episodes(
         evidence = folding_evidence(folding)
         if not folding.is_given_up and (best is None or evidence > best[0]):
             best = evidence, folding, setting
-    rivals = cued_foldings(episodes, settings[0].strength)
-    rivals.append(reckoned_folding(episodes, settings[0].strength, folding_evidence, before))
+    strength = settings[0].strength
+    rivals = cued_foldings(episodes, strength) + reckoned_rivals(episodes, strength, before)
     if best is not None and rivals:  # those have no undecided nodes, which fit any outcome
         best = folding_evidence(best[1].closed()), best[1], best[2]
     for cued in rivals:
@@ -72,6 +72,14 @@ def fold_episodes(
         if best is None or evidence > best[0]:
             best = evidence, cued, settings[0]
     return None if best is None else (best[1], best[2])
+
+
+def reckoned_rivals(
+    episodes: Sequence[Episode], strength: float, before: Reckoning | None
+) -> list[Folding]:
+    """The map by dead reckoning, if it explains more than one state for each symbol."""
+    found = reckoned_folding(episodes, strength, folding_evidence, before)
+    return [found] if folding_evidence(found) > sure_evidence(episodes) else []
 
 
 def closed_evidence(folding: Folding | None) -> float:
@@ -166,16 +174,28 @@ def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
     """Nats by which clones explain all episodes better than one state for each symbol.
 
     Undecided nodes fit any outcome, so each is first folded onto its most likely clone. Minus
-    infinity if that takes too long.
+    infinity if that takes too long. By dead reckoning it is sure where edges lead; so it is then with
+    one state for each symbol.
     """
-    return closed_evidence(folding) - plain_evidence(episodes)
+    plain = plain_evidence if folding.reckoning is None else sure_evidence
+    return closed_evidence(folding) - plain(episodes)
 
 
 def plain_evidence(episodes: Sequence[Episode]) -> float:
     """ln evidence of all episodes with one state for each symbol."""
+    return folding_evidence(_plain(episodes))
+
+
+def sure_evidence(episodes: Sequence[Episode]) -> float:
+    """The same where it is sure that no look has two places: it is known where edges lead."""
+    plain = _plain(episodes)
+    return folding_evidence(plain) - log_edges(plain)
+
+
+def _plain(episodes: Sequence[Episode]) -> Folding:
     labels = [[END if one.ended else one.symbol for _, one in episode] for episode in episodes]
     # There is one row of each kind, which no other row predicts: the strength does not matter.
-    return folding_evidence(labelled_folding(episodes, labels, BASE_STRENGTHS[0]))
+    return labelled_folding(episodes, labels, BASE_STRENGTHS[0])
 
 
 class _Tally:

@@ -89,6 +89,12 @@ class Folding:
         if len(alike) == 1 and alike[0] in self.is_clone:
             graph.rows[node].setdefault(action, {}).setdefault(outcome, [0, alike[0]])
 
+    @property
+    def has_chance(self) -> bool:
+        """Whether an action of a clone, or of an undecided node, had several outcomes."""
+        rows = (self.graph.rows[node] for node in self.graph.reachable(self.clones) if node)
+        return any(len(row) > 1 for one in rows for row in one.values())
+
     def _lead_to_place(
         self, reckoning: Reckoning, node: int, action: int, outcome: Outcome
     ) -> None:

@@ -2,17 +2,27 @@
 
 Two ways that lead to one place are known to do so before their futures were compared, so a map
 closes long before it does by folding. It is one more proposal: the evidence decides whether it is
-better than foldings, and which actions move.
+better than foldings, which actions undo each other, and which steps are exceptions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 
 from tgm.structure.folding import Folding
-from tgm.structure.reckoning import Place, Reckoning, axes_of, kinds_of
+from tgm.structure.reckoning import (
+    Axes,
+    Place,
+    Reckoning,
+    Step,
+    axes_of,
+    is_move,
+    paired,
+    steps_of,
+)
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode
-from tgm.transition.clone_evidence import Kind, OutcomeBase
+from tgm.transition.clone_evidence import OutcomeBase
 
 MOST_ROUNDS = 3  # in which each answer is tried the other way round
 
@@ -24,27 +34,21 @@ def reckoned_folding(
 ) -> Folding:
     """The folding by the reckoning with the highest evidence that is found; all is decided.
 
-    An action moves at a look if it ever showed another one there, or if that was found out
-    `before`. Where that contradicts itself, each answer is tried the other way round.
+    An action moves where the look stays the same if it ever showed another one at such a place; or
+    as it was found out `before`. Where a map contradicts itself, each answer is tried the other way
+    round. Actions that undo no other are tried in pairs.
     """
-    tree, axes = Automaton.of(episodes), axes_of(episodes)
-    same, other = kinds_of(episodes)
-    moving = same & (other | (before.moving if before is not None else set()))
-    best = _mapped(tree, _reckoning(axes, same, moving), strength)
-    if not contradictions(best):
-        return best
-    most, is_better = evidence(best), True
-    free = _doubtful(same, other)
+    search = _Search(episodes, strength, evidence)
+    search.begin(before)
     for _ in range(MOST_ROUNDS):
-        if not is_better:
+        most = search.most
+        search.try_pairs()
+        if not contradictions(search.best):
             break
-        is_better = False
-        for kind in free:
-            found = _mapped(tree, _reckoning(axes, same, moving ^ {kind}), strength)
-            nats = evidence(found)
-            if nats > most:
-                best, most, moving, is_better = found, nats, moving ^ {kind}, True
-    return best
+        search.try_exceptions()
+        if search.most <= most:
+            break
+    return search.best
 
 
 def contradictions(folding: Folding) -> int:
@@ -53,14 +57,75 @@ def contradictions(folding: Folding) -> int:
     return sum(len(row) > 1 for one in rows for row in one.values())
 
 
-def _reckoning(axes: dict[int, tuple[int, int]], same: set[Kind], moving: set[Kind]) -> Reckoning:
-    return Reckoning(axes, frozenset(moving), frozenset(same - moving))
+class _Search:
+    """The best map so far of one prefix tree."""
+
+    def __init__(self, episodes: Sequence[Episode], strength: float, evidence: Evidence) -> None:
+        self._tree = Automaton.of(episodes)
+        self._strength, self._evidence = strength, evidence
+        self._axes, self._steps = axes_of(episodes), steps_of(episodes)
+        # An action that never shows another look cannot be seen to move.
+        self._may_move = {action for _, action, _ in filter(is_move, self._steps)}
+        self._moving = {(look, action) for look, action, _ in filter(is_move, self._steps)}
+
+    def begin(self, before: Reckoning | None) -> None:
+        """The better one of what the steps say alone, and of what was found out before."""
+        still = {step for step in self._steps if not is_move(step)}
+        first = {step for step in still if step[:2] in self._moving}
+        self.best = self._map(self._axes, first)
+        self.most = self._evidence(self.best)
+        if before is not None and (known := self._steps & (before.exceptions | first)) != first:
+            self._try(self._axes, known)
+
+    @property
+    def _now(self) -> Reckoning:
+        assert self.best.reckoning is not None
+        return self.best.reckoning
+
+    def try_pairs(self) -> None:
+        """Let two actions that undo no other undo each other."""
+        axes = self._now.axes
+        by_axis: dict[int, list[int]] = {}
+        for action, (axis, _) in axes.items():
+            by_axis.setdefault(axis, []).append(action)
+        pairs = [(one[0], one[1]) for one in by_axis.values() if len(one) > 1]
+        alone = [one[0] for one in by_axis.values() if len(one) == 1 and one[0] in self._may_move]
+        for pair in combinations(sorted(alone), 2):
+            if not {one for both in pairs for one in both} & {*pair}:
+                together = paired([*pairs, pair], set(axes))
+                if self._try(together, set(self._now.exceptions)):
+                    pairs.append(pair)
+
+    def try_exceptions(self) -> None:
+        """Try each answer the other way round: steps to the same look, and doubtful others."""
+        same = {one for one in self._steps if not is_move(one) and one[1] in self._may_move}
+        for step in sorted(same | _unusual(self.best)):
+            self._try(self._now.axes, {*self._now.exceptions} ^ {step})
+
+    def _try(self, axes: Axes, exceptions: set[Step]) -> bool:
+        found = self._map(axes, exceptions)
+        nats = self._evidence(found)
+        is_better = nats > self.most
+        if is_better:
+            self.best, self.most = found, nats
+        return is_better
+
+    def _map(self, axes: Axes, exceptions: set[Step]) -> Folding:
+        reckoning = Reckoning(axes, frozenset(self._steps), frozenset(exceptions))
+        return _mapped(self._tree, reckoning, self._strength)
 
 
-def _doubtful(same: set[Kind], other: set[Kind]) -> list[Kind]:
-    """Pairs whose answer may be wrong: the action moves somewhere, and the look stayed the same."""
-    may_move = {action for _, action in other}
-    return sorted(kind for kind in same if kind[1] in may_move)
+def _unusual(folding: Folding) -> set[Step]:
+    """Steps to another look than the row that they are in usually shows."""
+    graph, found = folding.graph, set[Step]()
+    for clone in folding.clones[1:]:
+        look = graph.symbols[clone]
+        for action, row in graph.rows[clone].items():
+            usual = max(row, key=lambda outcome: row[outcome][0])
+            for outcome in row:
+                if outcome != usual and not outcome.ended and outcome.symbol != look:
+                    found.add((look, action, outcome.symbol))
+    return found
 
 
 def _mapped(tree: Automaton, reckoning: Reckoning, strength: float) -> Folding:

@@ -1,27 +1,31 @@
 """Dead reckoning: a place is the sum of the moves since the beginning of the episode.
 
-Actions that undo each other are one axis; any other action is an axis of its own, on which its moves
-are counted. An action after which something else is seen has moved. Where the look stays the same it
-has moved or not: that is one question for each pair of a look and an action.
+Actions that undo each other are one axis; any other action is an axis of its own, on which its
+moves are counted. An action after which another look is seen has moved, one after which the look is
+the same has not; but for exceptions, which are the same wherever these looks and this action come
+together. So corridors may look the same everywhere, and a look may be misread where one stands.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 from tgm.transition.automaton import Episode, Outcome
-from tgm.transition.clone_evidence import Kind
 
-UNDONE = 0.5  # share of tries in which an action leads back to the look before, if it undoes another
+UNDONE = (
+    0.5  # share of tries in which an action leads back to the look before, if it undoes another
+)
 
 Place = tuple[int, ...]
 """What the episode began with (a symbol and a number), and the sum of the moves on each axis."""
 Axes = dict[int, tuple[int, int]]
 """The axis of each action and the direction in which it moves on it, 1 or -1."""
+Step = tuple[int, int, int]
+"""A look, an action, and the look after it."""
 
 
 class Reckoning(NamedTuple):
@@ -29,13 +33,13 @@ class Reckoning(NamedTuple):
 
     Attributes:
         axes: of all actions.
-        moving: pairs of a look and an action that moves even where the look stays the same.
-        still: pairs that do not move there.
+        steps: all that were taken.
+        exceptions: those of them that move though the look is the same, or do not though it is not.
     """
 
     axes: Axes
-    moving: frozenset[Kind]
-    still: frozenset[Kind]
+    steps: Set[Step]
+    exceptions: Set[Step]
 
     def beginning(self, outcome: Outcome) -> Place:
         """Where an episode begins."""
@@ -44,25 +48,38 @@ class Reckoning(NamedTuple):
 
     def after(self, place: Place, symbol: int, action: int, outcome: Outcome) -> Place:
         """Where an action leads from a place that looks like a symbol."""
-        if outcome.symbol == symbol and (symbol, action) not in self.moving:
+        is_same = outcome.symbol == symbol
+        is_exception = (symbol, action, outcome.symbol) in self.exceptions
+        if is_same != is_exception or action not in self.axes:
             return place
         axis, direction = self.axes[action]
         at = axis + 2
         return (*place[:at], place[at] + direction, *place[at + 1 :])
 
     def is_refuted(self, symbol: int, action: int, outcome: Outcome) -> bool:
-        """Whether something else is seen after an action that was thought not to move."""
-        return outcome.symbol != symbol and (symbol, action) in self.still
+        """Whether another look is seen after an action that was thought not to move at a look."""
+        same, step = (symbol, action, symbol), (symbol, action, outcome.symbol)
+        is_still = same in self.steps and same not in self.exceptions
+        return is_still and outcome.symbol != symbol and step not in self.exceptions
 
     @property
     def log_probability(self) -> float:
-        """ln probability of the axes and of the answers, before anything else is known.
+        """ln probability of the axes and of the exceptions, before anything else is known.
 
-        Each action undoes any of the actions or none; any share of pairs that move is as likely.
+        Each action undoes any of the actions or none; any share of exceptions is as likely, among
+        steps to the same look and among the others.
         """
-        n_actions, n_moving, n_still = len(self.axes), len(self.moving), len(self.still)
-        share = math.lgamma(n_moving + 1) + math.lgamma(n_still + 1)
-        return share - math.lgamma(n_moving + n_still + 2) - n_actions * math.log(n_actions + 1)
+        found = -len(self.axes) * math.log(len(self.axes) + 1)
+        for is_same in (True, False):
+            kind = [step in self.exceptions for step in self.steps if is_move(step) != is_same]
+            n, k = len(kind), sum(kind)
+            found += math.lgamma(k + 1) + math.lgamma(n - k + 1) - math.lgamma(n + 2)
+        return found
+
+
+def is_move(step: Step) -> bool:
+    """Whether another look is seen after a step."""
+    return step[0] != step[2]
 
 
 def axes_of(episodes: Sequence[Episode]) -> Axes:
@@ -71,7 +88,7 @@ def axes_of(episodes: Sequence[Episode]) -> Axes:
     Tries are moves to another look after which another action shows one more look; it undoes the
     move if that is the look from before.
     """
-    tries, undone, actions = Counter[Kind](), Counter[Kind](), set[int]()
+    tries, undone, actions = Counter[tuple[int, int]](), Counter[tuple[int, int]](), set[int]()
     for episode in episodes:
         actions |= {action for action, _ in episode[1:]}
         for (_, before), (one, at), (other, after) in zip(
@@ -82,21 +99,27 @@ def axes_of(episodes: Sequence[Episode]) -> Axes:
                 tries[pair] += 1
                 undone[pair] += after.symbol == before.symbol
     shares = {pair: (undone[pair] + 1) / (n + 2) for pair, n in tries.items()}
+    pairs: list[tuple[int, int]] = []
+    for pair in sorted(shares, key=lambda pair: (-shares[pair], pair)):
+        if shares[pair] > UNDONE and not {one for both in pairs for one in both} & {*pair}:
+            pairs.append(pair)
+    return paired(pairs, actions)
+
+
+def paired(pairs: Sequence[tuple[int, int]], actions: Set[int]) -> Axes:
+    """An axis for each pair of actions, and for each of the others."""
     axes: Axes = {}
-    for one, other in sorted(shares, key=lambda pair: (-shares[pair], pair)):
-        if shares[one, other] > UNDONE and not axes.keys() & {one, other}:
-            axes |= {one: (len(axes) // 2, 1), other: (len(axes) // 2, -1)}
-    n_axes = len(axes) // 2
+    for axis, (one, other) in enumerate(pairs):
+        axes |= {one: (axis, 1), other: (axis, -1)}
     alone = sorted(actions - axes.keys())
-    return axes | {action: (n_axes + k, 1) for k, action in enumerate(alone)}
+    return axes | {action: (len(pairs) + k, 1) for k, action in enumerate(alone)}
 
 
-def kinds_of(episodes: Sequence[Episode]) -> tuple[set[Kind], set[Kind]]:
-    """Pairs of a look and an action after which the look was the same; or was another one."""
-    same, other = set[Kind](), set[Kind]()
-    for episode in episodes:
-        for (_, before), (action, outcome) in pairwise(episode):
-            if not outcome.ended:
-                found = same if outcome.symbol == before.symbol else other
-                found.add((before.symbol, action))
-    return same, other
+def steps_of(episodes: Sequence[Episode]) -> set[Step]:
+    """All steps after which an episode went on."""
+    return {
+        (before.symbol, action, outcome.symbol)
+        for episode in episodes
+        for (_, before), (action, outcome) in pairwise(episode)
+        if not outcome.ended
+    }
