@@ -174,8 +174,8 @@ def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
     """Nats by which clones explain all episodes better than one state for each symbol.
 
     Undecided nodes fit any outcome, so each is first folded onto its most likely clone. Minus
-    infinity if that takes too long. By dead reckoning it is sure where edges lead; so it is then with
-    one state for each symbol.
+    infinity if that takes too long. With dead reckoning it is known where edges lead; so it is then
+    with one state for each symbol.
     """
     plain = plain_evidence if folding.reckoning is None else sure_evidence
     return closed_evidence(folding) - plain(episodes)

@@ -7,7 +7,7 @@ better than foldings, which actions undo each other, and which steps are excepti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import combinations
 
 from tgm.structure.folding import Folding
@@ -97,10 +97,18 @@ class _Search:
                     pairs.append(pair)
 
     def try_exceptions(self) -> None:
-        """Try each answer the other way round: steps to the same look, and doubtful others."""
+        """Try each answer the other way round, until nothing contradicts itself.
+
+        For steps to the same look, first for both directions of an axis at once; and for steps to
+        another look that are not usual.
+        """
         same = {one for one in self._steps if not is_move(one) and one[1] in self._may_move}
-        for step in sorted(same | _unusual(self.best)):
-            self._try(self._now.axes, {*self._now.exceptions} ^ {step})
+        turns = [*_both_ways(self._now.axes, same)]
+        turns += [{step} for step in sorted(same | _unusual(self.best))]
+        for turned in turns:
+            is_better = self._try(self._now.axes, {*self._now.exceptions} ^ turned)
+            if is_better and not contradictions(self.best):
+                break
 
     def _try(self, axes: Axes, exceptions: set[Step]) -> bool:
         found = self._map(axes, exceptions)
@@ -113,6 +121,16 @@ class _Search:
     def _map(self, axes: Axes, exceptions: set[Step]) -> Folding:
         reckoning = Reckoning(axes, frozenset(self._steps), frozenset(exceptions))
         return _mapped(self._tree, reckoning, self._strength)
+
+
+def _both_ways(axes: Axes, steps: Set[Step]) -> Iterator[set[Step]]:
+    """Pairs of steps that look the same and lead both ways on one axis."""
+    back = {axes[a]: a for a in axes}
+    for look, action, after in sorted(steps):
+        axis, direction = axes[action]
+        other = (look, back.get((axis, -direction), action), after)
+        if direction > 0 and other in steps:
+            yield {(look, action, after), other}
 
 
 def _unusual(folding: Folding) -> set[Step]:

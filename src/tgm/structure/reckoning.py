@@ -59,7 +59,7 @@ class Reckoning(NamedTuple):
     def is_refuted(self, symbol: int, action: int, outcome: Outcome) -> bool:
         """Whether another look is seen after an action that was thought not to move at a look."""
         same, step = (symbol, action, symbol), (symbol, action, outcome.symbol)
-        is_still = same in self.steps and same not in self.exceptions
+        is_still = action not in self.axes or (same in self.steps and same not in self.exceptions)
         return is_still and outcome.symbol != symbol and step not in self.exceptions
 
     @property
