@@ -1107,12 +1107,12 @@ def all_reckonings(
 
     Args:
         episodes: of each step, the action (of the first, any) and the look.
-        axes: of each action, its axis and direction.
+        axes: of each action that moves, its axis and direction.
     """
     steps = sorted({
         (one[1], *two) for episode in episodes for one, two in itertools.pairwise(episode)
     })  # fmt: skip
-    n_axes = 1 + max(axis for axis, _ in axes.values())
+    n_axes = 1 + max((axis for axis, _ in axes.values()), default=0)
     for flags in itertools.product([False, True], repeat=len(steps)):
         is_exception = dict(zip(steps, flags, strict=True))
         labels = []
@@ -1121,12 +1121,13 @@ def all_reckonings(
             for n, (_, look) in enumerate(episode):
                 place = [0] * n_axes
                 for (_, before), (action, after) in itertools.pairwise(episode[: n + 1]):
-                    axis, direction = axes[action]
+                    axis, direction = axes.get(action, (0, 0))
                     if (before != after) != is_exception[before, action, after]:
                         place[axis] += direction
                 path.append((episode[0][1], look, *place))
             labels.append(path)
-        nats = -len(axes) * math.log(len(axes) + 1)
+        n_actions = len({action for _, action, _ in steps})
+        nats = -n_actions * math.log(n_actions + 1)
         for is_same in (True, False):
             kind = [flag for step, flag in is_exception.items() if (step[0] == step[2]) == is_same]
             nats -= math.log((len(kind) + 1) * math.comb(len(kind), sum(kind)))

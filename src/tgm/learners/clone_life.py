@@ -40,7 +40,7 @@ SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any 
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
-SURE_GROWTH = 2.0  # the same where dead reckoning explains all, and its map still grows
+SURE_GROWTH = 2.0  # times the steps then, until foldings compete with a map that explains all
 SEARCH_FROM = 400  # steps from which on surplus clones compete
 AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # times the steps of a search that won or lost, until the next
 FIRST_TRIES = 50  # steps from which on foldings are improved by tries
@@ -76,7 +76,7 @@ class CloneLife:
         self.habits = Habits()
         self.n_steps = self.version = self.revision = 0
         self.folded_at = 0
-        self.reckoner = Reckoner()
+        self.reckoner = Reckoner(FOLD_GROWTH, PAUSE)
         self.search_at, self.is_searched = SEARCH_FROM, False
         self.improved_at = FIRST_TRIES
 

@@ -10,17 +10,22 @@ from tgm.structure.folding import Folding
 from tgm.structure.reckoned_map import contradictions, reckoned_folding
 from tgm.transition.automaton import BEGIN, Episode, Outcome
 
-GROWTH = 1.25  # times the steps at the last reckoning, until a map that has grown is made again
-PAUSES = (0.02, 0.25)  # steps until a refuted one is made again, for each kept step: least and most
+LONGEST_PAUSE = 0.25  # steps until a map that contradicts itself is made again, for each kept step
 
 
 class Reckoner:
     """Makes the map by dead reckoning again; where it goes on to contradict itself, more rarely."""
 
-    def __init__(self) -> None:
-        """No map was made yet."""
+    def __init__(self, growth: float, pause: float) -> None:
+        """No map was made yet.
+
+        Args:
+            growth: times the steps of the last map, until one that has grown is made again.
+            pause: steps until a refuted one is made again, for each kept step; at first.
+        """
         self._at = self._n_clones = 0
-        self._pause = PAUSES[0]
+        self._growth, self._least = growth, pause
+        self._pause = pause
 
     def note(self, folding: Folding, n_steps: int) -> None:
         """A folding was adopted."""
@@ -39,14 +44,14 @@ class Reckoner:
             is_refuted = folding.reckoning.is_refuted(folding.graph.symbols[node], action, outcome)
             if is_refuted or (row is not None and outcome not in row):
                 return True
-        return n_steps >= GROWTH * self._at and len(folding.clones) > self._n_clones
+        return n_steps >= self._growth * self._at and len(folding.clones) > self._n_clones
 
     def again(self, folding: Folding, episodes: list[Episode]) -> Folding:
         """The map of all episodes, at best by another reckoning."""
         strength = folding.base.strength
         found = reckoned_folding(episodes, strength, folding_evidence, folding.reckoning)
         is_sure = contradictions(found) == 0
-        self._pause = PAUSES[0] if is_sure else min(2.0 * self._pause, PAUSES[1])
+        self._pause = self._least if is_sure else min(2.0 * self._pause, LONGEST_PAUSE)
         return found
 
     # --- files ------------------------------------------------------------------------------------
@@ -58,4 +63,4 @@ class Reckoner:
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
         self._at, self._n_clones = saved.whole("counts", 2).tolist()
-        self._pause = float(saved.floats("pause", 1, low=PAUSES[0])[0])
+        self._pause = float(saved.floats("pause", 1, low=self._least)[0])

@@ -18,13 +18,13 @@ from tgm.structure.reckoning import (
     Step,
     axes_of,
     is_move,
-    paired,
     steps_of,
+    with_axis,
 )
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode
 from tgm.transition.clone_evidence import OutcomeBase
 
-MOST_ROUNDS = 3  # in which each answer is tried the other way round
+MOST_RECKONINGS = 3  # rounds in which each exception is tried the other way round
 
 Evidence = Callable[[Folding], float]
 
@@ -40,7 +40,7 @@ def reckoned_folding(
     """
     search = _Search(episodes, strength, evidence)
     search.begin(before)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_RECKONINGS):
         most = search.most
         search.try_pairs()
         if not contradictions(search.best):
@@ -84,17 +84,9 @@ class _Search:
 
     def try_pairs(self) -> None:
         """Let two actions that undo no other undo each other."""
-        axes = self._now.axes
-        by_axis: dict[int, list[int]] = {}
-        for action, (axis, _) in axes.items():
-            by_axis.setdefault(axis, []).append(action)
-        pairs = [(one[0], one[1]) for one in by_axis.values() if len(one) > 1]
-        alone = [one[0] for one in by_axis.values() if len(one) == 1 and one[0] in self._may_move]
-        for pair in combinations(sorted(alone), 2):
-            if not {one for both in pairs for one in both} & {*pair}:
-                together = paired([*pairs, pair], set(axes))
-                if self._try(together, set(self._now.exceptions)):
-                    pairs.append(pair)
+        for pair in combinations(sorted(self._may_move), 2):
+            if not self._now.axes.keys() & {*pair}:
+                self._try(with_axis(self._now.axes, *pair), set(self._now.exceptions))
 
     def try_exceptions(self) -> None:
         """Try each answer the other way round, until nothing contradicts itself.
@@ -102,11 +94,12 @@ class _Search:
         For steps to the same look, first for both directions of an axis at once; and for steps to
         another look that are not usual.
         """
-        same = {one for one in self._steps if not is_move(one) and one[1] in self._may_move}
-        turns = [*_both_ways(self._now.axes, same)]
+        axes = self._now.axes
+        same = {one for one in self._steps if not is_move(one) and one[1] in axes}
+        turns = [*_both_ways(axes, same)]
         turns += [{step} for step in sorted(same | _unusual(self.best))]
         for turned in turns:
-            is_better = self._try(self._now.axes, {*self._now.exceptions} ^ turned)
+            is_better = self._try(axes, {*self._now.exceptions} ^ turned)
             if is_better and not contradictions(self.best):
                 break
 
@@ -127,7 +120,7 @@ def _both_ways(axes: Axes, steps: Set[Step]) -> Iterator[set[Step]]:
     """Pairs of steps that look the same and lead both ways on one axis."""
     back = {axes[a]: a for a in axes}
     for look, action, after in sorted(steps):
-        axis, direction = axes[action]
+        axis, direction = axes.get(action, (0, 0))
         other = (look, back.get((axis, -direction), action), after)
         if direction > 0 and other in steps:
             yield {(look, action, after), other}

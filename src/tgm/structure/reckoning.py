@@ -1,9 +1,9 @@
 """Dead reckoning: a place is the sum of the moves since the beginning of the episode.
 
-Actions that undo each other are one axis; any other action is an axis of its own, on which its
-moves are counted. An action after which another look is seen has moved, one after which the look is
-the same has not; but for exceptions, which are the same wherever these looks and this action come
-together. So corridors may look the same everywhere, and a look may be misread where one stands.
+Actions that undo each other are one axis; any other action leads nowhere, but may change what is
+seen of a place. A move along an axis shows another look, and what stays shows the same; but for
+exceptions, which are the same wherever these looks and this action come together. So corridors may
+look the same everywhere, and a look may be misread where one stands.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from typing import NamedTuple
 
 from tgm.transition.automaton import Episode, Outcome
 
-UNDONE = (
-    0.5  # share of tries in which an action leads back to the look before, if it undoes another
-)
+UNDONE = 0.5  # share of tries that lead back to the look before, above which two actions undo it
 
 Place = tuple[int, ...]
 """What the episode began with (a symbol and a number), and the sum of the moves on each axis."""
 Axes = dict[int, tuple[int, int]]
-"""The axis of each action and the direction in which it moves on it, 1 or -1."""
+"""The axis of an action and the direction in which it moves on it, 1 or -1."""
 Step = tuple[int, int, int]
 """A look, an action, and the look after it."""
 
@@ -32,7 +30,7 @@ class Reckoning(NamedTuple):
     """How places follow from actions.
 
     Attributes:
-        axes: of all actions.
+        axes: of the actions that undo each other.
         steps: all that were taken.
         exceptions: those of them that move though the look is the same, or do not though it is not.
     """
@@ -59,8 +57,12 @@ class Reckoning(NamedTuple):
     def is_refuted(self, symbol: int, action: int, outcome: Outcome) -> bool:
         """Whether another look is seen after an action that was thought not to move at a look."""
         same, step = (symbol, action, symbol), (symbol, action, outcome.symbol)
-        is_still = action not in self.axes or (same in self.steps and same not in self.exceptions)
-        return is_still and outcome.symbol != symbol and step not in self.exceptions
+        is_still = same in self.steps and same not in self.exceptions
+        is_new = action not in self.axes and not any(
+            one[1] == action and is_move(one) for one in self.steps
+        )
+        is_other = outcome.symbol != symbol and step not in self.exceptions
+        return is_other and (is_new or (is_still and action in self.axes))
 
     @property
     def log_probability(self) -> float:
@@ -69,7 +71,8 @@ class Reckoning(NamedTuple):
         Each action undoes any of the actions or none; any share of exceptions is as likely, among
         steps to the same look and among the others.
         """
-        found = -len(self.axes) * math.log(len(self.axes) + 1)
+        n_actions = len({action for _, action, _ in self.steps})
+        found = -n_actions * math.log(n_actions + 1)
         for is_same in (True, False):
             kind = [step in self.exceptions for step in self.steps if is_move(step) != is_same]
             n, k = len(kind), sum(kind)
@@ -88,9 +91,8 @@ def axes_of(episodes: Sequence[Episode]) -> Axes:
     Tries are moves to another look after which another action shows one more look; it undoes the
     move if that is the look from before.
     """
-    tries, undone, actions = Counter[tuple[int, int]](), Counter[tuple[int, int]](), set[int]()
+    tries, undone = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for episode in episodes:
-        actions |= {action for action, _ in episode[1:]}
         for (_, before), (one, at), (other, after) in zip(
             episode, episode[1:], episode[2:], strict=False
         ):
@@ -99,20 +101,17 @@ def axes_of(episodes: Sequence[Episode]) -> Axes:
                 tries[pair] += 1
                 undone[pair] += after.symbol == before.symbol
     shares = {pair: (undone[pair] + 1) / (n + 2) for pair, n in tries.items()}
-    pairs: list[tuple[int, int]] = []
-    for pair in sorted(shares, key=lambda pair: (-shares[pair], pair)):
-        if shares[pair] > UNDONE and not {one for both in pairs for one in both} & {*pair}:
-            pairs.append(pair)
-    return paired(pairs, actions)
-
-
-def paired(pairs: Sequence[tuple[int, int]], actions: Set[int]) -> Axes:
-    """An axis for each pair of actions, and for each of the others."""
     axes: Axes = {}
-    for axis, (one, other) in enumerate(pairs):
-        axes |= {one: (axis, 1), other: (axis, -1)}
-    alone = sorted(actions - axes.keys())
-    return axes | {action: (len(pairs) + k, 1) for k, action in enumerate(alone)}
+    for pair in sorted(shares, key=lambda pair: (-shares[pair], pair)):
+        if shares[pair] > UNDONE and not axes.keys() & {*pair}:
+            axes = with_axis(axes, *pair)
+    return axes
+
+
+def with_axis(axes: Axes, one: int, other: int) -> Axes:
+    """The same axes, and one of two more actions."""
+    number = len(axes) // 2
+    return axes | {one: (number, 1), other: (number, -1)}
 
 
 def steps_of(episodes: Sequence[Episode]) -> set[Step]:
