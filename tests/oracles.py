@@ -1098,6 +1098,14 @@ def edges_log_probability(edges: Sequence[tuple[str, bool, int]]) -> float:
     return float(mp.log(mp.quad(probability, [0, 1])))
 
 
+def _pairings(actions: Sequence[int]) -> int:
+    """Number of ways to make pairs of some of the actions."""
+    if len(actions) < 2:
+        return 1
+    _, *others = actions
+    return _pairings(others) + sum(_pairings([x for x in others if x != one]) for one in others)
+
+
 def all_reckonings(
     episodes: Sequence[Sequence[tuple[int, int]]], axes: dict[int, tuple[int, int]]
 ) -> Iterator[tuple[list[list[tuple[int, ...]]], float]]:
@@ -1126,8 +1134,7 @@ def all_reckonings(
                         place[axis] += direction
                 path.append((episode[0][1], look, *place))
             labels.append(path)
-        n_actions = len({action for _, action, _ in steps})
-        nats = -n_actions * math.log(n_actions + 1)
+        nats = -math.log(_pairings(sorted({action for _, action, _ in steps})))
         for is_same in (True, False):
             kind = [flag for step, flag in is_exception.items() if (step[0] == step[2]) == is_same]
             nats -= math.log((len(kind) + 1) * math.comb(len(kind), sum(kind)))

@@ -11,6 +11,7 @@ import numpy as np
 from tgm.structure.cue_model import MODELS, cued_foldings
 from tgm.structure.edge_code import log_edges, log_joined_edges
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
+from tgm.structure.foresight import Foresight
 from tgm.structure.reckoned_map import reckoned_folding
 from tgm.structure.reckoning import Reckoning
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Outcome, Row
@@ -79,7 +80,13 @@ def reckoned_rivals(
 ) -> list[Folding]:
     """The map by dead reckoning, if it explains more than one state for each symbol."""
     found = reckoned_folding(episodes, strength, folding_evidence, before)
-    return [found] if folding_evidence(found) > sure_evidence(episodes) else []
+    bases = [found.base.with_strength(one) for one in BASE_STRENGTHS]
+    evidence = []
+    for found.base in bases:
+        evidence.append(folding_evidence(found))
+    best = int(np.argmax(evidence))
+    found.base = bases[best]
+    return [found] if evidence[best] > sure_evidence(episodes) else []
 
 
 def closed_evidence(folding: Folding | None) -> float:
@@ -102,11 +109,15 @@ def folding_evidence(folding: Folding) -> float:
         return _cued_evidence(folding)
     graph = folding.graph
     tally = _Tally(folding.base.strength)
+    foresight = None if folding.reckoning is None else Foresight(folding, folding.reckoning)
     for node in graph.reachable(folding.clones):
         for action, row in graph.rows[node].items():
             if action != BEGIN:
+                if foresight is not None:
+                    foresight.add(tally.base, node, action)
                 tally.add((graph.symbols[node], action), row)
-    return log_edges(folding) + tally.log_evidence()
+    foreseen = 0.0 if foresight is None else foresight.gain
+    return log_edges(folding) + tally.log_evidence() + foreseen
 
 
 def _cued_evidence(folding: Folding) -> float:
@@ -203,22 +214,22 @@ class _Tally:
 
     def __init__(self, strength: float) -> None:
         """Nothing is known."""
-        self._base = OutcomeBase(strength)
+        self.base = OutcomeBase(strength)
         self._rows: list[tuple[float, float]] = []  # ln evidence if it is the same, or chance
         self._sure = 0.0
 
     def expect(self, kind: tuple[int, int], outcome: Outcome, n: int) -> None:
         """So many places show an outcome, whose rows are not counted here."""
-        self._base.add(kind, outcome, n)
+        self.base.add(kind, outcome, n)
 
     def add(self, kind: tuple[int, int], row: Row) -> None:
         """One more row."""
-        same = log_same(row, kind, self._base)
+        same = log_same(row, kind, self.base)
         if len(row) == 1:
             self._sure += same
         else:
-            self._rows.append((same, log_chance(row, kind, self._base)))
-        self._base.add_row(kind, row)
+            self._rows.append((same, log_chance(row, kind, self.base)))
+        self.base.add_row(kind, row)
 
     def log_evidence(self) -> float:
         """With the share of chance that explains the rows best."""

@@ -46,13 +46,16 @@ class Reckoning(NamedTuple):
 
     def after(self, place: Place, symbol: int, action: int, outcome: Outcome) -> Place:
         """Where an action leads from a place that looks like a symbol."""
-        is_same = outcome.symbol == symbol
-        is_exception = (symbol, action, outcome.symbol) in self.exceptions
-        if is_same != is_exception or action not in self.axes:
+        if not self.is_moving(symbol, action, outcome.symbol):
             return place
         axis, direction = self.axes[action]
         at = axis + 2
         return (*place[:at], place[at] + direction, *place[at + 1 :])
+
+    def is_moving(self, symbol: int, action: int, after: int) -> bool:
+        """Whether a step moves, from a look to a look."""
+        is_exception = (symbol, action, after) in self.exceptions
+        return (after != symbol) != is_exception and action in self.axes
 
     def is_refuted(self, symbol: int, action: int, outcome: Outcome) -> bool:
         """Whether another look is seen after an action that was thought not to move at a look."""
@@ -68,11 +71,13 @@ class Reckoning(NamedTuple):
     def log_probability(self) -> float:
         """ln probability of the axes and of the exceptions, before anything else is known.
 
-        Each action undoes any of the actions or none; any share of exceptions is as likely, among
-        steps to the same look and among the others.
+        All ways to pair some of the actions are as likely; any share of exceptions is, among steps
+        to the same look and among the others.
         """
-        n_actions = len({action for _, action, _ in self.steps})
-        found = -n_actions * math.log(n_actions + 1)
+        n_ways, n_before = 1, 1  # for one action more than counted so far, and for one less
+        for n_others in range(1, len({action for _, action, _ in self.steps})):
+            n_ways, n_before = n_ways + n_others * n_before, n_ways
+        found = -math.log(n_ways)
         for is_same in (True, False):
             kind = [step in self.exceptions for step in self.steps if is_move(step) != is_same]
             n, k = len(kind), sum(kind)
