@@ -1098,6 +1098,49 @@ def edges_log_probability(edges: Sequence[tuple[str, bool, int]]) -> float:
     return float(mp.log(mp.quad(probability, [0, 1])))
 
 
+def _pairings(actions: Sequence[int]) -> int:
+    """Number of ways to make pairs of some of the actions."""
+    if len(actions) < 2:
+        return 1
+    _, *others = actions
+    return _pairings(others) + sum(_pairings([x for x in others if x != one]) for one in others)
+
+
+def all_reckonings(
+    episodes: Sequence[Sequence[tuple[int, int]]], axes: dict[int, tuple[int, int]]
+) -> Iterator[tuple[list[list[tuple[int, ...]]], float]]:
+    """The places of all steps by each set of exceptions, and ln of what axes and set cost.
+
+    Each step of each episode gets its place by itself, as a sum over all steps before it.
+
+    Args:
+        episodes: of each step, the action (of the first, any) and the look.
+        axes: of each action that moves, its axis and direction.
+    """
+    steps = sorted({
+        (one[1], *two) for episode in episodes for one, two in itertools.pairwise(episode)
+    })  # fmt: skip
+    n_axes = 1 + max((axis for axis, _ in axes.values()), default=0)
+    for flags in itertools.product([False, True], repeat=len(steps)):
+        is_exception = dict(zip(steps, flags, strict=True))
+        labels = []
+        for episode in episodes:
+            path = []
+            for n, (_, look) in enumerate(episode):
+                place = [0] * n_axes
+                for (_, before), (action, after) in itertools.pairwise(episode[: n + 1]):
+                    axis, direction = axes.get(action, (0, 0))
+                    if (before != after) != is_exception[before, action, after]:
+                        place[axis] += direction
+                path.append((episode[0][1], look, *place))
+            labels.append(path)
+        nats = -math.log(_pairings(sorted({action for _, action, _ in steps})))
+        for is_same in (True, False):
+            kind = [flag for step, flag in is_exception.items() if (step[0] == step[2]) == is_same]
+            nats -= math.log((len(kind) + 1) * math.comb(len(kind), sum(kind)))
+        yield labels, nats
+
+
 def best_gain_in_doubt(
     weights: Sequence[float],
     ways: Sequence[Sequence[dict[int, float]]],

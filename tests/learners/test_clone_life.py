@@ -138,9 +138,9 @@ def folds(monkeypatch):
     """The settings of each folding, and the work it may take; foldings are as before."""
     found, fold = [], clone_life.fold_episodes
 
-    def noted(episodes, base, settings, work):
+    def noted(episodes, base, settings, work, before):
         found.append((life_of["now"].n_steps, list(settings), work))
-        return fold(episodes, base, settings, work)
+        return fold(episodes, base, settings, work, before)
 
     life_of = {}
     monkeypatch.setattr(clone_life, "fold_episodes", noted)

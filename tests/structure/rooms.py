@@ -1,4 +1,4 @@
-"""Walks through a room of which the colours are seen, and episodes along a corridor."""
+"""Walks through rooms of which colours or walls are seen, and episodes along a corridor."""
 
 import numpy as np
 
@@ -33,3 +33,25 @@ def corridor(*symbols, ends: bool = False):
     steps = [Happening(BEGIN, seen(symbols[0]))]
     steps += [Happening(0, seen(symbol)) for symbol in symbols[1:]]
     return [*steps, Happening(1, Outcome(END, 1.0, True))] if ends else steps
+
+
+def walls(cell, width, height):
+    """What is seen of a cell of an empty room: a number for the walls around it."""
+    x, y = cell
+    return (y == 0) + 2 * (y == height - 1) + 4 * (x == 0) + 8 * (x == width - 1)
+
+
+def walled(n_episodes, length, seed, width=4, height=4, looks=walls, actions=(0, 1, 2, 3)):
+    """Episodes of a walk at random through an empty room from its corner, and their cells."""
+    rng, episodes, paths = np.random.default_rng(seed), [], []
+    for _ in range(n_episodes):
+        x, y = 0, 0
+        episode, cells = [Happening(BEGIN, seen(looks((x, y), width, height)))], [(x, y)]
+        for action in rng.choice(actions, size=length).tolist():
+            dx, dy = MOVES[action]
+            x, y = min(max(x + dx, 0), width - 1), min(max(y + dy, 0), height - 1)
+            episode.append(Happening(action, seen(looks((x, y), width, height))))
+            cells.append((x, y))
+        episodes.append(episode)
+        paths.append(cells)
+    return episodes, paths

@@ -190,6 +190,7 @@ def test_the_setting_with_the_highest_evidence_wins(monkeypatch):
     monkeypatch.setattr(clone_model, "Folding", Settled)
     monkeypatch.setattr(clone_model, "folding_evidence", lambda folding: folding.height)
     monkeypatch.setattr(clone_model, "cued_foldings", lambda *_: [])
+    monkeypatch.setattr(clone_model, "reckoned_rivals", lambda *_: [])
     assert fold_episodes(CUED, OutcomeBase(0.1), settings)[1] == settings[1]
     assert tried == [(levels, 0.5) for levels in LEVELS]
 

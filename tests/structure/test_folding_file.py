@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.structure.rooms import walled
 from tests.structure.test_folding import cued, episode
 
 from tgm.errors import DataError
@@ -9,6 +10,7 @@ from tgm.files.arrays import ArrayReader
 from tgm.structure.clone_model import FIRST, folding_evidence
 from tgm.structure.folding import Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
+from tgm.structure.reckoned_map import reckoned_folding
 from tgm.transition.automaton import Automaton
 from tgm.transition.clone_evidence import OutcomeBase
 
@@ -48,6 +50,35 @@ def test_a_cue_survives_a_file(folding):
     assert copy.is_cued
     assert copy.is_strict
     assert (copy.place_of, copy.edge_nats) == ({1: 7, 2: 5}, -3.5)
+
+
+@pytest.fixture(scope="module")
+def reckoned():
+    return reckoned_folding(walled(20, 30, 0)[0], 0.5, folding_evidence, None)
+
+
+def test_a_reckoning_survives_a_file(reckoned):
+    copy = folding_from_arrays(ArrayReader(folding_to_arrays(reckoned)), 4)
+    assert copy.reckoning == reckoned.reckoning
+    assert copy.reckoned_at == reckoned.reckoned_at
+    assert folding_evidence(copy) == folding_evidence(reckoned)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("axes", lambda array: np.add(array, [9, 0, 0])),
+        ("axes", lambda array: array - [0, 9, 0]),
+        ("axes", lambda array: array * [1, 1, 2]),
+        ("places", lambda array: array[:, :-1]),
+        ("places", lambda array: np.add(array, [99, 0, 0, 0, 0])),
+    ],
+)
+def test_a_reckoning_that_does_not_fit_is_refused(reckoned, name, change):
+    arrays = folding_to_arrays(reckoned)
+    arrays[f"reckoning.{name}"] = change(arrays[f"reckoning.{name}"])
+    with pytest.raises(DataError, match=name):
+        folding_from_arrays(ArrayReader(arrays), 4)
 
 
 @pytest.mark.parametrize(

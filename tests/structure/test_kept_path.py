@@ -5,7 +5,7 @@ from tests.structure.test_folding import cued
 from tests.structure.test_refolding import best
 
 from tgm.structure.folding import Folding
-from tgm.structure.kept_path import with_path
+from tgm.structure.kept_path import kept_episode, with_path
 from tgm.transition.automaton import END, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
@@ -33,3 +33,14 @@ def test_a_path_ends_though_no_clone_is_known_to_lead_to_an_end():
     path = cued(0, 0, 1)[0]
     found = with_path(Folding(Automaton(), OutcomeBase(0.5)), path)
     assert [found.graph.symbols[clone] for clone in found.clones[1:]] == [0, 2, END]
+
+
+def test_the_first_whole_episode_of_the_actions_is_kept():
+    whole = cued(0, 0, 1)[0]
+    actions = [action for action, _ in whole[1:]]
+    piece = [whole[0]._replace(outcome=whole[0].outcome._replace(reward=1.0)), *whole[1:]]
+    unended = [*whole[:-1], whole[-1]._replace(outcome=whole[-1].outcome._replace(ended=False))]
+    assert kept_episode(actions, [piece, unended, whole[:-1], [], whole]) == whole
+    assert kept_episode(actions, [piece, unended, []]) == []
+    assert kept_episode([], [whole]) == []
+    assert kept_episode([7, *actions[1:]], [whole]) == []

@@ -145,6 +145,11 @@ class AliasWatch:
             self._fold_at, self._search_at = FOLD_AGAIN * self._n_steps, life.search_at
         return None
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a row did something else than before, or all that is known leads nowhere."""
+        return not self.is_over and (self._is_surprised or self._leads_nowhere)
+
     def _reads_clearly(self, learner: Reader) -> bool:
         """Whether symbols are certain; misread ones would be taken for places that look alike."""
         shares = learner.belief(self.history.recent_points(RECENT_POINTS)).max(axis=1)

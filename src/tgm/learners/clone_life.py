@@ -8,6 +8,7 @@ import numpy as np
 
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
 from tgm.learners.clone_habits import Habits
+from tgm.learners.clone_reckoning import Reckoner
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.planning.clone_planner import ClonePlanner
 from tgm.structure.clone_model import (
@@ -23,7 +24,7 @@ from tgm.structure.clone_track import CloneTrack
 from tgm.structure.cue_model import cued_places, uncued
 from tgm.structure.folding import MOST_WORK, Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
-from tgm.structure.kept_path import with_path
+from tgm.structure.kept_path import kept_episode, with_path
 from tgm.structure.refolding import improved, refolded
 from tgm.transition.automaton import (
     BEGIN,
@@ -39,6 +40,7 @@ SETTLED_BY = 1.0  # nats by which one clone must explain a tail better than any 
 LONG_TAIL = 10  # steps of a tail after which it is settled in any case
 TRIAL_WORK = 15.0  # rows for each node, while it is not known whether clones are needed
 FOLD_GROWTH = 1.25  # times the steps at the last folding, until all is folded again
+SURE_GROWTH = 2.0  # times the steps then, until foldings compete with a map that explains all
 SEARCH_FROM = 400  # steps from which on surplus clones compete
 AFTER_GAIN, AFTER_LOSS = 1.7, 3.0  # times the steps of a search that won or lost, until the next
 FIRST_TRIES = 50  # steps from which on foldings are improved by tries
@@ -74,6 +76,7 @@ class CloneLife:
         self.habits = Habits()
         self.n_steps = self.version = self.revision = 0
         self.folded_at = 0
+        self.reckoner = Reckoner(FOLD_GROWTH, PAUSE)
         self.search_at, self.is_searched = SEARCH_FROM, False
         self.improved_at = FIRST_TRIES
 
@@ -124,17 +127,32 @@ class CloneLife:
         folding, node = self.folding, self.track.node
         row = folding.graph.rows[node].get(action)
         is_new = row is not None and outcome not in row
+        if self._is_reckoned((node, action, outcome)):
+            return
         is_due = action != BEGIN and self._is_due(is_new and node in folding.is_clone)
         if is_due and self.fold_again():
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
         if row is None or is_new:
+            n_clones = len(folding.clones)
             folding.lead_on(node, action, outcome)
+            if len(folding.clones) > n_clones:
+                self._revise()
             self._changed()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
         if self.track.below is not None and self._must_settle(outcome):
             self._settle()
+
+    def _is_reckoned(self, key: tuple[int, int, Outcome]) -> bool:
+        """Whether the map was made again by dead reckoning; now and then others compete with it."""
+        if not self.reckoner.is_due(self.folding, key, self.n_steps, self.history.n_steps):
+            return False
+        self._adopt(self.reckoner.again(self.folding, self.history.episodes), is_searched=False)
+        growth = FOLD_GROWTH if self.habits.sees_chance else SURE_GROWTH
+        if self.n_steps >= growth * self.folded_at + 20:
+            self.fold_again()
+        return True
 
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
@@ -151,6 +169,8 @@ class CloneLife:
 
     @property
     def _may_fold(self) -> bool:
+        if self.folding.reckoning is not None:
+            return self.n_steps >= FOLD_GROWTH * self.folded_at + 20
         return self.n_steps >= self.folded_at + PAUSE * self.history.n_steps
 
     def _must_settle(self, outcome: Outcome) -> bool:
@@ -164,7 +184,7 @@ class CloneLife:
         folding = self.folding
         before = {symbol: len(alike) for symbol, alike in folding.by_symbol.items()}
         folding.settle(self.setting.levels)
-        self.habits.sees_chance = self._has_chance()
+        self.habits.sees_chance = self.folding.has_chance
         self._revise()
         is_more = any(
             len(alike) > max(1, before.get(symbol, 0))
@@ -183,7 +203,9 @@ class CloneLife:
         settings = [Setting(one, self.setting.strength) for one in levels]
         self.folded_at = self.n_steps
         work = TRIAL_WORK if is_trial else MOST_WORK
-        best = fold_episodes(self.history.episodes, self.folding.base, settings, work)
+        best = fold_episodes(
+            self.history.episodes, self.folding.base, settings, work, self.folding.reckoning
+        )
         folding = None if best is None else best[0]
         is_searched = False
         if not is_trial:
@@ -208,7 +230,8 @@ class CloneLife:
                 old = better_closed(old, merged_again(old, episodes)) or old
             if better_closed(folding, old) is old:
                 folding, is_searched = old, self.is_searched
-        if folding is None or folding.is_cued or is_searched:
+        is_made = folding is None or folding.is_cued or folding.reckoning is not None
+        if folding is None or is_made or is_searched:
             return folding, is_searched
         n_tries = int(TRIES * math.log(self.n_steps / max(1, self.improved_at)))
         if n_tries > 0:
@@ -232,19 +255,15 @@ class CloneLife:
     def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
         self.is_searched = is_searched
         self.folding, self.setting = folding, _setting_of(folding)
-        self.habits.sees_chance = self._has_chance()
+        self.reckoner.note(folding, self.n_steps)
+        self.habits.sees_chance = self.folding.has_chance
         self._revise()
         self.track = CloneTrack(folding, self.history.episodes[-1])
 
-    def _has_chance(self) -> bool:
-        """Whether an action of a clone, or of an undecided node, had several outcomes."""
-        graph = self.folding.graph
-        rows = (graph.rows[node] for node in graph.reachable(self.folding.clones) if node)
-        return any(len(row) > 1 for one in rows for row in one.values())
-
     def _revise(self) -> None:
         self.revision += 1
-        self.path = self._kept_episode()
+        # The path itself stays, after its episodes were let go.
+        self.path = kept_episode(self.habits.kept, (*reversed(self.history.episodes), self.path))
         self._changed()
 
     def _changed(self) -> None:
@@ -262,7 +281,7 @@ class CloneLife:
             return repeated
         if track.below:
             rivals = track.rivals
-            action = self._telling_apart(rivals)
+            action = self.planner.telling_apart(rivals)
             if action is None and rivals and not habits.is_walking:
                 action = self.planner.towards_unknown(rivals[0][1])
                 if action is None and rng.random() < habits.restlessness_below:
@@ -289,27 +308,6 @@ class CloneLife:
                 self._greedy_planner = ClonePlanner(folding, self.n_actions, self.gamma)
         return self._greedy_planner
 
-    def _kept_episode(self) -> Episode:
-        """The newest episode of the actions that are repeated; empty if there is none."""
-        actions = self.habits.kept
-        # The path itself stays, after its episodes were let go.
-        for episode in (*reversed(self.history.episodes), self.path) if actions else ():
-            is_whole = len(episode) == len(actions) + 1 and episode[-1].outcome.ended
-            is_first = is_whole and not episode[0].outcome.reward  # no later piece of one
-            if is_first and tuple(action for action, _ in episode[1:]) == actions:
-                return list(episode)
-        return []
-
-    def _telling_apart(self, rivals: list[tuple[float, int]]) -> int | None:
-        """The first action of the shortest word that tells two of the likeliest rivals apart."""
-        tests = [
-            self.planner.test(rivals[i][1], rivals[j][1])
-            for j in range(1, min(len(rivals), 5))
-            for i in range(j)
-        ]
-        found = [test for test in tests if test is not None]
-        return min(found)[1] if found else None
-
     def _greedy(self) -> int:
         values = self.planner.greedy_values(self.track.node)
         return 0 if values is None else int(values.argmax())
@@ -325,6 +323,7 @@ class CloneLife:
             ]),
             **prefixed("folding", folding_to_arrays(self.folding)),
             **prefixed("habits", self.habits.to_arrays()),
+            **prefixed("reckoner", self.reckoner.to_arrays()),
             **prefixed("path", episodes_to_arrays([self.path] if self.path else [])),
         }  # fmt: skip
 
@@ -338,6 +337,7 @@ class CloneLife:
         self.track = CloneTrack(self.folding)
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
         self.habits.restore(saved.part("habits"), self.n_actions)
+        self.reckoner.restore(saved.part("reckoner"))
         self.path = [
             one for part in episodes_from_arrays(saved.part("path"), self.n_actions) for one in part
         ]

@@ -23,6 +23,7 @@ from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
 from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
+from tgm.memory.symbol_history import MOST_HISTORY_STEPS
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.feature_kinds import EPISODE_START, feature_kinds
 from tgm.perception.symbol_book import is_whole
@@ -112,10 +113,9 @@ class KindSearchLearner(OuterLearner):
 
     def _inner_again(self, clones: CloneLearner) -> None:
         """One state for each look explains everything better after all: go on with that."""
-        if isinstance(clones.inner, ScaleSearchLearner):
-            clones.inner.watched = WATCHED
         self.inner, self._aliases = clones.inner, self._new_watch()
         self._aliases.go_on_from(clones.life.history)
+        _look_longer(self.inner, self._aliases)
         self._is_watching = True
 
     def observe(
@@ -186,12 +186,14 @@ class KindSearchLearner(OuterLearner):
         # Places that were joined look alike to the states, but not to a narrower scale.
         inner = self.inner
         is_joined = isinstance(inner, ScaleSearchLearner) and inner.is_strained
+        _look_longer(inner, watch)
         is_settled = self.is_over and self._trial is None and not is_joined
         if is_settled and (life := watch.won(self.inner)) is not None:
             self._aliases, learner = None, CloneLearner(self.inner, life)
             info, self.inner = learner.take_over(info), learner
         elif watch.is_over:
             self._aliases = None
+            _look_longer(inner, None)
         return info
 
     def _weighed(self, trial: FlowTrial, event: Event, info: StepInfo) -> StepInfo:
@@ -331,8 +333,16 @@ class KindSearchLearner(OuterLearner):
         if watch is not None and not saved.part("aliases").is_empty:
             watch.restore(saved.part("aliases"))
             self._aliases = watch
+            _look_longer(inner, watch)
         elif not saved.part("clones").is_empty:
             n_features, gamma = len(self._is_categorical), self._config.gamma
             clones = CloneLearner.empty(inner, n_features, self._n_actions, gamma)
             clones.restore(saved)
             self.inner = clones
+
+
+def _look_longer(learner: Learner, watch: AliasWatch | None) -> None:
+    """Where rows differ and no one knows why, a feature that was left out may be the reason."""
+    if isinstance(learner, ScaleSearchLearner):
+        is_doubtful = watch is not None and watch.is_doubtful
+        learner.watched = MOST_HISTORY_STEPS if is_doubtful else WATCHED

@@ -178,7 +178,8 @@ class ScaleSearchLearner(OnlineKnowledge):
     @property
     def is_strained(self) -> bool:
         """Whether states may have joined places, and narrower ones will still compete."""
-        return not self.is_over and bool(self._strained.any())
+        will_compete = not self.is_over and self._n_steps < RIVALS_AT[-1]
+        return will_compete and bool(self._strained.any())
 
     @property
     def _is_wide(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
 import numpy as np
@@ -103,6 +103,16 @@ class ClonePlanner:
         if key not in self._tests:
             self._tests[key] = self._shortest_test(key)
         return self._tests[key]
+
+    def telling_apart(self, rivals: Sequence[tuple[float, int]]) -> int | None:
+        """The first action of the shortest word that tells two of the likeliest rivals apart."""
+        tests = [
+            self.test(rivals[i][1], rivals[j][1])
+            for j in range(1, min(len(rivals), 5))
+            for i in range(j)
+        ]
+        found = [test for test in tests if test is not None]
+        return min(found)[1] if found else None
 
     def _shortest_test(self, pair: tuple[int, int]) -> tuple[int, int] | None:
         rows, is_clone = self.folding.graph.rows, self.folding.is_clone

@@ -11,6 +11,9 @@ import numpy as np
 from tgm.structure.cue_model import MODELS, cued_foldings
 from tgm.structure.edge_code import log_edges, log_joined_edges
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
+from tgm.structure.foresight import Foresight
+from tgm.structure.reckoned_map import reckoned_folding
+from tgm.structure.reckoning import Reckoning
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Outcome, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
 
@@ -35,17 +38,19 @@ def fold_episodes(
     base: OutcomeBase,
     settings: Sequence[Setting],
     most_work: float = MOST_WORK,
+    before: Reckoning | None = None,
 ) -> tuple[Folding, Setting] | None:
     """The folding with the highest evidence, and the setting that made it.
 
-    Foldings of the prefix tree, one for each setting, compete with those by a cue. None if all took
-    too long.
+    Foldings of the prefix tree, one for each setting, compete with those by a cue, and with a map
+    by dead reckoning. None if all took too long.
 
     Args:
         episodes: what happened.
         base: what actions do at places that look alike, as it was believed before.
         settings: those that compete.
         most_work: rows that are laid onto others, for each node.
+        before: the reckoning so far.
     """
     tree, best = Automaton.of(episodes), None
     for setting in settings:
@@ -59,7 +64,8 @@ def fold_episodes(
         evidence = folding_evidence(folding)
         if not folding.is_given_up and (best is None or evidence > best[0]):
             best = evidence, folding, setting
-    rivals = cued_foldings(episodes, settings[0].strength)
+    strength = settings[0].strength
+    rivals = cued_foldings(episodes, strength) + reckoned_rivals(episodes, strength, before)
     if best is not None and rivals:  # those have no undecided nodes, which fit any outcome
         best = folding_evidence(best[1].closed()), best[1], best[2]
     for cued in rivals:
@@ -67,6 +73,20 @@ def fold_episodes(
         if best is None or evidence > best[0]:
             best = evidence, cued, settings[0]
     return None if best is None else (best[1], best[2])
+
+
+def reckoned_rivals(
+    episodes: Sequence[Episode], strength: float, before: Reckoning | None
+) -> list[Folding]:
+    """The map by dead reckoning, if it explains more than one state for each symbol."""
+    found = reckoned_folding(episodes, strength, folding_evidence, before)
+    bases = [found.base.with_strength(one) for one in BASE_STRENGTHS]
+    evidence = []
+    for found.base in bases:
+        evidence.append(folding_evidence(found))
+    best = int(np.argmax(evidence))
+    found.base = bases[best]
+    return [found] if evidence[best] > sure_evidence(episodes) else []
 
 
 def closed_evidence(folding: Folding | None) -> float:
@@ -89,11 +109,15 @@ def folding_evidence(folding: Folding) -> float:
         return _cued_evidence(folding)
     graph = folding.graph
     tally = _Tally(folding.base.strength)
+    foresight = None if folding.reckoning is None else Foresight(folding, folding.reckoning)
     for node in graph.reachable(folding.clones):
         for action, row in graph.rows[node].items():
             if action != BEGIN:
+                if foresight is not None:
+                    foresight.add(tally.base, node, action)
                 tally.add((graph.symbols[node], action), row)
-    return log_edges(folding) + tally.log_evidence()
+    foreseen = 0.0 if foresight is None else foresight.gain
+    return log_edges(folding) + tally.log_evidence() + foreseen
 
 
 def _cued_evidence(folding: Folding) -> float:
@@ -161,16 +185,28 @@ def gain_of_clones(folding: Folding, episodes: Sequence[Episode]) -> float:
     """Nats by which clones explain all episodes better than one state for each symbol.
 
     Undecided nodes fit any outcome, so each is first folded onto its most likely clone. Minus
-    infinity if that takes too long.
+    infinity if that takes too long. With dead reckoning it is known where edges lead; so it is then
+    with one state for each symbol.
     """
-    return closed_evidence(folding) - plain_evidence(episodes)
+    plain = plain_evidence if folding.reckoning is None else sure_evidence
+    return closed_evidence(folding) - plain(episodes)
 
 
 def plain_evidence(episodes: Sequence[Episode]) -> float:
     """ln evidence of all episodes with one state for each symbol."""
+    return folding_evidence(_plain(episodes))
+
+
+def sure_evidence(episodes: Sequence[Episode]) -> float:
+    """The same where it is sure that no look has two places: it is known where edges lead."""
+    plain = _plain(episodes)
+    return folding_evidence(plain) - log_edges(plain)
+
+
+def _plain(episodes: Sequence[Episode]) -> Folding:
     labels = [[END if one.ended else one.symbol for _, one in episode] for episode in episodes]
     # There is one row of each kind, which no other row predicts: the strength does not matter.
-    return folding_evidence(labelled_folding(episodes, labels, BASE_STRENGTHS[0]))
+    return labelled_folding(episodes, labels, BASE_STRENGTHS[0])
 
 
 class _Tally:
@@ -178,22 +214,22 @@ class _Tally:
 
     def __init__(self, strength: float) -> None:
         """Nothing is known."""
-        self._base = OutcomeBase(strength)
+        self.base = OutcomeBase(strength)
         self._rows: list[tuple[float, float]] = []  # ln evidence if it is the same, or chance
         self._sure = 0.0
 
     def expect(self, kind: tuple[int, int], outcome: Outcome, n: int) -> None:
         """So many places show an outcome, whose rows are not counted here."""
-        self._base.add(kind, outcome, n)
+        self.base.add(kind, outcome, n)
 
     def add(self, kind: tuple[int, int], row: Row) -> None:
         """One more row."""
-        same = log_same(row, kind, self._base)
+        same = log_same(row, kind, self.base)
         if len(row) == 1:
             self._sure += same
         else:
-            self._rows.append((same, log_chance(row, kind, self._base)))
-        self._base.add_row(kind, row)
+            self._rows.append((same, log_chance(row, kind, self.base)))
+        self.base.add_row(kind, row)
 
     def log_evidence(self) -> float:
         """With the share of chance that explains the rows best."""

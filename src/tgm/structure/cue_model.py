@@ -61,9 +61,10 @@ def cued_places(folding: Folding, episodes: Sequence[Episode], strength: float) 
 def uncued(folding: Folding, episodes: Sequence[Episode]) -> Folding | None:
     """The clones without the cue, with all episodes; None if there are none.
 
-    What look and cue alone make are none: they are made again each time.
+    What look and cue alone make, or dead reckoning, are none: they are made again each time.
     """
-    if len(folding.clones) <= 1 or (folding.is_cued and not folding.place_of):
+    is_made_again = folding.reckoning is not None or (folding.is_cued and not folding.place_of)
+    if len(folding.clones) <= 1 or is_made_again:
         return None
     if not folding.place_of:
         return folding

@@ -17,7 +17,12 @@ from tgm.transition.automaton import END, Row
 
 
 def log_edges(folding: Folding) -> float:
-    """ln probability of where the edges of all clones lead; ends are one place, and are free."""
+    """ln probability of where the edges of all clones lead; ends are one place, and are free.
+
+    By dead reckoning they lead where the moves say: only the reckoning has to be known.
+    """
+    if folding.reckoning is not None:
+        return folding.reckoning.log_probability
     graph, is_clone = folding.graph, folding.is_clone
     order, seen = [0], {0}
     n_known: dict[int, int] = {}

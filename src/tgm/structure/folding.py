@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Sequence
 
+from tgm.structure.reckoning import Place, Reckoning
 from tgm.transition.automaton import END, Automaton, Episode, Outcome, Row, copied
 from tgm.transition.clone_evidence import OutcomeBase, log_evidence
 
@@ -40,6 +41,8 @@ class Folding:
         is_cued: whether a cue says which clone an edge leads to.
         place_of: with a cue, the place of each clone, if that is more than what it looks like.
         edge_nats: with such places, ln probability of where they lead.
+        reckoning: by which edges lead to places; None if they were found by folding.
+        reckoned_at: then, the place of each clone but ends.
         is_strict: whether no fold may contradict what is known, however much it explains.
         is_given_up: whether it took too long; what was not decided stays undecided.
     """
@@ -57,6 +60,8 @@ class Folding:
         self.is_cued, self.is_strict = False, is_strict
         self.place_of: dict[int, int] = {}
         self.edge_nats = 0.0
+        self.reckoning: Reckoning | None = None
+        self.reckoned_at: dict[int, Place] = {}
         self.clones: list[int] = [0]
         self.is_clone: set[int] = {0}
         self.by_symbol: dict[int, list[int]] = {}
@@ -72,14 +77,45 @@ class Folding:
     def lead_on(self, node: int, action: int, outcome: Outcome) -> None:
         """With a cue, let an outcome that is new at a clone lead to the clone of the same cue.
 
-        That is the only one of its symbol that can be reached; without one, nothing is done.
+        That is the only one of its symbol that can be reached. With a reckoning it leads to its
+        place, which becomes a clone if it is new. Else nothing is done.
         """
         graph = self.graph
+        if self.reckoning is not None:
+            self._lead_to_place(self.reckoning, node, action, outcome)
         if not self.is_cued or self.place_of or node not in self.is_clone or outcome.ended:
             return
         alike = [one for one in graph.reachable([node]) if graph.symbols[one] == outcome.symbol]
         if len(alike) == 1 and alike[0] in self.is_clone:
             graph.rows[node].setdefault(action, {}).setdefault(outcome, [0, alike[0]])
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether an action of a clone, or of an undecided node, had several outcomes."""
+        rows = (self.graph.rows[node] for node in self.graph.reachable(self.clones) if node)
+        return any(len(row) > 1 for one in rows for row in one.values())
+
+    def _lead_to_place(
+        self, reckoning: Reckoning, node: int, action: int, outcome: Outcome
+    ) -> None:
+        graph, symbol = self.graph, self.graph.symbols[node]
+        place: Place | None = None
+        if not outcome.ended:
+            place = reckoning.beginning(outcome)
+            if node:
+                place = reckoning.after(self.reckoned_at[node], symbol, action, outcome)
+        looks = END if outcome.ended else outcome.symbol
+        alike = self.by_symbol.get(looks, ())
+        target = next((one for one in alike if self.reckoned_at.get(one) == place), None)
+        if target is None:
+            target = len(graph.symbols)
+            graph.symbols.append(looks)
+            graph.rows.append({})
+            self.accept(target)
+            if place is not None:
+                self.reckoned_at[target] = place
+        graph.rows[node].setdefault(action, {})[outcome] = [0, target]
+        self.base.add((symbol, action), outcome)
 
     # --- one fold ---------------------------------------------------------------------------------
 
@@ -166,6 +202,7 @@ class Folding:
             other.accept(clone)
         other.is_cued, other.place_of = self.is_cued, dict(self.place_of)
         other.edge_nats = self.edge_nats
+        other.reckoning, other.reckoned_at = self.reckoning, dict(self.reckoned_at)
         other._begin_work()
         while other._pass(-math.inf) and not other.is_given_up:
             pass

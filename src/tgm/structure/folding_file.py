@@ -8,7 +8,9 @@ import numpy as np
 
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays, number, prefixed
+from tgm.files.schema import LARGEST_WHOLE
 from tgm.structure.folding import EdgeKey, Folding
+from tgm.structure.reckoning import Reckoning
 from tgm.transition.automaton import BEGIN, END, ROOT, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
@@ -32,6 +34,7 @@ def folding_to_arrays(folding: Folding) -> Arrays:
         "flags": np.array([folding.is_cued, folding.is_strict]),
         "place_of": np.array(list(folding.place_of.items()), dtype=np.intp).reshape(-1, 2),
         "edge_nats": number(folding.edge_nats),
+        **prefixed("reckoning", _reckoning_to_arrays(folding)),
         **prefixed("undecided", _keys(folding.undecided)),
         "rival.edge": np.array([one[0] for one in rivals], dtype=np.intp),
         "rival.nats": np.array([one[1] for one in rivals], dtype=np.float64),
@@ -60,6 +63,7 @@ def folding_from_arrays(saved: ArrayReader, n_actions: int) -> Folding:
         raise DataError("array 'clones' does not begin with the root, or holds a node twice")
     for clone in clones[1:]:
         folding.accept(clone)
+    _restore_reckoning(folding, saved.part("reckoning"), n_actions)
     keys = _read_keys(saved.part("undecided"), n_actions, low=0)
     edges = saved.whole("rival.edge", ANY, high=max(0, len(keys) - 1)).tolist()
     nats = saved.floats("rival.nats", len(edges)).tolist()
@@ -72,6 +76,41 @@ def folding_from_arrays(saved: ArrayReader, n_actions: int) -> Folding:
     if not folding.is_clone.issuperset(rivals):
         raise DataError("array 'rival.clone' names a node that is no clone")
     return folding
+
+
+def _reckoning_to_arrays(folding: Folding) -> Arrays:
+    """Nothing where places were found by folding."""
+    reckoning = folding.reckoning
+    if reckoning is None:
+        return {}
+    axes = [(action, *axis) for action, axis in reckoning.axes.items()]
+    steps = [(*step, step in reckoning.exceptions) for step in sorted(reckoning.steps)]
+    places = [(clone, *place) for clone, place in folding.reckoned_at.items()]
+    return {
+        "axes": np.array(axes, dtype=np.intp).reshape(-1, 3),
+        "steps": np.array(steps, dtype=np.intp).reshape(-1, 4),
+        "places": np.array(places, dtype=np.intp).reshape(len(places), -1),
+    }
+
+
+def _restore_reckoning(folding: Folding, saved: ArrayReader, n_actions: int) -> None:
+    if saved.is_empty:
+        return
+    axes = saved.whole("axes", ANY, 3, low=-1).tolist()
+    is_known = all(0 <= action < n_actions and axis >= 0 for action, axis, _ in axes)
+    if not is_known or any(abs(direction) != 1 for _, _, direction in axes):
+        raise DataError("array 'axes' names an action or an axis that is not there")
+    n_axes = 1 + max((axis for _, axis, _ in axes), default=-1)
+    steps = saved.whole("steps", ANY, 4).tolist()
+    places = saved.whole("places", ANY, 3 + n_axes, low=-LARGEST_WHOLE).tolist()
+    if any(clone not in folding.is_clone for clone, *_ in places):
+        raise DataError("array 'places' names a node that is no clone")
+    folding.reckoning = Reckoning(
+        {action: (axis, direction) for action, axis, direction in axes},
+        frozenset((look, action, after) for look, action, after, _ in steps),
+        frozenset((look, action, after) for look, action, after, is_one in steps if is_one),
+    )
+    folding.reckoned_at = {clone: tuple(place) for clone, *place in places}
 
 
 def _keys(keyed: Iterable[EdgeKey]) -> Arrays:

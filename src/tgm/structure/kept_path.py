@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tgm.structure.folding import Folding
-from tgm.transition.automaton import END, Happening
+from tgm.transition.automaton import END, Episode, Happening
+
+
+def kept_episode(actions: Sequence[int], episodes: Iterable[Episode]) -> Episode:
+    """The first episode that consists of these actions and ended; empty if there is none."""
+    for episode in episodes if actions else ():
+        is_whole = len(episode) == len(actions) + 1 and episode[-1].outcome.ended
+        is_first = is_whole and not episode[0].outcome.reward  # no later piece of one
+        if is_first and [action for action, _ in episode[1:]] == list(actions):
+            return list(episode)
+    return []
 
 
 def with_path(folding: Folding, episode: Sequence[Happening]) -> Folding:

@@ -1,0 +1,66 @@
+"""When dead reckoning is done again: where it was refuted, or where its map goes on to grow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.files.arrays import ArrayReader, Arrays
+from tgm.structure.clone_model import folding_evidence
+from tgm.structure.folding import Folding
+from tgm.structure.reckoned_map import contradictions, reckoned_folding
+from tgm.transition.automaton import BEGIN, Episode, Outcome
+
+LONGEST_PAUSE = 0.25  # steps until a map that contradicts itself is made again, for each kept step
+
+
+class Reckoner:
+    """Makes the map by dead reckoning again; where it goes on to contradict itself, more rarely."""
+
+    def __init__(self, growth: float, pause: float) -> None:
+        """No map was made yet.
+
+        Args:
+            growth: times the steps of the last map, until one that has grown is made again.
+            pause: steps until a refuted one is made again, for each kept step; at first.
+        """
+        self._at = self._n_clones = 0
+        self._growth, self._least = growth, pause
+        self._pause = pause
+
+    def note(self, folding: Folding, n_steps: int) -> None:
+        """A folding was adopted."""
+        if folding.reckoning is not None:
+            self._at, self._n_clones = n_steps, len(folding.clones)
+
+    def is_due(
+        self, folding: Folding, key: tuple[int, int, Outcome], n_steps: int, n_kept: int
+    ) -> bool:
+        """Whether to make the map again after an outcome of an action at a node of its folding."""
+        node, action, outcome = key
+        if folding.reckoning is None or action == BEGIN:
+            return False
+        if n_steps >= self._at + self._pause * n_kept:
+            row = folding.graph.rows[node].get(action)
+            is_refuted = folding.reckoning.is_refuted(folding.graph.symbols[node], action, outcome)
+            if is_refuted or (row is not None and outcome not in row):
+                return True
+        return n_steps >= self._growth * self._at and len(folding.clones) > self._n_clones
+
+    def again(self, folding: Folding, episodes: list[Episode]) -> Folding:
+        """The map of all episodes, at best by another reckoning."""
+        strength = folding.base.strength
+        found = reckoned_folding(episodes, strength, folding_evidence, folding.reckoning)
+        is_sure = contradictions(found) == 0
+        self._pause = self._least if is_sure else min(2.0 * self._pause, LONGEST_PAUSE)
+        return found
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def to_arrays(self) -> Arrays:
+        """Everything."""
+        return {"counts": np.array([self._at, self._n_clones]), "pause": np.array([self._pause])}
+
+    def restore(self, saved: ArrayReader) -> None:
+        """Take over what `to_arrays` gave, checked."""
+        self._at, self._n_clones = saved.whole("counts", 2).tolist()
+        self._pause = float(saved.floats("pause", 1, low=self._least)[0])
