@@ -11,7 +11,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.outlier_evidence import OutlierEvidence
-from tgm.inference.step_filter import StepPosterior
+from tgm.inference.step_posterior import StepPosterior
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online_files import OnlineFiles
