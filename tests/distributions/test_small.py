@@ -13,8 +13,11 @@ from tgm.distributions.small import (
     log_det,
     mahalanobis_coefficients,
     plane_coefficients,
+    put_plane_features,
     second_order,
     second_orders,
+    shift_moments,
+    shift_plane,
     squared_length,
     squared_radius,
     well_conditioned,
@@ -122,3 +125,21 @@ def test_the_features_of_many_points_are_those_of_each(n_features):
     points = np.random.default_rng(0).normal(size=(5, n_features))
     wanted = [second_order(point) for point in points]
     np.testing.assert_array_equal(second_orders(points), wanted)
+
+
+def test_features_and_moments_of_the_plane_number_by_number_are_the_same_to_the_bit():
+    rng = np.random.default_rng(0)
+    features, means, scatters = (
+        rng.normal(size=(4, 6)),
+        rng.normal(size=(4, 2)),
+        np.zeros((4, 2, 2)),
+    )
+    for point in rng.normal(size=(50, 2)):
+        slot, share, spread = int(rng.integers(4)), rng.random(), rng.normal()
+        put_plane_features(*point.tolist(), features.reshape(-1).data, 6 * slot)
+        assert features[slot].tolist() == second_order(point).tolist()
+        mean, scatter = means[slot].copy(), scatters[slot].copy()
+        shift_moments(mean, scatter, point, share, spread)
+        shift_plane(means.reshape(-1).data, scatters.reshape(-1).data, slot, point, share, spread)
+        assert means[slot].tolist() == mean.tolist()
+        assert scatters[slot].tolist() == scatter.tolist()

@@ -56,7 +56,7 @@ def test_what_is_not_believed_before_leads_nowhere():
 
 
 @pytest.mark.parametrize("n_before", [1, 3])
-@pytest.mark.parametrize("n_after", [1, 2, 5, 6, 7, 12])
+@pytest.mark.parametrize("n_after", [1, 2, 5, 6, 7, 8, 12, 14, 15, 20])
 def test_a_step_is_predicted_and_conditioned_with_outliers(n_before, n_after):
     rng = np.random.default_rng(n_after)
     belief, share = rng.dirichlet(np.ones(n_before)), 0.03

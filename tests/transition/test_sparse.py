@@ -341,3 +341,31 @@ def test_what_was_hardly_tried_is_asked_for_again_but_no_start():
     model.add(0, 1, 1, 1.6, 0.0, 0.0)
     model.retry_if_hardly_tried([(START, START_ACTION), (0, 0), (0, 1)])
     assert model.retries == {(0, 0)}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_step_that_does_what_its_row_has_always_done_is_counted_as_any_other(seed, monkeypatch):
+    rng, models = np.random.default_rng(seed), (make(), make())
+    steps = []
+    for _ in range(200):
+        state, action, weight = *rng.integers(2, size=2).tolist(), float(rng.choice([1.0, 0.6]))
+        odd = state == 1 and rng.random() < 0.1  # the rows of the first state always do the same
+        steps.append((state, action, 2 + odd, weight, 2.0 if odd else -1.0, float(odd and action)))
+    quick = []
+    for is_long, model in enumerate(models):
+        repeats = type(model)._repeats
+
+        def noted(self, *step, repeats=repeats, is_long=is_long):
+            quick.append(not is_long and repeats(self, *step))
+            return quick[-1]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(type(model), "_repeats", noted)
+            for step in steps:
+                model.observe(*step)
+    short, long = models
+    assert 20 < sum(quick) < len(quick)
+    for name in ("visits", "reward_sum", "reward_square", "certainty", "reward", "successor"):
+        assert getattr(short, name).tolist() == getattr(long, name).tolist()
+    for name in ("rows", "ended", "runs", "last_reward", "touched", "unweighed", "planned"):
+        assert getattr(short, name) == getattr(long, name)
