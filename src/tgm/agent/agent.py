@@ -268,10 +268,8 @@ class TGMAgent(GuidedLife):
                     raise unlike_an_outcome(answer, self._where) from None
             else:
                 action, raw, raw_reward, terminated, truncated = guided
-            outcome = interface.plain_outcome(raw, raw_reward)
-            if outcome is None:
-                outcome = interface.outcome(raw, raw_reward, self._where)
-            observation, reward = outcome
+            plain = interface.plain_outcome(raw, raw_reward)
+            observation, reward = plain or interface.outcome(raw, raw_reward, self._where)
             try:
                 info = learner.observe(action, reward, observation, terminated=bool(terminated))
             except NUMERICAL as error:

@@ -235,10 +235,11 @@ class Interface:
 
     def plain_outcome(self, values: object, reward: object) -> tuple[FloatArray, float] | None:
         """The same of an ordinary observation and reward; None if they must be looked at."""
-        if type(reward) is not float or not -LARGEST <= reward <= LARGEST:  # NaN is not
-            return None
-        plain = self._plain(values)
-        return None if plain is None else (plain, reward)
+        if type(reward) is float and -LARGEST <= reward <= LARGEST:  # NaN is not
+            plain = self._plain(values)
+            if plain is not None:
+                return plain, reward
+        return None
 
     def _plain(self, values: object) -> FloatArray | None:
         """(n_features,) an ordinary observation of a flat Box; None if it must be looked at."""

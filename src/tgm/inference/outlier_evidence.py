@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tgm.inference.filtering import NOTHING
-from tgm.inference.step_filter import ELSEWHERE, NEW, STAY, StepFilter, StepPosterior
+from tgm.inference.step_filter import ELSEWHERE, NEW, STAY, StepFilter
+from tgm.inference.step_posterior import StepPosterior
 from tgm.memory.step import Belief, Step
 from tgm.perception.state_slots import SURELY_SEEN
 from tgm.transition.planned_rows import Key

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.distributions.small import squared_radius
 from tgm.inference.filtering import condition_step
+from tgm.inference.step_posterior import StepPosterior
 from tgm.memory.step import Belief, Step
 from tgm.transition.rows import Row
 from tgm.transition.sparse import START, START_ACTION
@@ -39,27 +39,6 @@ FAST_RADIUS = 3.0  # deviations, in the plane
 FAST_MARGIN = 7.0  # nats by which every other state is less likely
 ONE_TRY = 0.9  # tries from which a row takes it if the observation is very near
 ONE_TRY_RADIUS = math.sqrt(1.5)  # deviations, in the plane: half of the points lie outside
-
-
-@dataclass(slots=True)
-class StepPosterior:
-    """What one observation says.
-
-    Attributes:
-        entries: (state before, state after, probability).
-        after: the belief in the known states.
-        newness: probability of none of them, where one more is allowed.
-        new_from: (state before, probability) that it was left for a new state.
-        log_density: ln predictive density of the observation.
-        outlier: probability that the observation belongs to no state.
-    """
-
-    entries: list[tuple[int, int, float]]
-    after: Belief
-    newness: float
-    new_from: list[tuple[int, float]]
-    log_density: float
-    outlier: float = 0.0
 
 
 class _Source(NamedTuple):

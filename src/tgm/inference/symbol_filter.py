@@ -11,8 +11,8 @@ from tgm.inference.step_filter import (
     STAY,
     ZERO_DENSITY,
     StepFilter,
-    StepPosterior,
 )
+from tgm.inference.step_posterior import StepPosterior
 from tgm.memory.step import Belief
 from tgm.perception.symbol_states import SymbolStates
 from tgm.transition.sparse import START

@@ -11,7 +11,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import FloatArray
 from tgm.inference.filtering import NOTHING
 from tgm.inference.outlier_evidence import OutlierEvidence
-from tgm.inference.step_filter import StepPosterior
+from tgm.inference.step_posterior import StepPosterior
 from tgm.learners.change_log import ChangeLog
 from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.online_files import OnlineFiles
@@ -119,7 +119,11 @@ class OnlineLearner(OnlineFiles):
         newest = world.newest
         if newest is not None and newest.is_outlier and action is not None:
             posterior = self._judge_outlier(newest, step, posterior)
-        self._learn_step(step, posterior)
+        is_known = posterior.newness == 0.0 == posterior.outlier
+        if is_known and len(posterior.entries) == 1 == len(posterior.after):
+            self._learn_usual_step(step, posterior)
+        else:
+            self._learn_step(step, posterior)
         world.newest = step
         if action is not None:
             self._revise()
@@ -149,10 +153,6 @@ class OnlineLearner(OnlineFiles):
         self, step: Step, posterior: StepPosterior, *, may_be_outlier: bool = True
     ) -> None:
         """Assign, count and keep a new step."""
-        is_known = posterior.newness == 0.0 == posterior.outlier
-        if is_known and len(posterior.entries) == len(posterior.after) == 1:
-            self._learn_usual_step(step, posterior)
-            return
         self._assign(step, posterior, self.n_steps, may_be_outlier=may_be_outlier)
         self._doubted = posterior if step.is_outlier else None
         if step.action is None or step.is_outlier:

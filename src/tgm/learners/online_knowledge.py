@@ -10,7 +10,8 @@ from tgm.config import TGMConfig
 from tgm.distributions import FloatArray, IntArray
 from tgm.distributions.kalman import Gaussians
 from tgm.inference.filtering import NOTHING, condition
-from tgm.inference.step_filter import StepFilter, StepPosterior
+from tgm.inference.step_filter import StepFilter
+from tgm.inference.step_posterior import StepPosterior
 from tgm.learners import world_tables
 from tgm.learners.learner import Context, FeatureUse, Forecast
 from tgm.learners.limits import most_states

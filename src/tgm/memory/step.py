@@ -48,7 +48,7 @@ class Step:
     next: Step | None = None
     kept_in: int | None = None
     row: tuple[int, int, int | None] = (0, 0, None)
-    names: set[int] = field(default_factory=set)
+    names: frozenset[int] | set[int] = frozenset()
     retracted: bool = False
     is_outlier: bool = False
 

@@ -92,8 +92,10 @@ class StepMemory:
         naming, witnesses, row = self._steps_by_state, self._witnesses, step.row
         for named in step.names:
             naming[named].pop(step, None)
-        witnesses[row] -= 1
-        if not witnesses[row]:
+        left = witnesses[row] - 1
+        if left:
+            witnesses[row] = left
+        else:
             del witnesses[row]
         step.kept_in = None
         self._n_steps -= 1
@@ -138,7 +140,7 @@ class StepMemory:
         for state, length in zip(named_states, lengths, strict=True):
             self._steps_by_state[state] = {steps[next(named)]: None for _ in range(length)}
             for step in self._steps_by_state[state]:
-                step.names.add(state)
+                step.names |= {state}
         if any(not _states_named(step) <= step.names for step in steps):
             raise DataError("array 'naming.step' does not fit the kept steps")
         self._n_steps = len(steps)

@@ -87,7 +87,8 @@ class Optimism(ExplorationStrategy):
     ) -> int:
         """One of the best actions; defined here so that an ordinary step stays in this module."""
         options = self._options(planner, belief, alive, n_steps)
-        return one_of_the_best(options, rng, least_of_the_best(options, planner.lowest))
+        top = max(options)
+        return one_of_the_best(options, rng, top - TIES * abs(top - planner.lowest))
 
     def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
         """One of the best actions."""
