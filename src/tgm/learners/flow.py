@@ -32,6 +32,7 @@ from tgm.transition.flow_file import (
     units_to_arrays,
 )
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_relations import time_limit
 from tgm.transition.flow_units import FlowUnits, Steps
 
 PLAN_GROWTH = 0.1  # share of the steps so far, between two plans
@@ -73,6 +74,7 @@ class FlowLearner(FlowKnowledge):
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
         self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
         self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
+        self._time_limit = math.inf  # of an episode, if it is known
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -94,8 +96,10 @@ class FlowLearner(FlowKnowledge):
         self._seen = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
-        self._live(reward, terminated=terminated)
-        if terminated and self._is_content:
+        # No action changes how much time is left: its end is none of the world.
+        is_end = terminated and not self._is_over_time(observation)
+        self._live(reward, terminated=is_end)
+        if is_end and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth *= SOONER if self.n_steps >= FEW_PLANS else 0.0
         return (
@@ -148,6 +152,12 @@ class FlowLearner(FlowKnowledge):
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning is done in `observe`."""
         return LearnInfo(n_evicted, -self.log_evidence, {}, (), moves)
+
+    def _is_over_time(self, observation: FloatArray) -> bool:
+        """Whether the time of an episode is over."""
+        if self._time_limit == math.inf or self._units is None or self._units.chart is None:
+            return False
+        return float(self._units.chart.time(observation)) >= self._time_limit
 
     def _is_due(self) -> bool:
         """Whether to plan."""
@@ -256,6 +266,7 @@ class FlowLearner(FlowKnowledge):
         else:
             laws = continued(kept, self.memory.n_new, units, before)
         self._units, self._model = laws.units, laws.model
+        self._time_limit = time_limit(kept, laws.units.chart)
         return laws.steps
 
     # --- report -----------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class FlowDensity:
         """Of a step that led from one observation (n_features,) to another."""
         units, model = self.plan.units, self.plan.model
         z = units.local(before[None])
-        off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
+        off = units.moved(before, after) - model.displacement(z, np.array([action]))[0]
         return -0.5 * float(off @ (off / self._noise)) - self._log_spread
 
 
@@ -61,9 +61,7 @@ class FlowForecaster:
         z = np.repeat(units.local(observations), n_actions, axis=0)
         actions = np.tile(np.arange(n_actions), n)
         arrival, p_end, reward = plan.model.advance(z, actions)
-        # What one of each local coordinate adds to an observation.
-        axes = units.observations(np.eye(n_features)) - units.observations(np.zeros(n_features))
-        covariance = axes.T @ self._covariance(z, actions) @ axes
+        covariance = units.covariances(arrival, self._covariance(z, actions))
         shape = (n, n_actions)
         return Forecast(
             units.observations(arrival).reshape(*shape, n_features),

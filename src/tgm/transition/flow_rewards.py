@@ -15,6 +15,7 @@ from tgm.distributions.linear_gaussian import (
     posterior,
 )
 from tgm.distributions.logistic import quadratic
+from tgm.transition.flow_units import Steps
 
 LEAST_REWARD_NOISE = 1e-4  # deviation of rewards, in deviations of all of them
 LOOSE_REWARD = 1e4  # prior variance of the weights of a reward, in variances of its noise
@@ -56,12 +57,17 @@ class RewardLaw:
         law.forms, law.weights = tuple(one[0] for one in found), tuple(one[1] for one in found)
         return law
 
+    @classmethod
+    def log_evidence(cls, steps: Steps, n_actions: int) -> float:
+        """ln evidence of the rewards of steps that are all of one kind, in their own unit."""
+        return cls(n_actions)._learn(steps.departure, steps.action, steps.arrival, steps.reward)[2]
+
     def _learn(
         self, z: FloatArray, actions: IntArray, arrival: FloatArray, reward: FloatArray
-    ) -> tuple[int, FloatArray]:
-        """The number of the best form and its weights."""
+    ) -> tuple[int, FloatArray, float]:
+        """The number of the best form, its weights and its evidence."""
         if len(reward) == 0 or np.ptp(reward) == 0.0:
-            return 0, np.full(1, reward[0] if len(reward) else 0.0)
+            return 0, np.full(1, reward[0] if len(reward) else 0.0), 0.0
         best, highest, unit = (0, np.full(1, reward.mean())), -np.inf, reward.std()
         for form in range(3):
             inputs = self._inputs(form, z, actions, arrival)
@@ -72,7 +78,7 @@ class RewardLaw:
             evidence = log_evidence(prior, sums)
             if evidence > highest:
                 best, highest = (form, posterior(prior, sums).weights[:, 0] * unit), evidence
-        return best
+        return *best, highest
 
     def _inputs(
         self, form: int, z: FloatArray, actions: IntArray, arrival: FloatArray

@@ -1,0 +1,110 @@
+"""Which features of a world that flows are one angle, or nothing but a clock: found by evidence.
+
+A pair of features is an angle if x^2 + y^2 does not vary, while x^2 and y^2 do. A feature is a clock
+if every step adds the same to it, and laws and rewards of the others have the higher evidence
+without it. An episode whose time is over ends nowhere: such ends say nothing of places.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray
+from tgm.transition.flow_chart import Chart, Circle, turned
+from tgm.transition.flow_law import best_shape, bump_centres
+from tgm.transition.flow_rewards import RewardLaw
+from tgm.transition.flow_units import FlowUnits, Steps, charted
+
+ON_CIRCLE = 1e-3  # deviation of x^2 + y^2, in those of x^2 and of y^2, up to which it is a circle
+SAME_PACE = 0.01  # range of the displacements of a clock, in their mean
+OPEN_ARC = 0.25  # of the arc of angles that were seen, must be unseen: else it may be a whole turn
+
+
+def find_chart(steps: Steps, n_actions: int) -> Chart | None:
+    """The coordinates of observations; None if each feature is one."""
+    n_features = steps.departure.shape[1]
+    circles, clock = _circles(steps.points), _clock(steps)
+    left_out = {one for circle in circles for one in circle[:2]} | {clock}
+    plain = np.array([one for one in range(n_features) if one not in left_out], dtype=np.intp)
+    common = np.array([steps.points.mean(axis=0), steps.points.var(axis=0)])
+    pace = float((steps.arrival - steps.departure)[:, clock].mean()) if clock >= 0 else 0.0
+    chart = Chart(plain, circles, clock, pace, common)
+    if clock >= 0 and (chart.n_coordinates == 0 or _depends_on_time(steps, chart, n_actions)):
+        chart = chart._replace(plain=np.sort(np.append(plain, clock)), clock=-1, pace=0.0)
+    return chart if chart.n_coordinates < n_features else None
+
+
+def _circles(points: FloatArray) -> tuple[Circle, ...]:
+    """Pairs of features on a circle about zero, of which a part was never seen."""
+    square = np.square(points)
+    deviation, found = square.std(axis=0), list[Circle]()
+    free = [one for one in range(points.shape[1]) if deviation[one] > 0.0]
+    for across, along in combinations(free, 2):
+        if any(one in circle[:2] for circle in found for one in (across, along)):
+            continue
+        both = square[:, across] + square[:, along]
+        if both.std() < ON_CIRCLE * min(deviation[across], deviation[along]):
+            angle = np.sort(np.arctan2(points[:, along], points[:, across]))
+            gaps = np.diff(angle, append=angle[0] + 2.0 * np.pi)
+            widest = int(gaps.argmax())
+            gap = float(gaps[widest])
+            if gap > OPEN_ARC * (2.0 * np.pi - gap):
+                middle = float(turned(angle[widest] + 0.5 * gap + np.pi))
+                found.append(Circle(across, along, float(np.sqrt(both.mean())), middle))
+    return tuple(found)
+
+
+def _clock(steps: Steps) -> int:
+    """The feature to which every step adds the same; -1 if there is none."""
+    moved = steps.arrival - steps.departure
+    same = np.ptp(moved, axis=0) < SAME_PACE * np.abs(moved.mean(axis=0))
+    return int(same.argmax()) if same.any() else -1
+
+
+def _depends_on_time(steps: Steps, chart: Chart, n_actions: int) -> bool:
+    """Whether laws or rewards in the coordinates are more evident with the clock than without."""
+    local = charted(steps, chart)
+    local = FlowUnits.of_features(local).seen(local)
+    time = steps.departure[:, chart.clock], steps.arrival[:, chart.clock]
+    first, span = time[0].min(), max(float(np.ptp(np.concatenate(time))), 1e-300)
+    before, after = (
+        np.column_stack([at, (one - first) / span])
+        for at, one in zip((local.departure, local.arrival), time, strict=True)
+    )
+    with_time = best_shape(local, bump_centres(before), n_actions, inputs=before)[1]
+    if with_time > best_shape(local, bump_centres(local.departure), n_actions)[1]:
+        return True
+    goes_on = local.chosen(~local.ended)
+    timed = goes_on._replace(departure=before[~local.ended], arrival=after[~local.ended])
+    plain, other = (RewardLaw.log_evidence(one, n_actions) for one in (goes_on, timed))
+    return other > plain
+
+
+def lasting(steps: Steps, chart: Chart | None) -> BoolArray:
+    """(n,) the steps that say where a world ends or goes on.
+
+    An end later than all steps that went on may be the end of the time of an episode.
+    """
+    everything = np.ones(len(steps.action), dtype=bool)
+    return everything if chart is None else everything & ~_late(steps, chart)
+
+
+def time_limit(steps: Steps, chart: Chart | None) -> float:
+    """The time at which episodes end wherever they are; infinite if it is not known.
+
+    It is known from two ends later than all steps that went on.
+    """
+    if chart is None:
+        return np.inf
+    late = _late(steps, chart)
+    return float(chart.time(steps.arrival)[late].min()) if late.sum() > 1 else np.inf
+
+
+def _late(steps: Steps, chart: Chart) -> BoolArray:
+    """(n,) the ends that are later than all steps that went on."""
+    if not chart.pace or not steps.ended.any() or steps.ended.all():
+        return np.zeros(len(steps.action), dtype=bool)
+    time = chart.time(steps.arrival)
+    return np.asarray(steps.ended & (time > time[~steps.ended].max()))
