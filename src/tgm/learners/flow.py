@@ -74,13 +74,14 @@ class FlowLearner(FlowKnowledge):
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
         self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
         self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
+        self._best_until = 0  # the step until which nothing was left to gain in this episode
         self._time_limit = math.inf  # of an episode, if it is known
 
     # --- learning ---------------------------------------------------------------------------------
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._seen, self._hopes = observation.copy(), None
+        self._seen, self._hopes, self._best_until = observation.copy(), None, 0
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
@@ -131,7 +132,8 @@ class FlowLearner(FlowKnowledge):
         newest, point = self.newest, self._seen[None] if self._now is None else self._now.mean
         if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
             greedy, hopeful = newest.action_values(point)
-            self._hopes = newest.promises_more(greedy[0], hopeful[0])
+            promises = newest.promises_more(greedy[0], hopeful[0])
+            self._hopes = promises and not self._is_at_best(point)
             if not self._hopes and newest is self.best:
                 return int(greedy[0].argmax())
         elif self._hopes:
@@ -139,6 +141,16 @@ class FlowLearner(FlowKnowledge):
         if self._hopes:
             return int(hopeful[0].argmax())
         return int(self.best.action_values(point)[0][0].argmax())
+
+    def _is_at_best(self, point: FloatArray) -> bool:
+        """Whether nothing is left to hope for: no episode from here is better than greedy ones."""
+        if self.n_steps >= self._best_until:
+            assert self.best is not None
+            enough = self.best.most_imagined - AS_GOOD * self.best.range
+            if self.best.imagined_return(self.best.outlook, point, enough) < enough:
+                return False
+            self._best_until = self.n_steps + IMAGINED // 2
+        return True
 
     @property
     def active(self) -> Learner:
