@@ -103,11 +103,12 @@ class FlowLearner(FlowKnowledge):
         if is_end and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth *= SOONER if self.n_steps >= FEW_PLANS else 0.0
-        return (
-            self._planned(observation, log_density)
-            if self._is_due()
-            else self._info(observation, log_density)
-        )
+        if not self._is_due():
+            return self._info(observation, log_density)
+        if self._is_settled:
+            n_gone, self._planned_at = self.memory.let_new_go(), self.n_steps
+            return self._info(observation, log_density)._replace(n_evicted=n_gone)
+        return self._planned(observation, log_density)
 
     def recall(self, events: Sequence[Event]) -> StepInfo:
         """Learn from events that another learner has seen; plans once, after the last."""
@@ -143,7 +144,12 @@ class FlowLearner(FlowKnowledge):
         return int(self.best.action_values(point)[0][0].argmax())
 
     def _is_at_best(self, point: FloatArray) -> bool:
-        """Whether nothing is left to hope for: no episode from here is better than greedy ones."""
+        """Whether nothing is left to hope for: no episode from here is better than greedy ones.
+
+        Not while there are few steps: laws may then imagine what is not so.
+        """
+        if self.n_steps < FEW_PLANS:
+            return False
         if self.n_steps >= self._best_until:
             assert self.best is not None
             enough = self.best.most_imagined - AS_GOOD * self.best.range
@@ -232,6 +238,15 @@ class FlowLearner(FlowKnowledge):
         """Whether nothing is left to gain: imagined episodes cannot be better."""
         best = self.best
         return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether all new steps were with the greedy plan, and as good as can be.
+
+        They say nothing that matters: laws and plans stay until a step is worse.
+        """
+        is_well = self._lived_well >= max(IMAGINED, self.memory.n_new)
+        return is_well and self.n_steps >= FEW_PLANS
 
     def _is_proven(self, best: Plan, outlook: Outlook) -> bool:
         """Whether neither life nor imagined episodes can be better than with the greedy plan.
