@@ -42,6 +42,7 @@ SLOWER = 2.0  # times as many steps after a plan that was no better
 SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
+REWARD_NOISE = 5.0  # deviations of rewards, by which one may be lower than the highest expected
 LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
 
 
@@ -74,6 +75,7 @@ class FlowLearner(FlowKnowledge):
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
         self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
         self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
+        self._held: int | None = None  # the greedy action, if it was chosen a step ago
         self._best_until = 0  # the step until which nothing was left to gain in this episode
         self._time_limit = math.inf  # of an episode, if it is known
 
@@ -82,6 +84,7 @@ class FlowLearner(FlowKnowledge):
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
         self._seen, self._hopes, self._best_until = observation.copy(), None, 0
+        self._held = None
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
@@ -130,18 +133,23 @@ class FlowLearner(FlowKnowledge):
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._seen is not None
+        held, self._held = self._held, None
+        if held is not None and self._lived_well >= IMAGINED:
+            return held  # as in imagined episodes, that were as good
         newest, point = self.newest, self._seen[None] if self._now is None else self._now.mean
         if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
             greedy, hopeful = newest.action_values(point)
             promises = newest.promises_more(greedy[0], hopeful[0])
             self._hopes = promises and not self._is_at_best(point)
             if not self._hopes and newest is self.best:
-                return int(greedy[0].argmax())
+                self._held = int(greedy[0].argmax())
+                return self._held
         elif self._hopes:
             hopeful = newest.action_values(point)[1]
         if self._hopes:
             return int(hopeful[0].argmax())
-        return int(self.best.action_values(point)[0][0].argmax())
+        self._held = int(self.best.action_values(point)[0][0].argmax())
+        return self._held
 
     def _is_at_best(self, point: FloatArray) -> bool:
         """Whether nothing is left to hope for: no episode from here is better than greedy ones.
@@ -281,6 +289,7 @@ class FlowLearner(FlowKnowledge):
         """Count the steps with the greedy plan that went on with the highest reward."""
         if self.best is not None:
             highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
+            highest -= REWARD_NOISE * self.best.model.rewards.noise
             is_best = not terminated and reward >= highest
             self._lived_well = self._lived_well + 1 if is_best else 0
 

@@ -7,7 +7,7 @@ import numpy as np
 from tgm.distributions import FloatArray
 from tgm.distributions.linear_gaussian import RegressionSums
 from tgm.errors import DataError
-from tgm.files.arrays import ANY, LARGEST, LARGEST_SUM, ArrayReader, Arrays, prefixed
+from tgm.files.arrays import ANY, LARGEST, LARGEST_SUM, ArrayReader, Arrays, number, prefixed
 from tgm.transition.flow_ends import EndLaw, HalfSpaces, LogisticEnds, NoEnds, Thresholds
 from tgm.transition.flow_law import FlowLaw
 from tgm.transition.flow_model import FlowModel, Wall
@@ -37,6 +37,7 @@ def model_to_arrays(model: FlowModel) -> Arrays:
     arrays["reward.forms"] = np.array(rewards.forms, dtype=np.int64)
     for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
         arrays[f"reward.{name}"] = weights
+    arrays["reward.noise"] = number(rewards.noise)
     return arrays
 
 
@@ -60,6 +61,7 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         n_inputs += 0 if form == 0 else n_features + n_actions
         weights.append(saved.floats(f"reward.{name}", n_inputs, size=LARGEST_SUM))
     model.rewards = RewardLaw(n_actions, tuple(forms), tuple(weights))
+    model.rewards.noise = saved.number("reward.noise", low=0.0)
     return model
 
 

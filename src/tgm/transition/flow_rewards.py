@@ -27,6 +27,7 @@ class RewardLaw:
     Attributes:
         forms: for both, 0 constant, 1 linear, 2 quadratic in the arrival.
         weights: for both, (n_inputs,) of the form.
+        noise: deviation of rewards of steps that go on from what is expected.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class RewardLaw:
     ) -> None:
         """By default there are no rewards."""
         self.n_actions, self.forms, self.weights = n_actions, forms, weights
+        self.noise = 0.0
 
     @classmethod
     def of(
@@ -55,6 +57,8 @@ class RewardLaw:
             for chosen in (~ended, ended)
         ]
         law.forms, law.weights = tuple(one[0] for one in found), tuple(one[1] for one in found)
+        off = (reward - law.expected(z, actions, arrival, np.zeros(len(z))))[~ended]
+        law.noise = float(off.std()) if len(off) else 0.0
         return law
 
     @classmethod
