@@ -23,6 +23,7 @@ from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
 from tgm.planning.flow_planner import IMAGINED, Outlook, Plan, make_plan
+from tgm.planning.flow_planner import has_found as something_found
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -209,7 +210,7 @@ class FlowLearner(FlowKnowledge):
         assert self._units is not None
         model = self._model.frozen()
         # Without a reward or an end all plans are equal, and exploration needs the newest.
-        has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
+        has_found = something_found(kept)
         is_better, self._planned_at = False, self.n_steps
         outlook = Outlook.of(model, self._units, kept, self.gamma)
         if self.best is not None and has_found and self._is_proven(self.best, outlook):

@@ -1,6 +1,7 @@
 """Coordinates of a world that flows: fewer than the features where some say nothing of their own.
 
 Two features on a circle are one angle. A clock is no coordinate: no action changes how it goes on.
+Nor is a flag that tells on which side of thresholds the others are.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ class Chart(NamedTuple):
     Attributes:
         plain: (n_plain,) features that are coordinates themselves; the first coordinates.
         circles: pairs that are one coordinate each; the last ones.
-        clock: the feature that says nothing but the time; -1 if there is none.
+        left_out: features that say nothing else.
+        clock: the one of these that is the time; -1 if there is none.
         pace: what every step adds to it; 0.0 if there is none.
-        common: (2, n_features) mean and variance of each feature, of which those of a clock count.
+        common: (2, n_features) mean and variance of each feature; of those left out they count.
     """
 
     plain: IntArray
     circles: tuple[Circle, ...]
+    left_out: IntArray
     clock: int
     pace: float
     common: FloatArray
@@ -57,7 +60,7 @@ class Chart(NamedTuple):
     @property
     def relevant(self) -> BoolArray:
         """(n_features,) which features say where the world is."""
-        return np.asarray(np.arange(self.n_features) != self.clock)
+        return ~np.isin(np.arange(self.n_features), self.left_out)
 
     def local(self, points: FloatArray) -> FloatArray:
         """(..., n_coordinates) of observations (..., n_features)."""
@@ -80,7 +83,7 @@ class Chart(NamedTuple):
         return np.asarray(np.copysign(1.0, self.pace) * points[..., self.clock])
 
     def observations(self, local: FloatArray) -> FloatArray:
-        """(..., n_features) what has these coordinates; a clock shows its mean."""
+        """(..., n_features) what has these coordinates; what is left out has its mean."""
         found = np.empty((*local.shape[:-1], self.n_features))
         found[:] = self.common[0]
         n_plain = len(self.plain)
@@ -94,7 +97,7 @@ class Chart(NamedTuple):
     def covariances(self, local: FloatArray, spread: FloatArray) -> FloatArray:
         """(n, n_features, n_features) about points (n, n_coordinates) with such covariances.
 
-        Across a circle it is as wide as along; a clock may show anything that it ever did.
+        Across a circle it is as wide as along; what is left out varies as it ever did.
         """
         n, n_plain = len(local), len(self.plain)
         slopes = np.zeros((n, self.n_coordinates, self.n_features))
@@ -108,8 +111,7 @@ class Chart(NamedTuple):
             pair = np.array([circle.across, circle.along])
             outward = radial[:, :, None] * radial[:, None] * variance[:, None, None]
             covariance[:, pair[:, None], pair] += outward
-        if self.clock >= 0:
-            covariance[:, self.clock, self.clock] = self.common[1, self.clock]
+        covariance[:, self.left_out, self.left_out] = self.common[1, self.left_out]
         return np.asarray(covariance + slopes.swapaxes(1, 2) @ spread @ slopes)
 
 

@@ -25,8 +25,7 @@ def model_to_arrays(model: FlowModel) -> Arrays:
         arrays["wall.where"] = np.array([*wall.normal, wall.threshold])
         arrays |= prefixed("wall.law", wall.law.to_arrays())
     if isinstance(model.ends, Thresholds):
-        bounds = np.array([model.ends.low, model.ends.high])
-        arrays["ends.bounds"] = np.clip(bounds, -LARGEST_BOUND, LARGEST_BOUND)
+        arrays["ends.bounds"] = _bounds(model.ends)
     elif isinstance(model.ends, HalfSpaces):
         arrays["ends.planes"] = model.ends.weights
     elif isinstance(model.ends, LogisticEnds):
@@ -37,6 +36,9 @@ def model_to_arrays(model: FlowModel) -> Arrays:
     arrays["reward.forms"] = np.array(rewards.forms, dtype=np.int64)
     for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
         arrays[f"reward.{name}"] = weights
+    for name, where in zip(("going", "ending"), rewards.regions, strict=True):
+        if where is not None:
+            arrays[f"reward.{name}_bounds"] = _bounds(where)
     arrays["reward.noise"] = number(rewards.noise)
     return arrays
 
@@ -54,28 +56,39 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         model.observation_noise = saved.positive_definite(
             "observation_noise", n_features, n_features
         ).copy()
-    forms = saved.whole("reward.forms", 2, high=2).tolist()
-    weights = []
+    forms = saved.whole("reward.forms", 2, high=3).tolist()
+    weights, regions = list[FloatArray](), list[Thresholds | None]()
     for name, form in zip(("going", "ending"), forms, strict=True):
-        n_inputs = 1 if form == 0 else _n_quadratic(n_features) if form == 2 else 1 + n_features
-        n_inputs += 0 if form == 0 else n_features + n_actions
-        weights.append(saved.floats(f"reward.{name}", n_inputs, size=LARGEST_SUM))
-    model.rewards = RewardLaw(n_actions, tuple(forms), tuple(weights))
+        linear = 1 + 2 * n_features + n_actions
+        n_inputs = (1, linear, linear + _n_quadratic(n_features) - 1 - n_features, 2 + n_actions)
+        weights.append(saved.floats(f"reward.{name}", n_inputs[form], size=LARGEST_SUM))
+        name, directions = f"reward.{name}_bounds", model.directions
+        regions.append(_thresholds(saved, name, directions) if form == 3 else None)
+    model.rewards = RewardLaw(n_actions, tuple(forms), tuple(weights), tuple(regions))
     model.rewards.noise = saved.number("reward.noise", low=0.0)
     return model
 
 
 def _ends(saved: ArrayReader, directions: FloatArray) -> EndLaw:
-    n_directions, n_features = directions.shape
+    n_features = directions.shape[1]
     if saved.has("bounds"):
-        low, high = saved.floats("bounds", 2, n_directions)
-        low = np.where(low <= -LARGEST_BOUND, -np.inf, low)
-        return Thresholds(directions, low, np.where(high >= LARGEST_BOUND, np.inf, high))
+        return _thresholds(saved, "bounds", directions)
     if saved.has("planes"):
         return HalfSpaces(saved.floats("planes", ANY, 1 + n_features).copy())
     if saved.has("weights"):
         return LogisticEnds(saved.floats("weights", _n_quadratic(n_features)))
     return NoEnds()
+
+
+def _bounds(where: Thresholds) -> FloatArray:
+    """(2, n_directions) low and high ones, finite."""
+    return np.clip(np.array([where.low, where.high]), -LARGEST_BOUND, LARGEST_BOUND)
+
+
+def _thresholds(saved: ArrayReader, name: str, directions: FloatArray) -> Thresholds:
+    low, high = saved.floats(name, 2, len(directions))
+    low = np.where(low <= -LARGEST_BOUND, -np.inf, low)
+    return Thresholds(directions, low, np.where(high >= LARGEST_BOUND, np.inf, high))
 
 
 def _n_quadratic(n_features: int) -> int:

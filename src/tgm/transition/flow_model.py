@@ -153,8 +153,9 @@ class FlowModel:
         """Find ends and rewards."""
         self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
         self.rewards = RewardLaw.of(
-            kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions
-        )
+            kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions,
+            self.directions,
+        )  # fmt: skip
 
     @property
     def directions(self) -> FloatArray:

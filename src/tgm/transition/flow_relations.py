@@ -2,7 +2,8 @@
 
 A pair of features is an angle if x^2 + y^2 does not vary, while x^2 and y^2 do. A feature is a clock
 if every step adds the same to it, and laws and rewards of the others have the higher evidence
-without it. An episode whose time is over ends nowhere: such ends say nothing of places.
+without it. An episode whose time is over ends nowhere: such ends say nothing of places. A feature
+of two values is a flag if thresholds on the others tell which of them it has.
 """
 
 from __future__ import annotations
@@ -13,27 +14,54 @@ import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray
 from tgm.transition.flow_chart import Chart, Circle, turned
+from tgm.transition.flow_ends import region
 from tgm.transition.flow_law import best_shape, bump_centres
 from tgm.transition.flow_rewards import RewardLaw
 from tgm.transition.flow_units import FlowUnits, Steps, charted
 
 ON_CIRCLE = 1e-3  # deviation of x^2 + y^2, in those of x^2 and of y^2, up to which it is a circle
 SAME_PACE = 0.01  # range of the displacements of a clock, in their mean
+FLAG_VALUES = 2  # of a feature that may be a flag
 OPEN_ARC = 0.25  # of the arc of angles that were seen, must be unseen: else it may be a whole turn
 
 
 def find_chart(steps: Steps, n_actions: int) -> Chart | None:
     """The coordinates of observations; None if each feature is one."""
-    n_features = steps.departure.shape[1]
-    circles, clock = _circles(steps.points), _clock(steps)
-    left_out = {one for circle in circles for one in circle[:2]} | {clock}
-    plain = np.array([one for one in range(n_features) if one not in left_out], dtype=np.intp)
-    common = np.array([steps.points.mean(axis=0), steps.points.var(axis=0)])
-    pace = float((steps.arrival - steps.departure)[:, clock].mean()) if clock >= 0 else 0.0
-    chart = Chart(plain, circles, clock, pace, common)
-    if clock >= 0 and (chart.n_coordinates == 0 or _depends_on_time(steps, chart, n_actions)):
-        chart = chart._replace(plain=np.sort(np.append(plain, clock)), clock=-1, pace=0.0)
-    return chart if chart.n_coordinates < n_features else None
+    points = steps.points
+    n_features = points.shape[1]
+    circles, clock = _circles(points), _clock(steps)
+    moved = float((steps.arrival - steps.departure)[:, clock].mean()) if clock >= 0 else 0.0
+    n_values = [len(np.unique(points[:, one])) for one in range(n_features)]
+    few = [one for one in range(n_features) if n_values[one] <= FLAG_VALUES]
+    kept = {one for one in range(n_features)} - {one for pair in circles for one in pair[:2]}
+    common = np.array([points.mean(axis=0), points.var(axis=0)])
+
+    def chart(left_out: list[int]) -> Chart:
+        """With some features left out, the clock only if it is one of them."""
+        plain = np.array(sorted(kept - set(left_out)), dtype=np.intp)
+        out, is_timed = np.array(sorted(left_out), dtype=np.intp), clock in left_out
+        time = (clock, moved) if is_timed else (-1, 0.0)
+        return Chart(plain, circles, out, *time, common)
+
+    out = few if clock < 0 else [*few, clock]
+    least = chart(out)
+    if least.n_coordinates == 0:
+        return None
+    local = least.local(points)
+    out = [one for one in out if one not in few or _is_told(points[:, one], local)]
+    if clock >= 0 and _depends_on_time(steps, chart(out), n_actions):
+        out.remove(clock)
+    found = chart(out)
+    return found if found.n_coordinates < n_features else None
+
+
+def _is_told(values: FloatArray, local: FloatArray) -> bool:
+    """Whether thresholds on points (n, n_coordinates) tell which of two values (n,) there is."""
+    is_first, axes = values == values[0], np.eye(local.shape[1])
+    if is_first.all():
+        return True
+    first, second = local[is_first], local[~is_first]
+    return any(region(*pair, axes) is not None for pair in ((first, second), (second, first)))
 
 
 def _circles(points: FloatArray) -> tuple[Circle, ...]:
