@@ -7,6 +7,7 @@ compared with that by laws.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import betaln
 
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
@@ -24,6 +25,7 @@ from tgm.transition.flow_law import (
 )
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import with_noise
+from tgm.transition.flow_relations import are_told
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -64,10 +66,16 @@ class FlowTrial:
         self._before = 0.0, 0  # gain and number of steps compared at the last look
         self.is_over = False
 
-    def add(self, event: Event, log_density: float, relevant: BoolArray) -> bool:
+    def add(
+        self, event: Event, log_density: float, relevant: BoolArray, is_exact: BoolArray
+    ) -> bool:
         """Add an event with ln density of its point by cells; returns whether laws have won.
 
-        `relevant` (n_features,) says which features that density is of.
+        Args:
+            event: a step, or the beginning of an episode.
+            log_density: of its point.
+            relevant: (n_features,) which features that density is of.
+            is_exact: (n_features,) which of them are names; laws are of the others.
         """
         self.events.append(event.kept())
         self._log_densities.append(log_density)
@@ -75,25 +83,27 @@ class FlowTrial:
         if (relevant != self._relevant).any():  # the density is still of the features before
             self._relevant, self._same_from = relevant.copy(), self._n_steps
             self._before = 0.0, 0
+        if is_exact.all():
+            return False
         if event.action is None:
             return False
         if self._n_steps not in LAWS_AT:
             return False
         try:
             with one_thread():
-                return self._look(relevant)
+                return self._look(relevant, is_exact)
         except np.linalg.LinAlgError:  # numbers too far apart for laws
             self.is_over = self._n_steps > LAWS_AT[0]
             return False
 
-    def _look(self, relevant: BoolArray) -> bool:
+    def _look(self, relevant: BoolArray, is_exact: BoolArray) -> bool:
         """Compare what was predicted until now; returns whether laws have won.
 
         Cells that are still discovered predict little, so that laws may be ahead for a while:
         they have lost as soon as they predict worse than cells since the look before. With noise of
         observations they are ahead by less, and for ever; without it they win early or not.
         """
-        gain, n_compared = self.gain(relevant)
+        gain, n_compared = self.gain(relevant, is_exact)
         if self._n_steps < LESS_FROM and gain > max(LAWS_NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
@@ -105,7 +115,7 @@ class FlowTrial:
         self.is_over = self._n_steps == LAWS_AT[-1] or not ahead > 0.0
         if self._n_steps < LESS_FROM or not ahead > 0.0:
             return False
-        of_noise = self.gain_of_noise()
+        of_noise = self.gain_of_noise() if not is_exact.any() else 0.0
         return of_noise > OF_NOISE and ahead / n_ahead + of_noise > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
@@ -116,12 +126,22 @@ class FlowTrial:
         found = with_noise(model, local, follows(steps))
         return 0.0 if found is None else found[1] / len(steps.action)
 
-    def gain(self, relevant: BoolArray) -> tuple[float, int]:
-        """Nats by which laws predict better, and the number of steps that are compared."""
+    def gain(self, relevant: BoolArray, is_exact: BoolArray) -> tuple[float, int]:
+        """Nats by which laws predict better, and the number of steps that are compared.
+
+        Beside laws an exact feature is a flag that seldom changes; they lose where the amounts do
+        not tell all flags.
+        """
         steps = self.steps()
+        flags = np.flatnonzero(is_exact & (np.ptp(steps.points, axis=0) > 0.0))
+        amounts = steps.points[:, ~is_exact]
+        if not all(are_told(steps.points[:, flag], amounts) for flag in flags):
+            return -np.inf, 0
         is_step = np.array([event.action is not None for event in self.events])
         first = max(WEIGHED_FROM, self._same_from)
         cells = np.array(self._log_densities)[is_step][first:]
+        changes = sum(_log_changes(steps, flag, first) for flag in flags)
+        steps, relevant = _of_features(steps, ~is_exact), relevant[~is_exact]
         units = FlowUnits.of_features(steps)
         span = np.diag(units.axes)
         local = units.seen(steps)
@@ -139,7 +159,8 @@ class FlowTrial:
         targets = (moved / unit)[:, compared]
         later = _evidence(gram, targets) - _evidence(gram, targets, first)
         volume = float(np.log(unit * span)[compared].sum())
-        return later - len(cells) * volume - float(cells.sum()), len(cells)
+        later += changes - len(cells) * volume
+        return later - float(cells.sum()), len(cells)
 
     def steps(self) -> Steps:
         """The events that are steps, with where each began."""
@@ -182,3 +203,18 @@ def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> fl
     """ln evidence of the first n points; of all if it is not given."""
     scale, dof = np.full(targets.shape[1], LEAST_LAW_NOISE**2), targets.shape[1] + 1.0
     return log_evidence_of_points(gram[:n, :n], targets[:n], scale, dof)
+
+
+def _of_features(steps: Steps, which: BoolArray) -> Steps:
+    """Steps as some features (n_features,) show them."""
+    return steps._replace(departure=steps.departure[:, which], arrival=steps.arrival[:, which])
+
+
+def _log_changes(steps: Steps, flag: int, first: int) -> float:
+    """ln evidence of whether a flag changed, and to what, at the steps after the first ones."""
+    changed = steps.departure[:, flag] != steps.arrival[:, flag]
+    n_values = len(np.unique(steps.points[:, flag]))
+    n_before, n_after = changed[:first].sum(), changed.sum()
+    found = betaln(0.5 + n_after, 0.5 + len(changed) - n_after)
+    found -= betaln(0.5 + n_before, 0.5 + min(first, len(changed)) - n_before)
+    return float(found - (n_after - n_before) * np.log(max(1, n_values - 1)))

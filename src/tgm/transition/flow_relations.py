@@ -48,18 +48,20 @@ def find_chart(steps: Steps, n_actions: int) -> Chart | None:
     if least.n_coordinates == 0:
         return None
     local = least.local(points)
-    out = [one for one in out if one not in few or _is_told(points[:, one], local)]
+    out = [one for one in out if one not in few or are_told(points[:, one], local)]
     if clock >= 0 and _depends_on_time(steps, chart(out), n_actions):
         out.remove(clock)
     found = chart(out)
     return found if found.n_coordinates < n_features else None
 
 
-def _is_told(values: FloatArray, local: FloatArray) -> bool:
+def are_told(values: FloatArray, local: FloatArray) -> bool:
     """Whether thresholds on points (n, n_coordinates) tell which of two values (n,) there is."""
     is_first, axes = values == values[0], np.eye(local.shape[1])
     if is_first.all():
         return True
+    if len(np.unique(values)) > FLAG_VALUES:
+        return False
     first, second = local[is_first], local[~is_first]
     return any(region(*pair, axes) is not None for pair in ((first, second), (second, first)))
 
