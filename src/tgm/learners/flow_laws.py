@@ -62,10 +62,13 @@ def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowMod
 
 
 def _on_chart(kept: Steps, n_actions: int, chart: Chart) -> Laws | None:
-    """Laws in the coordinates of a chart; None if observations have noise, which has none."""
+    """Laws in the coordinates of a chart; None if observations have noise, which has none.
+
+    There is none where features are on a circle.
+    """
     steps = charted(kept.chosen(lasting(kept, chart)), chart)
-    units, model, local = FlowModel.in_best_units(steps, n_actions)
-    if with_noise(model, local, follows(steps)) is not None:
+    units, model, local = FlowModel.in_best_units(steps, n_actions, chart=chart)
+    if not chart.circles and with_noise(model, local, follows(steps)) is not None:
         return None
     return Laws(units._replace(chart=chart), model, local)
 

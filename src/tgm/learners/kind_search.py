@@ -203,7 +203,8 @@ class KindSearchLearner(OuterLearner):
         if trial.add(event, info.log_density, relevant, self.is_exact):
             learner = self._flowing(self.world.states.next_id)
             info, self.inner = learner.recall(trial.events), learner
-            self.is_over, self._trial = True, None
+            self.is_over, self._trial, self._exact_trial = True, None, None
+            self.is_exact = np.zeros_like(self.is_exact)
         elif trial.is_over:
             self._trial = None
         return info

@@ -69,9 +69,7 @@ class Outlook(NamedTuple):
     def of(cls, model: FlowModel, units: FlowUnits, steps: Steps, gamma: float) -> Outlook:
         """Of laws and steps in the same units."""
         # Noise of rewards is no reason to hope for more elsewhere than was ever to be expected.
-        expected = model.rewards.expected(
-            steps.departure, steps.action, steps.arrival, steps.ended.astype(np.float64)
-        ).clip(steps.reward.min(), steps.reward.max())
+        expected = model.expected_rewards(steps).clip(steps.reward.min(), steps.reward.max())
         lowest = min(0.0, float(expected.min()) / (1.0 - gamma))
         highest = max(0.0, float(expected.max()) / (1.0 - gamma))
         if not has_found(steps):
@@ -293,7 +291,7 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
     points far from any arrival, and less far if there are none.
     """
     points = support.points
-    is_end = model.ends.probability(points) > SURE_END
+    is_end = model.ends.probability(model.inputs(points)) > SURE_END
     is_beyond = ~Box.of(steps).wider(FRONTIER).holds(points) & ~is_end
     if has_found(steps):
         return is_beyond

@@ -19,13 +19,15 @@ class Circle(NamedTuple):
     Attributes:
         across, along: the features that are radius times cosine and sine of an angle.
         radius: of the circle.
-        middle: the angle that is zero as a coordinate; opposite of it nothing was seen.
+        middle: the angle that is zero as a coordinate; opposite of it nothing was seen, or least.
+        is_whole: whether all angles were seen, so that the last one is next to the first.
     """
 
     across: int
     along: int
     radius: float
     middle: float
+    is_whole: bool = False
 
 
 class Chart(NamedTuple):

@@ -20,6 +20,8 @@ LARGEST_BOUND = 1e50  # stands for an infinite threshold in a file
 def model_to_arrays(model: FlowModel) -> Arrays:
     """What a model predicts with."""
     arrays = prefixed("law", model.law.to_arrays()) | {"features": model.features}
+    if model.turns:
+        arrays["turns"] = np.array(model.turns, dtype=np.float64)
     if model.wall is not None:
         wall = model.wall
         arrays["wall.where"] = np.array([*wall.normal, wall.threshold])

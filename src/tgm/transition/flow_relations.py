@@ -17,12 +17,13 @@ from tgm.transition.flow_chart import Chart, Circle, turned
 from tgm.transition.flow_ends import region
 from tgm.transition.flow_law import best_shape, bump_centres
 from tgm.transition.flow_rewards import RewardLaw
+from tgm.transition.flow_turns import embedded, turns_of
 from tgm.transition.flow_units import FlowUnits, Steps, charted
 
 ON_CIRCLE = 1e-3  # deviation of x^2 + y^2, in those of x^2 and of y^2, up to which it is a circle
 SAME_PACE = 0.01  # range of the displacements of a clock, in their mean
 FLAG_VALUES = 2  # of a feature that may be a flag
-OPEN_ARC = 0.25  # of the arc of angles that were seen, must be unseen: else it may be a whole turn
+OPEN_ARC = 0.25  # of the arc of angles that were seen: if less is unseen it is a whole turn
 
 
 def find_chart(steps: Steps, n_actions: int) -> Chart | None:
@@ -67,7 +68,7 @@ def are_told(values: FloatArray, local: FloatArray) -> bool:
 
 
 def _circles(points: FloatArray) -> tuple[Circle, ...]:
-    """Pairs of features on a circle about zero, of which a part was never seen."""
+    """Pairs of features on a circle about zero."""
     square = np.square(points)
     deviation, found = square.std(axis=0), list[Circle]()
     free = [one for one in range(points.shape[1]) if deviation[one] > 0.0]
@@ -80,9 +81,9 @@ def _circles(points: FloatArray) -> tuple[Circle, ...]:
             gaps = np.diff(angle, append=angle[0] + 2.0 * np.pi)
             widest = int(gaps.argmax())
             gap = float(gaps[widest])
-            if gap > OPEN_ARC * (2.0 * np.pi - gap):
-                middle = float(turned(angle[widest] + 0.5 * gap + np.pi))
-                found.append(Circle(across, along, float(np.sqrt(both.mean())), middle))
+            middle = float(turned(angle[widest] + 0.5 * gap + np.pi))
+            is_whole = gap < OPEN_ARC * (2.0 * np.pi - gap)
+            found.append(Circle(across, along, float(np.sqrt(both.mean())), middle, is_whole))
     return tuple(found)
 
 
@@ -96,20 +97,29 @@ def _clock(steps: Steps) -> int:
 def _depends_on_time(steps: Steps, chart: Chart, n_actions: int) -> bool:
     """Whether laws or rewards in the coordinates are more evident with the clock than without."""
     local = charted(steps, chart)
-    local = FlowUnits.of_features(local).seen(local)
+    units = FlowUnits.of_features(local)
+    local, turns = units.seen(local), turns_of(units, chart)
+    place, there = embedded(local.departure, turns), embedded(local.arrival, turns)
     time = steps.departure[:, chart.clock], steps.arrival[:, chart.clock]
     first, span = time[0].min(), max(float(np.ptp(np.concatenate(time))), 1e-300)
     before, after = (
         np.column_stack([at, (one - first) / span])
-        for at, one in zip((local.departure, local.arrival), time, strict=True)
+        for at, one in zip((place, there), time, strict=True)
     )
-    with_time = best_shape(local, bump_centres(before), n_actions, inputs=before)[1]
-    if with_time > best_shape(local, bump_centres(local.departure), n_actions)[1]:
+    plain, timed = (
+        best_shape(local, bump_centres(inputs), n_actions, inputs=inputs)[1]
+        for inputs in (place, before)
+    )
+    if timed > plain:
         return True
-    goes_on = local.chosen(~local.ended)
-    timed = goes_on._replace(departure=before[~local.ended], arrival=after[~local.ended])
-    plain, other = (RewardLaw.log_evidence(one, n_actions) for one in (goes_on, timed))
-    return other > plain
+    goes_on = ~steps.ended
+    plain, timed = (
+        RewardLaw.log_evidence(
+            steps._replace(departure=one, arrival=other).chosen(goes_on), n_actions
+        )
+        for one, other in ((place, there), (before, after))
+    )
+    return timed > plain
 
 
 def lasting(steps: Steps, chart: Chart | None) -> BoolArray:
