@@ -19,8 +19,8 @@ class Circle(NamedTuple):
     Attributes:
         across, along: the features that are radius times cosine and sine of an angle.
         radius: of the circle.
-        middle: the angle that is zero as a coordinate; opposite of it nothing was seen, or least.
-        is_whole: whether all angles were seen, so that the last one is next to the first.
+        middle: the angle that is zero as a coordinate; opposite of it least was seen.
+        is_whole: whether nearly all angles were seen, so that it may turn on and on.
     """
 
     across: int

@@ -62,7 +62,7 @@ class FlowModel:
         Args:
             law: of displacement.
             features: (n_features, n_features) a row for each feature: what it says of a point.
-            turns: coordinates that are whole turns.
+            turns: coordinates that are angles.
         """
         self.law, self.n_actions, self.features = law, law.n_actions, features
         self.turns = turns
@@ -94,7 +94,7 @@ class FlowModel:
         """The units in which laws have the highest evidence, the model, and the steps in them.
 
         At most `judged` steps are judged. Steps are in the coordinates of the chart, if there is
-        one; where one of them is a whole turn each coordinate is an axis.
+        one; where one of them is an angle each coordinate is an axis.
         """
         plain = FlowUnits.of_features(steps)
         turns = () if chart is None else turns_of(plain, chart)
@@ -165,7 +165,7 @@ class FlowModel:
         )  # fmt: skip
 
     def inputs(self, z: FloatArray) -> FloatArray:
-        """(n, n_inputs) what everything depends on: points, but whole turns as cosine and sine."""
+        """(n, n_inputs) what everything depends on: points, but angles as cosine and sine."""
         return embedded(z, self.turns)
 
     @property

@@ -22,8 +22,8 @@ from tgm.transition.flow_units import FlowUnits, Steps, charted
 
 ON_CIRCLE = 1e-3  # deviation of x^2 + y^2, in those of x^2 and of y^2, up to which it is a circle
 SAME_PACE = 0.01  # range of the displacements of a clock, in their mean
-FLAG_VALUES = 2  # of a feature that may be a flag
 OPEN_ARC = 0.25  # of the arc of angles that were seen: if less is unseen it is a whole turn
+FLAG_VALUES = 2  # of a feature that may be a flag
 
 
 def find_chart(steps: Steps, n_actions: int) -> Chart | None:
@@ -80,9 +80,8 @@ def _circles(points: FloatArray) -> tuple[Circle, ...]:
             angle = np.sort(np.arctan2(points[:, along], points[:, across]))
             gaps = np.diff(angle, append=angle[0] + 2.0 * np.pi)
             widest = int(gaps.argmax())
-            gap = float(gaps[widest])
-            middle = float(turned(angle[widest] + 0.5 * gap + np.pi))
-            is_whole = gap < OPEN_ARC * (2.0 * np.pi - gap)
+            middle = float(turned(angle[widest] + 0.5 * gaps[widest] + np.pi))
+            is_whole = bool(gaps[widest] < OPEN_ARC * (2.0 * np.pi - gaps[widest]))
             found.append(Circle(across, along, float(np.sqrt(both.mean())), middle, is_whole))
     return tuple(found)
 

@@ -75,7 +75,9 @@ class RewardLaw:
     @classmethod
     def log_evidence(cls, steps: Steps, n_actions: int) -> float:
         """ln evidence of the rewards of steps that are all of one kind, in their own unit."""
-        return cls(n_actions)._learn(steps.departure, steps.action, steps.arrival, steps.reward)[3]
+        z, arrival = steps.departure, steps.arrival
+        axes = np.eye(z.shape[1])
+        return cls(n_actions)._learn(z, steps.action, arrival, steps.reward, axes)[3]
 
     def _learn(
         self,

@@ -1,6 +1,6 @@
-"""Coordinates that are whole turns: what comes after the last angle is the first one.
+"""Coordinates that are angles: after a whole turn what comes next is the first angle again.
 
-Laws see such an angle as its cosine and sine, which know of no seam.
+Laws see an angle as its cosine and sine, which know of no seam.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tgm.transition.flow_units import FlowUnits
 
 
 class Turn(NamedTuple):
-    """A coordinate that is a whole turn.
+    """A coordinate that is an angle.
 
     Attributes:
         place: its number.
@@ -51,7 +51,7 @@ def embedded(z: FloatArray, turns: tuple[Turn, ...]) -> FloatArray:
 
 
 def wrapped(z: FloatArray, turns: tuple[Turn, ...]) -> FloatArray:
-    """Points (n, n_coordinates) with each turn on the side of the seam where it is seen."""
+    """Points (n, n_coordinates) with each angle at most half a turn from its middle."""
     if not turns:
         return z
     z = z.copy()
