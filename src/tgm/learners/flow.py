@@ -340,6 +340,7 @@ class FlowLearner(FlowKnowledge):
             "is_new_best": np.array([self.newest is self.best]),
             "episode_ended": np.array([self._episode_ended]),
             "lived_well": np.array([self._lived_well]),
+            "time_limit": number(self._time_limit),
         }
         if self._model is not None and self._units is not None:
             arrays |= prefixed("units", units_to_arrays(self._units))
@@ -362,11 +363,13 @@ class FlowLearner(FlowKnowledge):
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
         self._lived_well = saved.count("lived_well")
+        self._time_limit = saved.number("time_limit", infinite=math.inf)
         if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
-            self._model = model_from_arrays(saved.part("model"), n_features, n_actions)
+            n_coordinates = len(self._units.origin)
+            self._model = model_from_arrays(saved.part("model"), n_coordinates, n_actions)
             n_inputs = len(self._model.law.prior.precision)
-            self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_features)
+            self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_coordinates)
         if saved.has("best.points"):
             best = plan_from_arrays(saved.part("best"), n_features, n_actions, self.gamma)
             self.best = newest = best

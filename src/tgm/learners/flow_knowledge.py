@@ -264,7 +264,7 @@ class FlowKnowledge:
         assert self.best is not None
         n_visited = self.best.support.n_visited
         weight[:n_visited] = np.maximum(weight[:n_visited], 1.0)  # imagined ones alone have none
-        covariance = self.covariances[slots].reshape(len(slots), -1)
+        covariance = self.covariances[slots].reshape(len(slots), self.n_features**2)
         components = np.column_stack([
             slots + first,
             weight[slots],

@@ -61,13 +61,18 @@ class FlowTrial:
         self.events: list[Event] = []
         self._log_densities: list[float] = []
         self._relevant = np.ones(n_features, dtype=bool)  # features of the newest density
+        self._is_exact = np.zeros(n_features, dtype=bool)  # as it is believed now
         self._same_from = 0  # step from which on densities are of those features
         self._n_steps = 0
         self._before = 0.0, 0  # gain and number of steps compared at the last look
         self.is_over = False
 
     def add(
-        self, event: Event, log_density: float, relevant: BoolArray, is_exact: BoolArray
+        self,
+        event: Event,
+        log_density: float,
+        relevant: BoolArray,
+        is_exact: BoolArray | None = None,
     ) -> bool:
         """Add an event with ln density of its point by cells; returns whether laws have won.
 
@@ -75,35 +80,34 @@ class FlowTrial:
             event: a step, or the beginning of an episode.
             log_density: of its point.
             relevant: (n_features,) which features that density is of.
-            is_exact: (n_features,) which of them are names; laws are of the others.
+            is_exact: (n_features,) which of them are names, by default none; laws are of the others.
         """
+        self._is_exact = np.zeros(self._n_features, bool) if is_exact is None else is_exact
         self.events.append(event.kept())
         self._log_densities.append(log_density)
         self._n_steps += event.action is not None
         if (relevant != self._relevant).any():  # the density is still of the features before
             self._relevant, self._same_from = relevant.copy(), self._n_steps
             self._before = 0.0, 0
-        if is_exact.all():
-            return False
         if event.action is None:
             return False
         if self._n_steps not in LAWS_AT:
             return False
         try:
             with one_thread():
-                return self._look(relevant, is_exact)
+                return self._look(relevant)
         except np.linalg.LinAlgError:  # numbers too far apart for laws
             self.is_over = self._n_steps > LAWS_AT[0]
             return False
 
-    def _look(self, relevant: BoolArray, is_exact: BoolArray) -> bool:
+    def _look(self, relevant: BoolArray) -> bool:
         """Compare what was predicted until now; returns whether laws have won.
 
         Cells that are still discovered predict little, so that laws may be ahead for a while:
         they have lost as soon as they predict worse than cells since the look before. With noise of
         observations they are ahead by less, and for ever; without it they win early or not.
         """
-        gain, n_compared = self.gain(relevant, is_exact)
+        gain, n_compared = self.gain(relevant)
         if self._n_steps < LESS_FROM and gain > max(LAWS_NEEDED, NEEDED_PER_STEP * n_compared):
             return True
         ahead, n_ahead = gain - self._before[0], n_compared - self._before[1]
@@ -115,7 +119,7 @@ class FlowTrial:
         self.is_over = self._n_steps == LAWS_AT[-1] or not ahead > 0.0
         if self._n_steps < LESS_FROM or not ahead > 0.0:
             return False
-        of_noise = self.gain_of_noise() if not is_exact.any() else 0.0
+        of_noise = self.gain_of_noise() if not self._is_exact.any() else 0.0
         return of_noise > OF_NOISE and ahead / n_ahead + of_noise > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
@@ -126,13 +130,13 @@ class FlowTrial:
         found = with_noise(model, local, follows(steps))
         return 0.0 if found is None else found[1] / len(steps.action)
 
-    def gain(self, relevant: BoolArray, is_exact: BoolArray) -> tuple[float, int]:
+    def gain(self, relevant: BoolArray) -> tuple[float, int]:
         """Nats by which laws predict better, and the number of steps that are compared.
 
         Beside laws an exact feature is a flag that seldom changes; they lose where the amounts do
         not tell all flags.
         """
-        steps = self.steps()
+        steps, is_exact = self.steps(), self._is_exact
         flags = np.flatnonzero(is_exact & (np.ptp(steps.points, axis=0) > 0.0))
         amounts = steps.points[:, ~is_exact]
         if not all(are_told(steps.points[:, flag], amounts) for flag in flags):

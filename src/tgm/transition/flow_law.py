@@ -182,17 +182,20 @@ class FlowLaw:
         }
 
     @classmethod
-    def from_arrays(cls, saved: ArrayReader, n_features: int, n_actions: int) -> FlowLaw:
-        """Take over what `to_arrays` gave, checked."""
+    def from_arrays(
+        cls, saved: ArrayReader, n_features: int, n_actions: int, n_inputs: int | None = None
+    ) -> FlowLaw:
+        """Take over what `to_arrays` gave, checked; it depends on `n_inputs` numbers of a point."""
+        n_inputs = n_features if n_inputs is None else n_inputs
         length, is_shared, looseness = saved.floats("shape", 3, low=0.0).tolist()
         if (length and length < min(LENGTHS[1:])) or looseness <= 0.0:
             raise DataError(f"array 'shape' holds {length} and {looseness}")
         # Copies: products of arrays that lie unevenly in memory may be rounded differently.
-        centres = saved.floats("centres", ANY, n_features).copy()
+        centres = saved.floats("centres", ANY, n_inputs).copy()
         unit = saved.floats("unit", n_features, low=1e-12)
         law = cls(LawShape(length, bool(is_shared), looseness), centres, unit, n_actions)
         n_sets, n_bumps = 1 if is_shared else n_actions, len(law.centres)
-        law._linear = saved.floats("linear", n_actions, 1 + n_features, n_features).copy()
+        law._linear = saved.floats("linear", n_actions, 1 + n_inputs, n_features).copy()
         bumps = saved.floats("bumps", n_sets, n_bumps, n_features).copy()
         law._bumps = bumps
         law.noise = saved.floats("noise", n_features, n_features)
