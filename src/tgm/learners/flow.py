@@ -13,6 +13,7 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
+from tgm.learners.flow_acting import FlowActing
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.flow_laws import continued, shaped
@@ -23,7 +24,6 @@ from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
 from tgm.planning.flow_planner import IMAGINED, Outlook, Plan, make_plan
-from tgm.planning.flow_planner import has_found as something_found
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -34,6 +34,7 @@ from tgm.transition.flow_file import (
 )
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_relations import time_limit
+from tgm.transition.flow_rewards import has_found
 from tgm.transition.flow_units import FlowUnits, Steps
 
 PLAN_GROWTH = 0.1  # share of the steps so far, between two plans
@@ -44,7 +45,6 @@ SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
 REWARD_NOISE = 5.0  # deviations of rewards, by which one may be lower than the highest expected
-LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
 
 
 class FlowLearner(FlowKnowledge):
@@ -74,18 +74,16 @@ class FlowLearner(FlowKnowledge):
         self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
-        self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
+        self._acting = FlowActing()
         self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
-        self._held: int | None = None  # the greedy action, if it was chosen a step ago
-        self._best_until = 0  # the step until which nothing was left to gain in this episode
         self._time_limit = math.inf  # of an episode, if it is known
 
     # --- learning ---------------------------------------------------------------------------------
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._seen, self._hopes, self._best_until = observation.copy(), None, 0
-        self._held = None
+        self._seen = observation.copy()
+        self._acting.begin()
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
@@ -102,7 +100,8 @@ class FlowLearner(FlowKnowledge):
         self.n_steps += 1
         self._episode_ended = terminated
         # No action changes how much time is left: its end is none of the world.
-        is_end = terminated and not self._is_over_time(observation)
+        is_over = self._units is not None and self._units.time(observation) >= self._time_limit
+        is_end = terminated and not is_over
         self._live(reward, terminated=is_end)
         if is_end and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
@@ -134,38 +133,18 @@ class FlowLearner(FlowKnowledge):
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._seen is not None
-        held, self._held = self._held, None
-        if held is not None and self._lived_well >= IMAGINED:
-            return held  # as in imagined episodes, that were as good
-        newest, point = self.newest, self._seen[None] if self._now is None else self._now.mean
-        if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
-            greedy, hopeful = newest.action_values(point)
-            promises = newest.promises_more(greedy[0], hopeful[0])
-            self._hopes = promises and not self._is_at_best(point)
-            if not self._hopes and newest is self.best:
-                self._held = int(greedy[0].argmax())
-                return self._held
-        elif self._hopes:
-            hopeful = newest.action_values(point)[1]
-        if self._hopes:
-            return int(hopeful[0].argmax())
-        self._held = int(self.best.action_values(point)[0][0].argmax())
-        return self._held
-
-    def _is_at_best(self, point: FloatArray) -> bool:
-        """Whether nothing is left to hope for: no episode from here is better than greedy ones.
-
-        Not while there are few steps: laws may then imagine what is not so.
-        """
-        if self.n_steps < FEW_PLANS:
-            return False
-        if self.n_steps >= self._best_until:
-            assert self.best is not None
-            enough = self.best.most_imagined - AS_GOOD * self.best.range
-            if self.best.imagined_return(self.best.outlook, point, enough) < enough:
-                return False
-            self._best_until = self.n_steps + IMAGINED // 2
-        return True
+        point = self._seen[None] if self._now is None else self._now.mean
+        # While there are few steps, laws may imagine what is not so.
+        is_late = self.n_steps >= FEW_PLANS
+        enough = self.best.most_imagined - AS_GOOD * self.best.range if is_late else math.inf
+        return self._acting.choose(
+            self.best,
+            self.newest,
+            point,
+            self.n_steps,
+            enough=enough,
+            is_settled=is_late and self._lived_well >= IMAGINED,
+        )
 
     @property
     def active(self) -> Learner:
@@ -179,12 +158,6 @@ class FlowLearner(FlowKnowledge):
     def learn(self, moves: tuple[Move, ...], n_evicted: int) -> LearnInfo:
         """A report: the learning is done in `observe`."""
         return LearnInfo(n_evicted, -self.log_evidence, {}, (), moves)
-
-    def _is_over_time(self, observation: FloatArray) -> bool:
-        """Whether the time of an episode is over."""
-        if self._time_limit == math.inf or self._units is None or self._units.chart is None:
-            return False
-        return float(self._units.chart.time(observation)) >= self._time_limit
 
     def _is_due(self) -> bool:
         """Whether to plan."""
@@ -210,18 +183,18 @@ class FlowLearner(FlowKnowledge):
         assert self._units is not None
         model = self._model.frozen()
         # Without a reward or an end all plans are equal, and exploration needs the newest.
-        has_found = something_found(kept)
+        something = has_found(kept)
         is_better, self._planned_at = False, self.n_steps
         outlook = Outlook.of(model, self._units, kept, self.gamma)
-        if self.best is not None and has_found and self._is_proven(self.best, outlook):
+        if self.best is not None and something and self._is_proven(self.best, outlook):
             self._growth = SLOWER * LATE_PLAN_GROWTH
             self._follow(self.best)
         else:
             # While there are few steps a plan takes over that is no better: refinement could harm.
             starts = self.memory.places() if self.n_steps >= FEW_PLANS else None
             plan = make_plan(model, self._units, kept, self.gamma, self.newest, starts)
-            is_better = self._is_better(plan) if has_found else True
-            is_late = has_found and self.n_steps >= FEW_PLANS
+            is_better = self._is_better(plan) if something else True
+            is_late = something and self.n_steps >= FEW_PLANS
             self._growth = LATE_PLAN_GROWTH if is_late else PLAN_GROWTH
             if not is_better:
                 self._growth *= SLOWER
@@ -290,7 +263,8 @@ class FlowLearner(FlowKnowledge):
         """Count the steps with the greedy plan that went on with the highest reward."""
         if self.best is not None:
             highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
-            highest -= REWARD_NOISE * self.best.model.rewards.noise
+            if self._model is not None:
+                highest -= REWARD_NOISE * self._model.rewards.noise
             is_best = not terminated and reward >= highest
             self._lived_well = self._lived_well + 1 if is_best else 0
 

@@ -42,8 +42,8 @@ def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowMod
     """
     had_noise = before is not None and before.has_noise
     chart = None if had_noise else find_chart(kept, n_actions)
-    if chart is not None and (found := _on_chart(kept, n_actions, chart)) is not None:
-        return found
+    if chart is not None and (laws := _on_chart(kept, n_actions, chart)) is not None:
+        return laws
     judged = JUDGED_IN_NOISE if had_noise else JUDGED
     new_units, model, local = FlowModel.in_best_units(kept, n_actions, judged)
     is_next = follows(kept)

@@ -80,7 +80,8 @@ class FlowTrial:
             event: a step, or the beginning of an episode.
             log_density: of its point.
             relevant: (n_features,) which features that density is of.
-            is_exact: (n_features,) which of them are names, by default none; laws are of the others.
+            is_exact: (n_features,) which of them are names, of which laws say nothing; by default
+                none.
         """
         self._is_exact = np.zeros(self._n_features, bool) if is_exact is None else is_exact
         self.events.append(event.kept())
@@ -144,7 +145,7 @@ class FlowTrial:
         is_step = np.array([event.action is not None for event in self.events])
         first = max(WEIGHED_FROM, self._same_from)
         cells = np.array(self._log_densities)[is_step][first:]
-        changes = sum(_log_changes(steps, flag, first) for flag in flags)
+        changes = sum(_log_changes(steps, int(flag), first) for flag in flags)
         steps, relevant = _of_features(steps, ~is_exact), relevant[~is_exact]
         units = FlowUnits.of_features(steps)
         span = np.diag(units.axes)

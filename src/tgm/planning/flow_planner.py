@@ -28,6 +28,7 @@ from tgm.planning.flow_support import (
 from tgm.planning.interpolation import Interpolation
 from tgm.planning.local_planes import plane_values
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_rewards import has_found
 from tgm.transition.flow_units import FlowUnits, Steps
 
 FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
@@ -303,20 +304,6 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
         if is_unknown.any():
             break
     return np.asarray(is_unknown)
-
-
-def has_found(steps: Steps) -> bool:
-    """Whether it matters where the agent is: by rewards beside those of actions, or by ends.
-
-    An end is the same as to go on without a reward.
-    """
-    best = -np.inf
-    for action in np.unique(steps.action):
-        own = steps.reward[steps.action == action]
-        if np.ptp(own) > 0.0:
-            return True
-        best = max(best, float(own[0]))
-    return bool(steps.ended.any()) and best != 0.0
 
 
 def _root(model: FlowModel) -> FloatArray | None:

@@ -52,7 +52,7 @@ class Chart(NamedTuple):
     @property
     def n_features(self) -> int:
         """Length of an observation."""
-        return self.common.shape[1]
+        return int(self.common.shape[1])
 
     @property
     def n_coordinates(self) -> int:

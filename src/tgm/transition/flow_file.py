@@ -95,7 +95,8 @@ def _ends(saved: ArrayReader, directions: FloatArray) -> EndLaw:
 
 def _bounds(where: Thresholds) -> FloatArray:
     """(2, n_directions) low and high ones, finite."""
-    return np.clip(np.array([where.low, where.high]), -LARGEST_BOUND, LARGEST_BOUND)
+    bounds = np.array([where.low, where.high])
+    return np.asarray(np.clip(bounds, -LARGEST_BOUND, LARGEST_BOUND))
 
 
 def _thresholds(saved: ArrayReader, name: str, directions: FloatArray) -> Thresholds:
@@ -148,7 +149,8 @@ def _of_chart(chart: Chart) -> Arrays:
 def _chart(saved: ArrayReader, n_features: int) -> Chart:
     """What `_of_chart` gave, checked: each feature is used once."""
     plain, out = (
-        saved.whole(name, ANY, high=n_features - 1).astype(np.intp) for name in ("plain", "left_out")
+        saved.whole(name, ANY, high=n_features - 1).astype(np.intp)
+        for name in ("plain", "left_out")
     )
     circles = tuple(
         Circle(int(across), int(along), radius, middle, bool(is_whole))

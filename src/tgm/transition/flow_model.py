@@ -54,9 +54,7 @@ class Wall(NamedTuple):
 class FlowModel:
     """What steps do, in units in which the world is about as wide as one."""
 
-    def __init__(
-        self, law: FlowLaw, features: FloatArray, turns: tuple[Turn, ...] = ()
-    ) -> None:
+    def __init__(self, law: FlowLaw, features: FloatArray, turns: tuple[Turn, ...] = ()) -> None:
         """Know laws of displacement; `learn` finds the rest.
 
         Args:
@@ -133,7 +131,7 @@ class FlowModel:
             odd = smooth._without(steps, moved, smooth._odd(steps, moved))
             if FEWEST <= odd.sum() < MOST_EXCEPTIONS * len(odd):
                 even = steps.chosen(~odd)
-                shape = best_shape(even, centres, n_actions, inputs=inputs[~odd])[0]
+                shape = best_shape(even, centres, n_actions, JUDGED, inputs[~odd])[0]
                 other = cls(FlowLaw(shape, centres, unit, n_actions), features, turns)
                 other.learn(steps, steps)
                 if other.wall is not None and other.log_evidence > model.log_evidence:
@@ -196,7 +194,7 @@ class FlowModel:
         return arrival, p_end, self.rewards.expected(self.inputs(z), actions, there, p_end)
 
     def expected_rewards(self, steps: Steps) -> FloatArray:
-        """(n,) expected rewards of steps in local units, of which it is known whether they ended."""
+        """(n,) expected rewards of steps in local units that have ended or not."""
         place, there = self.inputs(steps.departure), self.inputs(steps.arrival)
         return self.rewards.expected(place, steps.action, there, steps.ended.astype(np.float64))
 

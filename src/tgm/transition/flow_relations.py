@@ -1,7 +1,7 @@
 """Which features of a world that flows are one angle, or nothing but a clock: found by evidence.
 
-A pair of features is an angle if x^2 + y^2 does not vary, while x^2 and y^2 do. A feature is a clock
-if every step adds the same to it, and laws and rewards of the others have the higher evidence
+A pair of features is an angle if x^2 + y^2 does not vary, while x^2 and y^2 do. A feature is a
+clock if every step adds the same to it, and laws and rewards of the others have the higher evidence
 without it. An episode whose time is over ends nowhere: such ends say nothing of places. A feature
 of two values is a flag if thresholds on the others tell which of them it has.
 """
@@ -34,7 +34,7 @@ def find_chart(steps: Steps, n_actions: int) -> Chart | None:
     moved = float((steps.arrival - steps.departure)[:, clock].mean()) if clock >= 0 else 0.0
     n_values = [len(np.unique(points[:, one])) for one in range(n_features)]
     few = [one for one in range(n_features) if n_values[one] <= FLAG_VALUES]
-    kept = {one for one in range(n_features)} - {one for pair in circles for one in pair[:2]}
+    kept = set(range(n_features)) - {one for pair in circles for one in pair[:2]}
     common = np.array([points.mean(axis=0), points.var(axis=0)])
 
     def chart(left_out: list[int]) -> Chart:

@@ -147,3 +147,17 @@ def _levels(
     high, low = arrival[is_high], arrival[~is_high]
     found = region(high, low, directions)
     return region(low, high, directions) if found is None else found
+
+
+def has_found(steps: Steps) -> bool:
+    """Whether it matters where the agent is: by rewards beside those of actions, or by ends.
+
+    An end is the same as to go on without a reward.
+    """
+    best = -np.inf
+    for action in np.unique(steps.action):
+        own = steps.reward[steps.action == action]
+        if np.ptp(own) > 0.0:
+            return True
+        best = max(best, float(own[0]))
+    return bool(steps.ended.any()) and best != 0.0

@@ -128,6 +128,12 @@ class FlowUnits(NamedTuple):
         there = self.chart.local(after)
         return self.chart.moved(self.chart.local(before), there) @ self.inverse
 
+    def time(self, observation: FloatArray) -> float:
+        """What the clock of an observation (n_features,) shows; -inf if there is none."""
+        if self.chart is None or not self.chart.pace:
+            return -np.inf
+        return float(self.chart.time(observation))
+
     def covariances(self, local: FloatArray, spread: FloatArray) -> FloatArray:
         """(n, n_features, n_features) of observations about points, which have such covariances.
 
