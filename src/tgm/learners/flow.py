@@ -44,7 +44,7 @@ SLOWER = 2.0  # times as many steps after a plan that was no better
 SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
-REWARD_NOISE = 5.0  # deviations of rewards, by which one may be lower than the highest expected
+REWARD_DEVIATIONS = 5.0  # of noise, by which a reward may be below the highest expected one
 
 
 class FlowLearner(FlowKnowledge):
@@ -135,16 +135,10 @@ class FlowLearner(FlowKnowledge):
         assert self._seen is not None
         point = self._seen[None] if self._now is None else self._now.mean
         # While there are few steps, laws may imagine what is not so.
-        is_late = self.n_steps >= FEW_PLANS
-        enough = self.best.most_imagined - AS_GOOD * self.best.range if is_late else math.inf
-        return self._acting.choose(
-            self.best,
-            self.newest,
-            point,
-            self.n_steps,
-            enough=enough,
-            is_settled=is_late and self._lived_well >= IMAGINED,
-        )
+        best, n_steps, is_late = self.best, self.n_steps, self.n_steps >= FEW_PLANS
+        enough = best.most_imagined - AS_GOOD * best.range if is_late else math.inf
+        newest, lived = self.newest, self._lived_well
+        return self._acting.choose(best, newest, point, n_steps, enough=enough, lived_well=lived)
 
     @property
     def active(self) -> Learner:
@@ -264,7 +258,7 @@ class FlowLearner(FlowKnowledge):
         if self.best is not None:
             highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
             if self._model is not None:
-                highest -= REWARD_NOISE * self._model.rewards.noise
+                highest -= REWARD_DEVIATIONS * self._model.rewards.noise
             is_best = not terminated and reward >= highest
             self._lived_well = self._lived_well + 1 if is_best else 0
 
@@ -313,7 +307,7 @@ class FlowLearner(FlowKnowledge):
             "log_evidence": number(self.log_evidence),
             "is_new_best": np.array([self.newest is self.best]),
             "episode_ended": np.array([self._episode_ended]),
-            "lived_well": np.array([self._lived_well]),
+            "lived_well": np.array([self._lived_well, self._acting.best_until]),
             "time_limit": number(self._time_limit),
         }
         if self._model is not None and self._units is not None:
@@ -336,7 +330,7 @@ class FlowLearner(FlowKnowledge):
         self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
-        self._lived_well = saved.count("lived_well")
+        self._lived_well, self._acting.best_until = saved.whole("lived_well", 2).tolist()
         self._time_limit = saved.number("time_limit", infinite=math.inf)
         if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
