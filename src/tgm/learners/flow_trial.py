@@ -94,6 +94,9 @@ class FlowTrial:
             return False
         if self._n_steps not in LAWS_AT:
             return False
+        if self._is_exact.all():
+            self.is_over = self._n_steps == LAWS_AT[-1]
+            return False
         try:
             with one_thread():
                 return self._look(relevant)
