@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaln
 
 from tgm.config import TGMConfig
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.linear_gaussian import log_evidence_of_points
 from tgm.distributions.threads import one_thread
 from tgm.errors import DataError
@@ -25,7 +25,7 @@ from tgm.transition.flow_law import (
 )
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import with_noise
-from tgm.transition.flow_relations import are_told
+from tgm.transition.flow_relations import are_told, clock_of
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -142,8 +142,7 @@ class FlowTrial:
         """
         steps, is_exact = self.steps(), self._is_exact
         flags = np.flatnonzero(is_exact & (np.ptp(steps.points, axis=0) > 0.0))
-        amounts = steps.points[:, ~is_exact]
-        if not all(are_told(steps.points[:, flag], amounts) for flag in flags):
+        if is_exact.any() and not _tell(steps, ~is_exact, flags):
             return -np.inf, 0
         is_step = np.array([event.action is not None for event in self.events])
         first = max(WEIGHED_FROM, self._same_from)
@@ -211,6 +210,13 @@ def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> fl
     """ln evidence of the first n points; of all if it is not given."""
     scale, dof = np.full(targets.shape[1], LEAST_LAW_NOISE**2), targets.shape[1] + 1.0
     return log_evidence_of_points(gram[:n, :n], targets[:n], scale, dof)
+
+
+def _tell(steps: Steps, amounts: BoolArray, flags: IntArray) -> bool:
+    """Whether amounts (n_features,) tell all flags; a clock alone makes no world that flows."""
+    amounts = amounts & (np.arange(len(amounts)) != clock_of(steps))
+    seen = steps.points
+    return bool(amounts.any()) and all(are_told(seen[:, one], seen[:, amounts]) for one in flags)
 
 
 def _of_features(steps: Steps, which: BoolArray) -> Steps:

@@ -30,7 +30,7 @@ def find_chart(steps: Steps, n_actions: int) -> Chart | None:
     """The coordinates of observations; None if each feature is one."""
     points = steps.points
     n_features = points.shape[1]
-    circles, clock = _circles(points), _clock(steps)
+    circles, clock = _circles(points), clock_of(steps)
     moved = float((steps.arrival - steps.departure)[:, clock].mean()) if clock >= 0 else 0.0
     n_values = [len(np.unique(points[:, one])) for one in range(n_features)]
     few = [one for one in range(n_features) if n_values[one] <= FLAG_VALUES]
@@ -86,7 +86,7 @@ def _circles(points: FloatArray) -> tuple[Circle, ...]:
     return tuple(found)
 
 
-def _clock(steps: Steps) -> int:
+def clock_of(steps: Steps) -> int:
     """The feature to which every step adds the same; -1 if there is none."""
     moved = steps.arrival - steps.departure
     same = np.ptp(moved, axis=0) < SAME_PACE * np.abs(moved.mean(axis=0))
