@@ -18,6 +18,7 @@ from tgm.structure.clone_model import (
     better_closed,
     closed_evidence,
     fold_episodes,
+    setting_of,
 )
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
@@ -134,11 +135,8 @@ class CloneLife:
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
         if row is None or is_new:
-            n_clones = len(folding.clones)
-            folding.lead_on(node, action, outcome)
-            if len(folding.clones) > n_clones:
-                self._revise()
-            self._changed()
+            is_more = folding.lead_on(node, action, outcome)
+            (self._revise if is_more else self._changed)()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
         if self.track.below is not None and self._must_settle(outcome):
@@ -153,6 +151,13 @@ class CloneLife:
         if self.n_steps >= growth * self.folded_at + 20:
             self.fold_again()
         return True
+
+    def _hopes(self) -> bool:
+        """Whether a map was adopted that is less likely, but not known to lead nowhere."""
+        found = self.reckoner.hope(self.folding, self.history.episodes, self.n_steps)
+        if found is not None:
+            self._adopt(found, is_searched=False)
+        return found is not None
 
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
@@ -254,7 +259,7 @@ class CloneLife:
 
     def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
         self.is_searched = is_searched
-        self.folding, self.setting = folding, _setting_of(folding)
+        self.folding, self.setting = folding, setting_of(folding)
         self.reckoner.note(folding, self.n_steps)
         self.habits.sees_chance = self.folding.has_chance
         self._revise()
@@ -292,6 +297,8 @@ class CloneLife:
         action = self.planner.towards_unknown(track.node) if is_free else None
         if action is not None:
             return action
+        if is_free and habits.only_pays and self._hopes():
+            return self.choose(rng)
         if habits.is_walking:
             return habits.walk(rng, self.n_actions)
         if rng.random() < habits.restlessness(self.n_steps):
@@ -333,7 +340,7 @@ class CloneLife:
         self.folded_at, self.search_at, self.improved_at, is_searched = at
         self.is_searched = bool(is_searched)
         self.folding = folding_from_arrays(saved.part("folding"), self.n_actions)
-        self.setting = _setting_of(self.folding)
+        self.setting = setting_of(self.folding)
         self.track = CloneTrack(self.folding)
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
         self.habits.restore(saved.part("habits"), self.n_actions)
@@ -341,8 +348,3 @@ class CloneLife:
         self.path = [
             one for part in episodes_from_arrays(saved.part("path"), self.n_actions) for one in part
         ]
-
-
-def _setting_of(folding: Folding) -> Setting:
-    """With which a folding is settled as more is known."""
-    return Setting(LEVELS[0], folding.base.strength, folding.is_strict)
