@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -61,6 +62,7 @@ class CloneLife:
         version: changes whenever the folding does.
         revision: changes whenever clones are accepted or folded.
         path: the best episode, while it can be repeated; else empty.
+        read_again: gives kept points their names again.
         search_at: step before which surplus clones do not compete.
         is_searched: whether they have won: folding cannot make these clones again.
     """
@@ -75,11 +77,10 @@ class CloneLife:
         self.path: Episode = []
         self._greedy_planner: ClonePlanner | None = None
         self.habits = Habits()
-        self.n_steps = self.version = self.revision = 0
-        self.folded_at = 0
+        self.n_steps = self.version = self.revision = self.folded_at = 0
         self.reckoner = Reckoner(FOLD_GROWTH, PAUSE)
-        self.search_at, self.is_searched = SEARCH_FROM, False
-        self.improved_at = FIRST_TRIES
+        self.read_again: Callable[[], object] = lambda: None
+        self.search_at, self.improved_at, self.is_searched = SEARCH_FROM, FIRST_TRIES, False
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -146,6 +147,7 @@ class CloneLife:
         """Whether the map was made again by dead reckoning; now and then others compete with it."""
         if not self.reckoner.is_due(self.folding, key, self.n_steps, self.history.n_steps):
             return False
+        self.read_again()  # what contradicts the map may have been misread
         self._adopt(self.reckoner.again(self.folding, self.history.episodes), is_searched=False)
         growth = FOLD_GROWTH if self.habits.sees_chance else SURE_GROWTH
         if self.n_steps >= growth * self.folded_at + 20:
@@ -235,8 +237,7 @@ class CloneLife:
                 old = better_closed(old, merged_again(old, episodes)) or old
             if better_closed(folding, old) is old:
                 folding, is_searched = old, self.is_searched
-        is_made = folding is None or folding.is_cued or folding.reckoning is not None
-        if folding is None or is_made or is_searched:
+        if folding is None or folding.is_labelled or is_searched:
             return folding, is_searched
         n_tries = int(TRIES * math.log(self.n_steps / max(1, self.improved_at)))
         if n_tries > 0:
@@ -345,6 +346,5 @@ class CloneLife:
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
         self.habits.restore(saved.part("habits"), self.n_actions)
         self.reckoner.restore(saved.part("reckoner"))
-        self.path = [
-            one for part in episodes_from_arrays(saved.part("path"), self.n_actions) for one in part
-        ]
+        path = episodes_from_arrays(saved.part("path"), self.n_actions)
+        self.path = path[0] if path else []

@@ -91,6 +91,11 @@ class Folding:
         return False
 
     @property
+    def is_labelled(self) -> bool:
+        """Whether a cue or a reckoning says which place is which, and nothing was folded."""
+        return self.is_cued or self.reckoning is not None
+
+    @property
     def has_chance(self) -> bool:
         """Whether an action of a clone, or of an undecided node, had several outcomes."""
         rows = (self.graph.rows[node] for node in self.graph.reachable(self.clones) if node)
