@@ -8,7 +8,7 @@ from tgm.learners.clone_reckoning import LONGEST_PAUSE, Reckoner
 from tgm.structure.clone_model import folding_evidence
 from tgm.structure.folding import Folding
 from tgm.structure.reckoned_map import contradictions, reckoned_folding
-from tgm.transition.automaton import BEGIN, Automaton
+from tgm.transition.automaton import BEGIN, Automaton, Happening
 from tgm.transition.clone_evidence import OutcomeBase
 
 NEVER_SEEN = seen(77)
@@ -79,3 +79,20 @@ def test_it_survives_a_file(folding):
     copy = Reckoner(GROWTH, PAUSE)
     copy.restore(ArrayReader(reckoner.to_arrays()))
     assert vars(copy) == vars(reckoner)
+
+
+def test_where_all_is_known_and_leads_nowhere_a_larger_world_is_hoped_for():
+    """One place would explain a corridor that looks the same so far; a map has more of them."""
+    there = [[*corridor(0, 1, 1), *[Happening(1, seen(look)) for look in (1, 0)]]] * 2
+    small = Folding(Automaton.of([corridor(0)]), OutcomeBase(0.5))
+    reckoner = Reckoner(GROWTH, PAUSE)
+    found = reckoner.hope(small, there, 1000)
+    assert found is not None
+    assert contradictions(found) == 0
+    assert len(found.clones) > len(small.clones)
+    assert reckoner.hope(small, there, 1000 + 1) is None  # not again at once
+    assert reckoner.hope(found, there, 2000) is None  # it is one already
+    assert reckoner.hope(small, there, 2000) is not None
+    coin = [corridor(0, 1, 2), corridor(0, 1, 3)]
+    assert reckoner.hope(small, coin, 4000) is None
+    assert Reckoner(GROWTH, PAUSE).hope(found.closed(), there, 4000) is None

@@ -31,3 +31,17 @@ def test_what_the_learner_said_comes_first_and_an_end_before_all():
     assert symbol_of(StepInfo(3), POINTS[1], reader) == 3
     assert symbol_of(StepInfo(), POINTS[1], reader) == 9
     assert symbol_of(StepInfo(3), POINTS[1], reader, True) == END
+
+
+def test_a_state_at_the_edge_of_another_one_is_left_without_points():
+    """Most of the points at 0.6 are of state 7, of which there are so many."""
+    points = np.array([[0.1]] * 40 + [[0.6]] * 3)
+    assert symbols_of(points, Reader(7, 9)).tolist() == [7] * 43
+    assert symbols_of(np.array([[0.1]] * 40 + [[0.999]]), Reader(7, 9)).tolist() == [7] * 40 + [9]
+    assert symbols_of(np.array([[0.6]]), Reader(7, 9)).tolist() == [9]
+
+
+def test_a_state_may_shrink_more_than_once():
+    """With 5 of 12 points the second state keeps those at 0.9, with 4 of them not those at 0.7."""
+    points = np.array([[0.0]] * 7 + [[0.55]] + [[0.6]] * 2 + [[0.7]] * 2)
+    assert symbols_of(points, Reader(7, 9)).tolist() == [7] * 12

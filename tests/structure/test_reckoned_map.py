@@ -123,11 +123,11 @@ def test_a_new_outcome_leads_to_its_place_which_may_be_new():
     folding = reckoned(episodes)
     assert folding.reckoning.axes[0][0] == folding.reckoning.axes[2][0]
     at_right = folding.by_symbol[2][0]
-    folding.lead_on(at_right, 0, seen(3))  # right and up is up and right
+    assert not folding.lead_on(at_right, 0, seen(3))  # right and up is up and right
     assert folding.graph.rows[at_right][0][seen(3)] == [0, folding.by_symbol[3][0]]
     n_clones = len(folding.clones)
-    folding.lead_on(at_right, 0, seen(4))  # another look there
-    folding.lead_on(at_right, 1, seen(3))  # the same look elsewhere
+    assert folding.lead_on(at_right, 0, seen(4))  # another look there
+    assert folding.lead_on(at_right, 1, seen(3))  # the same look elsewhere
     assert len(folding.clones) == n_clones + 2
     assert [len(folding.by_symbol[look]) for look in (3, 4)] == [2, 1]
     folding.lead_on(at_right, 2, Outcome(9, 1.0, True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from tgm.structure.clone_model import (
     better_closed,
     closed_evidence,
     fold_episodes,
+    setting_of,
 )
 from tgm.structure.clone_search import merged_again, surplus_folding
 from tgm.structure.clone_track import CloneTrack
@@ -60,6 +62,7 @@ class CloneLife:
         version: changes whenever the folding does.
         revision: changes whenever clones are accepted or folded.
         path: the best episode, while it can be repeated; else empty.
+        read_again: gives kept points their names again.
         search_at: step before which surplus clones do not compete.
         is_searched: whether they have won: folding cannot make these clones again.
     """
@@ -74,11 +77,10 @@ class CloneLife:
         self.path: Episode = []
         self._greedy_planner: ClonePlanner | None = None
         self.habits = Habits()
-        self.n_steps = self.version = self.revision = 0
-        self.folded_at = 0
+        self.n_steps = self.version = self.revision = self.folded_at = 0
         self.reckoner = Reckoner(FOLD_GROWTH, PAUSE)
-        self.search_at, self.is_searched = SEARCH_FROM, False
-        self.improved_at = FIRST_TRIES
+        self.read_again: Callable[[], object] = lambda: None
+        self.search_at, self.improved_at, self.is_searched = SEARCH_FROM, FIRST_TRIES, False
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -134,11 +136,8 @@ class CloneLife:
             return
         folding.base.add((folding.graph.symbols[node], action), outcome, 0)
         if row is None or is_new:
-            n_clones = len(folding.clones)
-            folding.lead_on(node, action, outcome)
-            if len(folding.clones) > n_clones:
-                self._revise()
-            self._changed()
+            is_more = folding.lead_on(node, action, outcome)
+            (self._revise if is_more else self._changed)()
         folding.graph.advance(node, action, outcome)
         self.track.follow(action, outcome)
         if self.track.below is not None and self._must_settle(outcome):
@@ -148,11 +147,19 @@ class CloneLife:
         """Whether the map was made again by dead reckoning; now and then others compete with it."""
         if not self.reckoner.is_due(self.folding, key, self.n_steps, self.history.n_steps):
             return False
+        self.read_again()  # what contradicts the map may have been misread
         self._adopt(self.reckoner.again(self.folding, self.history.episodes), is_searched=False)
         growth = FOLD_GROWTH if self.habits.sees_chance else SURE_GROWTH
         if self.n_steps >= growth * self.folded_at + 20:
             self.fold_again()
         return True
+
+    def _hopes(self) -> bool:
+        """Whether a map was adopted that is less likely, but not known to lead nowhere."""
+        found = self.reckoner.hope(self.folding, self.history.episodes, self.n_steps)
+        if found is not None:
+            self._adopt(found, is_searched=False)
+        return found is not None
 
     def _is_due(self, is_surprise: bool) -> bool:
         """Whether to fold all episodes again; not too often, because that takes long."""
@@ -230,8 +237,7 @@ class CloneLife:
                 old = better_closed(old, merged_again(old, episodes)) or old
             if better_closed(folding, old) is old:
                 folding, is_searched = old, self.is_searched
-        is_made = folding is None or folding.is_cued or folding.reckoning is not None
-        if folding is None or is_made or is_searched:
+        if folding is None or folding.is_labelled or is_searched:
             return folding, is_searched
         n_tries = int(TRIES * math.log(self.n_steps / max(1, self.improved_at)))
         if n_tries > 0:
@@ -254,7 +260,7 @@ class CloneLife:
 
     def _adopt(self, folding: Folding, *, is_searched: bool) -> None:
         self.is_searched = is_searched
-        self.folding, self.setting = folding, _setting_of(folding)
+        self.folding, self.setting = folding, setting_of(folding)
         self.reckoner.note(folding, self.n_steps)
         self.habits.sees_chance = self.folding.has_chance
         self._revise()
@@ -292,6 +298,8 @@ class CloneLife:
         action = self.planner.towards_unknown(track.node) if is_free else None
         if action is not None:
             return action
+        if is_free and habits.only_pays and self._hopes():
+            return self.choose(rng)
         if habits.is_walking:
             return habits.walk(rng, self.n_actions)
         if rng.random() < habits.restlessness(self.n_steps):
@@ -333,16 +341,10 @@ class CloneLife:
         self.folded_at, self.search_at, self.improved_at, is_searched = at
         self.is_searched = bool(is_searched)
         self.folding = folding_from_arrays(saved.part("folding"), self.n_actions)
-        self.setting = _setting_of(self.folding)
+        self.setting = setting_of(self.folding)
         self.track = CloneTrack(self.folding)
         self.planner = ClonePlanner(self.folding, self.n_actions, self.gamma)
         self.habits.restore(saved.part("habits"), self.n_actions)
         self.reckoner.restore(saved.part("reckoner"))
-        self.path = [
-            one for part in episodes_from_arrays(saved.part("path"), self.n_actions) for one in part
-        ]
-
-
-def _setting_of(folding: Folding) -> Setting:
-    """With which a folding is settled as more is known."""
-    return Setting(LEVELS[0], folding.base.strength, folding.is_strict)
+        path = episodes_from_arrays(saved.part("path"), self.n_actions)
+        self.path = path[0] if path else []

@@ -23,7 +23,7 @@ class Reckoner:
             growth: times the steps of the last map, until one that has grown is made again.
             pause: steps until a refuted one is made again, for each kept step; at first.
         """
-        self._at = self._n_clones = 0
+        self._at = self._n_clones = self._hoped_at = 0
         self._growth, self._least = growth, pause
         self._pause = pause
 
@@ -54,13 +54,28 @@ class Reckoner:
         self._pause = self._least if is_sure else min(2.0 * self._pause, LONGEST_PAUSE)
         return found
 
+    def hope(self, folding: Folding, episodes: list[Episode], n_steps: int) -> Folding | None:
+        """A map that explains all and has places to explore, where the folding leads nowhere.
+
+        A smaller world may be more likely, but it cannot get better by being explored. None if that
+        was tried a short while ago, or if there is no such map.
+        """
+        if folding.reckoning is not None or n_steps < self._growth * self._hoped_at:
+            return None
+        self._hoped_at, strength = n_steps, folding.base.strength
+        found = reckoned_folding(episodes, strength, folding_evidence, None)
+        if contradictions(found) > 0 or len(found.clones) <= len(folding.clones):
+            return None
+        return found
+
     # --- files ------------------------------------------------------------------------------------
 
     def to_arrays(self) -> Arrays:
         """Everything."""
-        return {"counts": np.array([self._at, self._n_clones]), "pause": np.array([self._pause])}
+        counts = [self._at, self._n_clones, self._hoped_at]
+        return {"counts": np.array(counts), "pause": np.array([self._pause])}
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
-        self._at, self._n_clones = saved.whole("counts", 2).tolist()
+        self._at, self._n_clones, self._hoped_at = saved.whole("counts", 3).tolist()
         self._pause = float(saved.floats("pause", 1, low=self._least)[0])

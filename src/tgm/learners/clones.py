@@ -37,6 +37,7 @@ class CloneLearner(CloneKnowledge):
         super().__init__(inner, life)
         if isinstance(inner, ScaleSearchLearner):
             inner.watched = MOST_HISTORY_STEPS
+        life.read_again = self._read_again
         self._revision = -1  # of the life, at which it was compared with one state for each look
         self._state = NO_STATE
         self._behind_since: int | None = None  # the step since which clones lose
@@ -85,10 +86,12 @@ class CloneLearner(CloneKnowledge):
         """After the ordinary learner has merged or split states, name all kept points again."""
         if not changes_names(info):
             return
-        history = self.life.history
-        are_others = history.relabel(lambda points: symbols_of(points, self.inner))
-        if are_others and not self.life.recall():
+        if self._read_again() and not self.life.recall():
             self.life.forget()  # without a folding, nothing is known of the new names
+
+    def _read_again(self) -> bool:
+        """Name all kept points again; returns whether any has another name."""
+        return self.life.history.relabel(lambda points: symbols_of(points, self.inner))
 
     def choose(self, n_steps: int, rng: np.random.Generator) -> int:
         """The action to try."""

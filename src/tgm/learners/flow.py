@@ -13,6 +13,7 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
+from tgm.learners.flow_acting import FlowActing
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.flow_laws import continued, shaped
@@ -32,6 +33,8 @@ from tgm.transition.flow_file import (
     units_to_arrays,
 )
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_relations import time_limit
+from tgm.transition.flow_rewards import has_found
 from tgm.transition.flow_units import FlowUnits, Steps
 
 PLAN_GROWTH = 0.1  # share of the steps so far, between two plans
@@ -41,7 +44,7 @@ SLOWER = 2.0  # times as many steps after a plan that was no better
 SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
-LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
+REWARD_DEVIATIONS = 5.0  # of noise, by which a reward may be below the highest expected one
 
 
 class FlowLearner(FlowKnowledge):
@@ -71,14 +74,16 @@ class FlowLearner(FlowKnowledge):
         self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
-        self._hopes: bool | None = None  # whether hopeful values are followed; None: undecided
+        self._acting = FlowActing()
         self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
+        self._time_limit = math.inf  # of an episode, if it is known
 
     # --- learning ---------------------------------------------------------------------------------
 
     def begin(self, observation: FloatArray) -> StepInfo:
         """Remember where an episode begins."""
-        self._seen, self._hopes = observation.copy(), None
+        self._seen = observation.copy()
+        self._acting.begin()
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
         return self._info(observation, 0.0)
@@ -94,15 +99,19 @@ class FlowLearner(FlowKnowledge):
         self._seen = observation.copy()
         self.n_steps += 1
         self._episode_ended = terminated
-        self._live(reward, terminated=terminated)
-        if terminated and self._is_content:
+        # No action changes how much time is left: its end is none of the world.
+        is_over = self._units is not None and self._units.time(observation) >= self._time_limit
+        is_end = terminated and not is_over
+        self._live(reward, terminated=is_end)
+        if is_end and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth *= SOONER if self.n_steps >= FEW_PLANS else 0.0
-        return (
-            self._planned(observation, log_density)
-            if self._is_due()
-            else self._info(observation, log_density)
-        )
+        if not self._is_due():
+            return self._info(observation, log_density)
+        if self._is_settled:
+            n_gone, self._planned_at = self.memory.let_new_go(), self.n_steps
+            return self._info(observation, log_density)._replace(n_evicted=n_gone)
+        return self._planned(observation, log_density)
 
     def recall(self, events: Sequence[Event]) -> StepInfo:
         """Learn from events that another learner has seen; plans once, after the last."""
@@ -124,17 +133,12 @@ class FlowLearner(FlowKnowledge):
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._seen is not None
-        newest, point = self.newest, self._seen[None] if self._now is None else self._now.mean
-        if self._hopes is None or newest is self.best or self.n_steps % LOOK_FOR_HOPE == 0:
-            greedy, hopeful = newest.action_values(point)
-            self._hopes = newest.promises_more(greedy[0], hopeful[0])
-            if not self._hopes and newest is self.best:
-                return int(greedy[0].argmax())
-        elif self._hopes:
-            hopeful = newest.action_values(point)[1]
-        if self._hopes:
-            return int(hopeful[0].argmax())
-        return int(self.best.action_values(point)[0][0].argmax())
+        point = self._seen[None] if self._now is None else self._now.mean
+        # While there are few steps, laws may imagine what is not so.
+        best, n_steps, is_late = self.best, self.n_steps, self.n_steps >= FEW_PLANS
+        enough = best.most_imagined - AS_GOOD * best.range if is_late else math.inf
+        newest, lived = self.newest, self._lived_well
+        return self._acting.choose(best, newest, point, n_steps, enough=enough, lived_well=lived)
 
     @property
     def active(self) -> Learner:
@@ -173,18 +177,18 @@ class FlowLearner(FlowKnowledge):
         assert self._units is not None
         model = self._model.frozen()
         # Without a reward or an end all plans are equal, and exploration needs the newest.
-        has_found = bool(kept.ended.any()) or float(np.ptp(kept.reward)) > 0.0
+        something = has_found(kept)
         is_better, self._planned_at = False, self.n_steps
         outlook = Outlook.of(model, self._units, kept, self.gamma)
-        if self.best is not None and has_found and self._is_proven(self.best, outlook):
+        if self.best is not None and something and self._is_proven(self.best, outlook):
             self._growth = SLOWER * LATE_PLAN_GROWTH
             self._follow(self.best)
         else:
             # While there are few steps a plan takes over that is no better: refinement could harm.
             starts = self.memory.places() if self.n_steps >= FEW_PLANS else None
             plan = make_plan(model, self._units, kept, self.gamma, self.newest, starts)
-            is_better = self._is_better(plan) if has_found else True
-            is_late = has_found and self.n_steps >= FEW_PLANS
+            is_better = self._is_better(plan) if something else True
+            is_late = something and self.n_steps >= FEW_PLANS
             self._growth = LATE_PLAN_GROWTH if is_late else PLAN_GROWTH
             if not is_better:
                 self._growth *= SLOWER
@@ -210,6 +214,15 @@ class FlowLearner(FlowKnowledge):
         """Whether nothing is left to gain: imagined episodes cannot be better."""
         best = self.best
         return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether all new steps were with the greedy plan, and as good as can be.
+
+        They say nothing that matters: laws and plans stay until a step is worse.
+        """
+        is_well = self._lived_well >= max(IMAGINED, self.memory.n_new)
+        return is_well and self.n_steps >= FEW_PLANS
 
     def _is_proven(self, best: Plan, outlook: Outlook) -> bool:
         """Whether neither life nor imagined episodes can be better than with the greedy plan.
@@ -244,6 +257,8 @@ class FlowLearner(FlowKnowledge):
         """Count the steps with the greedy plan that went on with the highest reward."""
         if self.best is not None:
             highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
+            if self._model is not None:
+                highest -= REWARD_DEVIATIONS * self._model.rewards.noise
             is_best = not terminated and reward >= highest
             self._lived_well = self._lived_well + 1 if is_best else 0
 
@@ -256,6 +271,7 @@ class FlowLearner(FlowKnowledge):
         else:
             laws = continued(kept, self.memory.n_new, units, before)
         self._units, self._model = laws.units, laws.model
+        self._time_limit = time_limit(kept, laws.units.chart)
         return laws.steps
 
     # --- report -----------------------------------------------------------------------------------
@@ -291,7 +307,8 @@ class FlowLearner(FlowKnowledge):
             "log_evidence": number(self.log_evidence),
             "is_new_best": np.array([self.newest is self.best]),
             "episode_ended": np.array([self._episode_ended]),
-            "lived_well": np.array([self._lived_well]),
+            "lived_well": np.array([self._lived_well, self._acting.best_until]),
+            "time_limit": number(self._time_limit),
         }
         if self._model is not None and self._units is not None:
             arrays |= prefixed("units", units_to_arrays(self._units))
@@ -313,12 +330,14 @@ class FlowLearner(FlowKnowledge):
         self._best_return = saved.number("best_return", low=-1e90, high=1e90, infinite=-math.inf)
         self.log_evidence = saved.number("log_evidence")
         self._episode_ended = bool(saved.flags("episode_ended", 1)[0])
-        self._lived_well = saved.count("lived_well")
+        self._lived_well, self._acting.best_until = saved.whole("lived_well", 2).tolist()
+        self._time_limit = saved.number("time_limit", infinite=math.inf)
         if saved.has("units.axes"):
             self._units = units_from_arrays(saved.part("units"), n_features)
-            self._model = model_from_arrays(saved.part("model"), n_features, n_actions)
+            n_coordinates = len(self._units.origin)
+            self._model = model_from_arrays(saved.part("model"), n_coordinates, n_actions)
             n_inputs = len(self._model.law.prior.precision)
-            self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_features)
+            self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_coordinates)
         if saved.has("best.points"):
             best = plan_from_arrays(saved.part("best"), n_features, n_actions, self.gamma)
             self.best = newest = best

@@ -29,7 +29,7 @@ class FlowDensity:
         """Of a step that led from one observation (n_features,) to another."""
         units, model = self.plan.units, self.plan.model
         z = units.local(before[None])
-        off = units.local(after) - z[0] - model.displacement(z, np.array([action]))[0]
+        off = units.moved(before, after) - model.displacement(z, np.array([action]))[0]
         return -0.5 * float(off @ (off / self._noise)) - self._log_spread
 
 
@@ -47,12 +47,11 @@ class FlowForecaster:
         self._wall: LinearGaussian | None = None
         steps = plan.units.seen(memory.steps())
         z, actions, moved = steps.departure, steps.action, steps.arrival - steps.departure
-        into_wall = np.zeros(len(z), dtype=bool)
+        into_wall, inputs = model.is_at_wall(z, actions), model.inputs(z)
         if model.wall is not None:
-            into_wall = model.wall.is_hit(z + model.law.displacement(z, actions))
-            hit = (z[into_wall], actions[into_wall], moved[into_wall])
+            hit = (inputs[into_wall], actions[into_wall], moved[into_wall])
             self._wall = _known(model.wall.law, *hit)
-        self._law = _known(model.law, z[~into_wall], actions[~into_wall], moved[~into_wall])
+        self._law = _known(model.law, inputs[~into_wall], actions[~into_wall], moved[~into_wall])
 
     def forecast(self, observations: FloatArray) -> Forecast:
         """Where each action leads from observations (n, n_features)."""
@@ -61,9 +60,7 @@ class FlowForecaster:
         z = np.repeat(units.local(observations), n_actions, axis=0)
         actions = np.tile(np.arange(n_actions), n)
         arrival, p_end, reward = plan.model.advance(z, actions)
-        # What one of each local coordinate adds to an observation.
-        axes = units.observations(np.eye(n_features)) - units.observations(np.zeros(n_features))
-        covariance = axes.T @ self._covariance(z, actions) @ axes
+        covariance = units.covariances(arrival, self._covariance(z, actions))
         shape = (n, n_actions)
         return Forecast(
             units.observations(arrival).reshape(*shape, n_features),
@@ -74,11 +71,12 @@ class FlowForecaster:
 
     def _covariance(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features, n_features) predictive covariance of arrivals, in local units."""
-        law, wall = self.plan.model.law, self.plan.model.wall
-        covariance = _spread(law, self._law, z, actions)
+        model, wall = self.plan.model, self.plan.model.wall
+        inputs = model.inputs(z)
+        covariance = _spread(model.law, self._law, inputs, actions)
         if wall is not None:
-            hit = wall.is_hit(z + law.displacement(z, actions))
-            covariance[hit] = _spread(wall.law, self._wall, z[hit], actions[hit])
+            hit = model.is_at_wall(z, actions)
+            covariance[hit] = _spread(wall.law, self._wall, inputs[hit], actions[hit])
         return covariance
 
 

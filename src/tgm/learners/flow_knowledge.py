@@ -66,14 +66,21 @@ class FlowKnowledge:
         n, n_features = len(self.state_ids), self.n_features
         if self.best is None:
             return np.empty((0, n_features, n_features))
-        axes = STATE_WIDTH * self.best.support.spacing * self.best.units.axes
-        return np.broadcast_to(axes.T @ axes, (n, n_features, n_features))
+        points, units = self.best.support.points, self.best.units
+        if units.chart is None:
+            axes = STATE_WIDTH * self.best.support.spacing * units.axes
+            return np.broadcast_to(axes.T @ axes, (n, n_features, n_features))
+        variance = (STATE_WIDTH * self.best.support.spacing) ** 2
+        spread = np.broadcast_to(variance * np.eye(points.shape[1]), (n, *2 * points.shape[1:]))
+        return units.covariances(points, spread)
 
     @property
     def feature_use(self) -> FeatureUse:
-        """Every feature counts; states are no places that could be recognised."""
-        everything = np.ones(self.n_features, dtype=bool)
-        return FeatureUse(everything, ~everything, varies=True, are_places=False)
+        """Every feature counts but a clock; states are no places that could be recognised."""
+        nothing = np.zeros(self.n_features, dtype=bool)
+        chart = None if self.best is None else self.best.units.chart
+        relevant = ~nothing if chart is None else chart.relevant
+        return FeatureUse(relevant, nothing, varies=True, are_places=False)
 
     @property
     def is_full(self) -> bool:
@@ -257,13 +264,13 @@ class FlowKnowledge:
         assert self.best is not None
         n_visited = self.best.support.n_visited
         weight[:n_visited] = np.maximum(weight[:n_visited], 1.0)  # imagined ones alone have none
-        covariance = self.covariances[0].ravel()
+        covariance = self.covariances[slots].reshape(len(slots), self.n_features**2)
         components = np.column_stack([
             slots + first,
             weight[slots],
             np.zeros(len(slots)),
             self.means[slots],
-            np.broadcast_to(covariance, (len(slots), len(covariance))),
+            covariance,
         ])  # fmt: skip
         found, next_states = self._table(keys)
         return Changes(components.ravel(), found, next_states, removed)

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tgm.transition.flow_chart import Chart
 from tgm.transition.flow_law import JUDGED, JUDGED_IN_NOISE
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import Denoised, with_noise
+from tgm.transition.flow_relations import find_chart, lasting
 from tgm.transition.flow_settling import settled
 from tgm.transition.flow_smoothing import follows
-from tgm.transition.flow_units import FlowUnits, Steps
+from tgm.transition.flow_units import FlowUnits, Steps, charted
 
 SMOOTHING_ROUNDS = 16  # of expectation and maximisation for each plan, if observations have noise
 
@@ -39,6 +41,9 @@ def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowMod
     it explains more. The evidence is that of Schwarz's criterion.
     """
     had_noise = before is not None and before.has_noise
+    chart = None if had_noise else find_chart(kept, n_actions)
+    if chart is not None and (laws := _on_chart(kept, n_actions, chart)) is not None:
+        return laws
     judged = JUDGED_IN_NOISE if had_noise else JUDGED
     new_units, model, local = FlowModel.in_best_units(kept, n_actions, judged)
     is_next = follows(kept)
@@ -56,6 +61,18 @@ def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowMod
     return Laws(new_units, other.model, other.smoothed.steps)
 
 
+def _on_chart(kept: Steps, n_actions: int, chart: Chart) -> Laws | None:
+    """Laws in the coordinates of a chart; None if observations have noise, which has none.
+
+    There is none where features are on a circle.
+    """
+    steps = charted(kept.chosen(lasting(kept, chart)), chart)
+    units, model, local = FlowModel.in_best_units(steps, n_actions, chart=chart)
+    if not chart.circles and with_noise(model, local, follows(steps)) is not None:
+        return None
+    return Laws(units._replace(chart=chart), model, local)
+
+
 def _of_smoothed(same: Denoised, units: FlowUnits, n_actions: int) -> tuple[FlowUnits, FlowModel]:
     """Units and laws of the best shape for smoothed steps, with the noise that is known."""
     steps = same.smoothed.steps
@@ -70,12 +87,14 @@ def _of_smoothed(same: Denoised, units: FlowUnits, n_actions: int) -> tuple[Flow
 
 def continued(kept: Steps, n_new: int, units: FlowUnits, before: FlowModel) -> Laws:
     """Laws of the same shape that know the newest steps as well."""
+    is_new = np.arange(len(kept.action)) >= len(kept.action) - n_new
+    is_lasting = lasting(kept, units.chart)
+    kept, is_new = kept.chosen(is_lasting), is_new[is_lasting]
     local = units.seen(kept)
     if before.has_noise:
         found = settled(before, local, follows(kept), SMOOTHING_ROUNDS)
         return Laws(units, found.model, found.smoothed.steps)
-    new = np.arange(len(kept.action))[-n_new:]
-    before.learn(local.chosen(new), local)
+    before.learn(local.chosen(is_new), local)
     return Laws(units, before, local)
 
 

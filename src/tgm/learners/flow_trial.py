@@ -7,9 +7,10 @@ compared with that by laws.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import betaln
 
 from tgm.config import TGMConfig
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.linear_gaussian import log_evidence_of_points
 from tgm.distributions.threads import one_thread
 from tgm.errors import DataError
@@ -24,6 +25,7 @@ from tgm.transition.flow_law import (
 )
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import with_noise
+from tgm.transition.flow_relations import are_told, clock_of
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -59,16 +61,29 @@ class FlowTrial:
         self.events: list[Event] = []
         self._log_densities: list[float] = []
         self._relevant = np.ones(n_features, dtype=bool)  # features of the newest density
+        self._is_exact = np.zeros(n_features, dtype=bool)  # as it is believed now
         self._same_from = 0  # step from which on densities are of those features
         self._n_steps = 0
         self._before = 0.0, 0  # gain and number of steps compared at the last look
         self.is_over = False
 
-    def add(self, event: Event, log_density: float, relevant: BoolArray) -> bool:
+    def add(
+        self,
+        event: Event,
+        log_density: float,
+        relevant: BoolArray,
+        is_exact: BoolArray | None = None,
+    ) -> bool:
         """Add an event with ln density of its point by cells; returns whether laws have won.
 
-        `relevant` (n_features,) says which features that density is of.
+        Args:
+            event: a step, or the beginning of an episode.
+            log_density: of its point.
+            relevant: (n_features,) which features that density is of.
+            is_exact: (n_features,) which of them are names, of which laws say nothing; by default
+                none.
         """
+        self._is_exact = np.zeros(self._n_features, bool) if is_exact is None else is_exact
         self.events.append(event.kept())
         self._log_densities.append(log_density)
         self._n_steps += event.action is not None
@@ -78,6 +93,9 @@ class FlowTrial:
         if event.action is None:
             return False
         if self._n_steps not in LAWS_AT:
+            return False
+        if self._is_exact.all():
+            self.is_over = self._n_steps == LAWS_AT[-1]
             return False
         try:
             with one_thread():
@@ -105,7 +123,7 @@ class FlowTrial:
         self.is_over = self._n_steps == LAWS_AT[-1] or not ahead > 0.0
         if self._n_steps < LESS_FROM or not ahead > 0.0:
             return False
-        of_noise = self.gain_of_noise()
+        of_noise = self.gain_of_noise() if not self._is_exact.any() else 0.0
         return of_noise > OF_NOISE and ahead / n_ahead + of_noise > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
@@ -117,11 +135,20 @@ class FlowTrial:
         return 0.0 if found is None else found[1] / len(steps.action)
 
     def gain(self, relevant: BoolArray) -> tuple[float, int]:
-        """Nats by which laws predict better, and the number of steps that are compared."""
-        steps = self.steps()
+        """Nats by which laws predict better, and the number of steps that are compared.
+
+        Beside laws an exact feature is a flag that seldom changes; they lose where the amounts do
+        not tell all flags.
+        """
+        steps, is_exact = self.steps(), self._is_exact
+        flags = np.flatnonzero(is_exact & (np.ptp(steps.points, axis=0) > 0.0))
+        if is_exact.any() and not _tell(steps, ~is_exact, flags):
+            return -np.inf, 0
         is_step = np.array([event.action is not None for event in self.events])
         first = max(WEIGHED_FROM, self._same_from)
         cells = np.array(self._log_densities)[is_step][first:]
+        changes = sum(_log_changes(steps, int(flag), first) for flag in flags)
+        steps, relevant = _of_features(steps, ~is_exact), relevant[~is_exact]
         units = FlowUnits.of_features(steps)
         span = np.diag(units.axes)
         local = units.seen(steps)
@@ -139,7 +166,8 @@ class FlowTrial:
         targets = (moved / unit)[:, compared]
         later = _evidence(gram, targets) - _evidence(gram, targets, first)
         volume = float(np.log(unit * span)[compared].sum())
-        return later - len(cells) * volume - float(cells.sum()), len(cells)
+        later += changes - len(cells) * volume
+        return later - float(cells.sum()), len(cells)
 
     def steps(self) -> Steps:
         """The events that are steps, with where each began."""
@@ -182,3 +210,25 @@ def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> fl
     """ln evidence of the first n points; of all if it is not given."""
     scale, dof = np.full(targets.shape[1], LEAST_LAW_NOISE**2), targets.shape[1] + 1.0
     return log_evidence_of_points(gram[:n, :n], targets[:n], scale, dof)
+
+
+def _tell(steps: Steps, amounts: BoolArray, flags: IntArray) -> bool:
+    """Whether amounts (n_features,) tell all flags; a clock alone makes no world that flows."""
+    amounts = amounts & (np.arange(len(amounts)) != clock_of(steps))
+    seen = steps.points
+    return bool(amounts.any()) and all(are_told(seen[:, one], seen[:, amounts]) for one in flags)
+
+
+def _of_features(steps: Steps, which: BoolArray) -> Steps:
+    """Steps as some features (n_features,) show them."""
+    return steps._replace(departure=steps.departure[:, which], arrival=steps.arrival[:, which])
+
+
+def _log_changes(steps: Steps, flag: int, first: int) -> float:
+    """ln evidence of whether a flag changed, and to what, at the steps after the first ones."""
+    changed = steps.departure[:, flag] != steps.arrival[:, flag]
+    n_values = len(np.unique(steps.points[:, flag]))
+    n_before, n_after = changed[:first].sum(), changed.sum()
+    found = betaln(0.5 + n_after, 0.5 + len(changed) - n_after)
+    found -= betaln(0.5 + n_before, 0.5 + min(first, len(changed)) - n_before)
+    return float(found - (n_after - n_before) * np.log(max(1, n_values - 1)))

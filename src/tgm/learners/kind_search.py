@@ -198,14 +198,15 @@ class KindSearchLearner(OuterLearner):
 
     def _weighed(self, trial: FlowTrial, event: Event, info: StepInfo) -> StepInfo:
         """Let laws compete with cells; if they have won, a learner of laws takes over."""
-        if self.is_over and self.is_exact.any():
+        if self.is_over and self.is_exact.all():
             self._trial = None
             return info
-        has_won = trial.add(event, info.log_density, self.inner.feature_use.relevant)
-        if has_won and not self.is_exact.any():
+        relevant = self.inner.feature_use.relevant
+        if trial.add(event, info.log_density, relevant, self.is_exact):
             learner = self._flowing(self.world.states.next_id)
             info, self.inner = learner.recall(trial.events), learner
-            self.is_over, self._trial = True, None
+            self.is_over, self._trial, self._exact_trial = True, None, None
+            self.is_exact = np.zeros_like(self.is_exact)
         elif trial.is_over:
             self._trial = None
         return info

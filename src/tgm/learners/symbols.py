@@ -40,7 +40,26 @@ def symbols_of(points: FloatArray, reader: Reader) -> IntArray:
     place: dict[bytes, int] = {}
     which = [place.setdefault(point.tobytes(), len(place)) for point in points]
     different = np.frombuffer(b"".join(place), dtype=points.dtype).reshape(-1, points.shape[1])
-    return np.asarray(names[reader.belief(different).argmax(axis=1)][which], dtype=np.intp)
+    belief = reader.belief(different)
+    return np.asarray(names[_likeliest(belief, np.array(which))][which], dtype=np.intp)
+
+
+def _likeliest(belief: FloatArray, which: IntArray) -> IntArray:
+    """(n_different,) the likeliest states, those first that most of the points belong to.
+
+    A state that was born of an outlier beside another one has a few points of its edge. Given how
+    many the two have, most of these belong to the other, and then even more: it is left without.
+
+    Args:
+        belief: (n_different, n_states) given each observation alone.
+        which: (n,) the row of each point.
+    """
+    found = belief.argmax(axis=1)
+    while True:
+        before, counts = found, np.bincount(found[which], minlength=belief.shape[1])
+        found = (belief * counts).argmax(axis=1)
+        if (found == before).all():
+            return np.asarray(found, dtype=np.intp)
 
 
 def symbol_of(info: StepInfo, point: FloatArray, reader: Reader, ended: bool = False) -> int:

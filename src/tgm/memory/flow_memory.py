@@ -87,6 +87,12 @@ class FlowMemory:
         self._rows, self._n = steps.chosen(kept), len(kept)
         return n_gone
 
+    def let_new_go(self) -> int:
+        """Forget the steps that were not learned; returns how many."""
+        n_gone, self.n_new = self.n_new, 0
+        self._n -= n_gone
+        return n_gone
+
     def to_arrays(self) -> Arrays:
         """Everything."""
         starts = np.array(self.starts).reshape(-1, self._n_features)

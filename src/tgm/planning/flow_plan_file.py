@@ -39,7 +39,9 @@ def plan_to_arrays(plan: Plan) -> Arrays:
 
 
 def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma: float) -> Plan:
-    """Take over what `plan_to_arrays` gave, checked."""
+    """Take over what `plan_to_arrays` gave, of observations of `n_features`, checked."""
+    units = units_from_arrays(saved.part("units"), n_features)
+    n_features = len(units.origin)
     points = saved.floats("points", ANY, n_features).copy()
     n_points, n_visited = len(points), saved.count("n_visited")
     if not 0 < n_points <= MOST_POINTS or n_visited > n_points:
@@ -63,7 +65,7 @@ def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma:
     )
     lowest, highest = saved.floats("bounds", 2, size=LARGEST_SUM).tolist()
     return Plan(
-        units_from_arrays(saved.part("units"), n_features),
+        units,
         model_from_arrays(saved.part("model"), n_features, n_actions),
         support,
         Interpolation(points, support.finest),

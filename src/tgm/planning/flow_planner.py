@@ -28,6 +28,7 @@ from tgm.planning.flow_support import (
 from tgm.planning.interpolation import Interpolation
 from tgm.planning.local_planes import plane_values
 from tgm.transition.flow_model import FlowModel
+from tgm.transition.flow_rewards import has_found
 from tgm.transition.flow_units import FlowUnits, Steps
 
 FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
@@ -43,6 +44,7 @@ CLEARLY = 0.05  # of the range of values: the hopeful value must be so much abov
 ROOMY = 0.6  # of the most points: with fewer points the next support may be finer
 HELD_IN_ACTING = 2  # steps for which an action is held in acting
 LOOKED_AHEAD_IN_NOISE = 2  # actions in acting, before values are read; one where there is no noise
+WORTH_COSTS = 10.0  # dearest actions for ever, that anything is worth while nothing was found
 IMAGINED = 200  # steps of an imagined episode
 COARSE = 0.55  # share of the most points, if the support is refined
 REFINEMENTS = 2  # of a plan: each follows the greedy episodes of the one before
@@ -68,11 +70,12 @@ class Outlook(NamedTuple):
     def of(cls, model: FlowModel, units: FlowUnits, steps: Steps, gamma: float) -> Outlook:
         """Of laws and steps in the same units."""
         # Noise of rewards is no reason to hope for more elsewhere than was ever to be expected.
-        expected = model.rewards.expected(
-            steps.departure, steps.action, steps.arrival, steps.ended.astype(np.float64)
-        ).clip(steps.reward.min(), steps.reward.max())
+        expected = model.expected_rewards(steps).clip(steps.reward.min(), steps.reward.max())
         lowest = min(0.0, float(expected.min()) / (1.0 - gamma))
         highest = max(0.0, float(expected.max()) / (1.0 - gamma))
+        if not has_found(steps):
+            # Actions cost, and nothing is known that they could be spent for: it is worth a lot.
+            highest += WORTH_COSTS * float(np.ptp(expected)) / (1.0 - gamma)
         return cls(units, model, Box.of(steps).wider(OUTSIDE), lowest, highest)
 
 
@@ -219,7 +222,7 @@ def make_plan(
     """
     spacing, most = FINEST, most_points(len(steps.action))
     # In noise the agent is believed to be elsewhere, and few points are near.
-    if model.has_noise or not _has_found(steps):
+    if model.has_noise or not has_found(steps):
         starts = None
     n_coarse = most if starts is None else int(COARSE * most)
     if before is not None:
@@ -289,9 +292,9 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
     points far from any arrival, and less far if there are none.
     """
     points = support.points
-    is_end = model.ends.probability(points) > SURE_END
+    is_end = model.ends.probability(model.inputs(points)) > SURE_END
     is_beyond = ~Box.of(steps).wider(FRONTIER).holds(points) & ~is_end
-    if _has_found(steps):
+    if has_found(steps):
         return is_beyond
     distance = cKDTree(steps.arrival).query(points)[0]
     distance[: support.n_visited] = 0.0
@@ -301,11 +304,6 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
         if is_unknown.any():
             break
     return np.asarray(is_unknown)
-
-
-def _has_found(steps: Steps) -> bool:
-    """Whether there were rewards or ends."""
-    return bool(steps.ended.any()) or float(np.ptp(steps.reward)) > 0.0
 
 
 def _root(model: FlowModel) -> FloatArray | None:

@@ -33,6 +33,11 @@ CUED_SHARES = (0.02, 0.1, 0.5)  # shares of rows that depend on a cue; as likely
 FIRST = Setting(LEVELS[0], BASE_STRENGTHS[0])
 
 
+def setting_of(folding: Folding) -> Setting:
+    """With which a folding is settled as more is known."""
+    return Setting(LEVELS[0], folding.base.strength, folding.is_strict)
+
+
 def fold_episodes(
     episodes: Sequence[Episode],
     base: OutcomeBase,

@@ -74,20 +74,26 @@ class Folding:
         self.is_clone.add(node)
         self.by_symbol.setdefault(self.graph.symbols[node], []).append(node)
 
-    def lead_on(self, node: int, action: int, outcome: Outcome) -> None:
+    def lead_on(self, node: int, action: int, outcome: Outcome) -> bool:
         """With a cue, let an outcome that is new at a clone lead to the clone of the same cue.
 
         That is the only one of its symbol that can be reached. With a reckoning it leads to its
-        place, which becomes a clone if it is new. Else nothing is done.
+        place, which becomes a clone if it is new. Else nothing is done. Returns whether it is new.
         """
-        graph = self.graph
+        graph, n_clones = self.graph, len(self.clones)
         if self.reckoning is not None:
             self._lead_to_place(self.reckoning, node, action, outcome)
         if not self.is_cued or self.place_of or node not in self.is_clone or outcome.ended:
-            return
+            return len(self.clones) > n_clones
         alike = [one for one in graph.reachable([node]) if graph.symbols[one] == outcome.symbol]
         if len(alike) == 1 and alike[0] in self.is_clone:
             graph.rows[node].setdefault(action, {}).setdefault(outcome, [0, alike[0]])
+        return False
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether a cue or a reckoning says which place is which, and nothing was folded."""
+        return self.is_cued or self.reckoning is not None
 
     @property
     def has_chance(self) -> bool:

@@ -47,6 +47,11 @@ class Thresholds(NamedTuple):
     low: FloatArray
     high: FloatArray
 
+    @property
+    def n_finite(self) -> int:
+        """How many bounds there are."""
+        return int(np.isfinite(self.low).sum() + np.isfinite(self.high).sum())
+
     def probability(self, arrival: FloatArray) -> FloatArray:
         """(n,) zero or one."""
         value = arrival @ self.directions.T
@@ -99,6 +104,18 @@ def learn_ends(
         _logistic(goes_on, ends),
     ]
     return max(rules, key=lambda rule: rule[1])[0]
+
+
+def region(inside: FloatArray, outside: FloatArray, directions: FloatArray) -> Thresholds | None:
+    """Thresholds that hold points (n, n_features) and no others; None if there are none.
+
+    Args:
+        inside, outside: points, of which there is at least one each.
+        directions: (n_directions, n_features) in which there may be thresholds.
+    """
+    arrival, ended = np.concatenate([inside, outside]), np.arange(len(inside) + len(outside))
+    found, evidence = _thresholds(inside[:1], arrival, ended >= len(inside), directions)
+    return found if evidence > _log_errors(0, len(arrival)) - 1e-9 else None
 
 
 def _thresholds(

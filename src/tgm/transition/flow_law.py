@@ -57,14 +57,14 @@ class FlowLaw:
 
         Args:
             shape: the hypothesis.
-            centres: (n_bumps, n_features) of the bumps.
+            centres: (n_bumps, n_inputs) of the bumps, in what displacements depend on.
             unit: (n_features,) a typical displacement.
             n_actions: number of actions.
         """
         self.shape, self.unit, self.n_actions = shape, unit, n_actions
         self.centres = centres if shape.length else centres[:0]
-        n_features = len(unit)
-        n_linear = (1 + n_actions) * (1 + n_features)
+        n_features, n_each = len(unit), 1 + centres.shape[1]
+        n_linear = (1 + n_actions) * n_each
         n_bumps = len(self.centres) * (1 if shape.is_shared else n_actions)
         variance = np.full(n_linear + n_bumps, shape.looseness)
         variance[:n_linear] *= LINEAR_SHARE
@@ -79,10 +79,10 @@ class FlowLaw:
         )
         self.noise = np.zeros((n_features, n_features))  # covariance of what is not explained
         n_sets = 1 if shape.is_shared else n_actions
-        self._linear = np.zeros((n_actions, 1 + n_features, n_features))
+        self._linear = np.zeros((n_actions, n_each, n_features))
         self._bumps = np.zeros((n_sets, len(self.centres), n_features))
         # The exponent of a bump at z is z _towards - |z|^2 / 2 l^2 - _reach.
-        self._towards, self._reach = np.zeros((n_features, 0)), np.zeros(0)
+        self._towards, self._reach = np.zeros((n_each - 1, 0)), np.zeros(0)
         if shape.length:
             self._towards = np.ascontiguousarray(self.centres.T) / shape.length**2
             self._reach = 0.5 * np.square(self.centres / shape.length).sum(axis=1)
@@ -96,7 +96,7 @@ class FlowLaw:
         """Compute the posterior mean of the weights from the sums."""
         fitted = posterior(self.prior, self.sums)
         n_features, n_actions = len(self.unit), self.n_actions
-        weights, n_each = fitted.weights * self.unit, 1 + n_features
+        weights, n_each = fitted.weights * self.unit, self._linear.shape[1]
         own = weights[n_each : (1 + n_actions) * n_each].reshape(n_actions, n_each, n_features)
         self._linear = np.ascontiguousarray(own + weights[:n_each])
         n_sets = 1 if self.shape.is_shared else n_actions
@@ -182,17 +182,20 @@ class FlowLaw:
         }
 
     @classmethod
-    def from_arrays(cls, saved: ArrayReader, n_features: int, n_actions: int) -> FlowLaw:
-        """Take over what `to_arrays` gave, checked."""
+    def from_arrays(
+        cls, saved: ArrayReader, n_features: int, n_actions: int, n_inputs: int | None = None
+    ) -> FlowLaw:
+        """Take over what `to_arrays` gave, checked; it depends on `n_inputs` numbers of a point."""
+        n_inputs = n_features if n_inputs is None else n_inputs
         length, is_shared, looseness = saved.floats("shape", 3, low=0.0).tolist()
         if (length and length < min(LENGTHS[1:])) or looseness <= 0.0:
             raise DataError(f"array 'shape' holds {length} and {looseness}")
         # Copies: products of arrays that lie unevenly in memory may be rounded differently.
-        centres = saved.floats("centres", ANY, n_features).copy()
+        centres = saved.floats("centres", ANY, n_inputs).copy()
         unit = saved.floats("unit", n_features, low=1e-12)
         law = cls(LawShape(length, bool(is_shared), looseness), centres, unit, n_actions)
         n_sets, n_bumps = 1 if is_shared else n_actions, len(law.centres)
-        law._linear = saved.floats("linear", n_actions, 1 + n_features, n_features).copy()
+        law._linear = saved.floats("linear", n_actions, 1 + n_inputs, n_features).copy()
         bumps = saved.floats("bumps", n_sets, n_bumps, n_features).copy()
         law._bumps = bumps
         law.noise = saved.floats("noise", n_features, n_features)
@@ -200,16 +203,22 @@ class FlowLaw:
 
 
 def best_shape(
-    steps: Steps, centres: FloatArray, n_actions: int, most: int = JUDGED
+    steps: Steps,
+    centres: FloatArray,
+    n_actions: int,
+    most: int = JUDGED,
+    inputs: FloatArray | None = None,
 ) -> tuple[LawShape, float, int]:
     """The shape of the highest evidence, that evidence, and of how many points it is.
 
-    At most `most` points are judged, evenly spaced in time if there are more.
+    At most `most` points are judged, evenly spaced in time if there are more. Displacements may
+    depend on `inputs` (n, n_inputs) in place of where a step began.
     """
     n = len(steps.action)
-    judged = steps.chosen(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
-    z, n = judged.departure, len(judged.action)
-    moved = judged.arrival - z
+    chosen = np.linspace(0, n - 1, min(n, most)).astype(np.intp)
+    judged, n = steps.chosen(chosen), len(chosen)
+    z = judged.departure if inputs is None else inputs[chosen]
+    moved = judged.arrival - judged.departure
     unit = typical(moved)
     targets, best, highest = moved / unit, LawShape(), -np.inf
     scale, dof = np.full(len(unit), LEAST_LAW_NOISE**2), len(unit) + 1.0

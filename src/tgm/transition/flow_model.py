@@ -10,6 +10,7 @@ import numpy as np
 from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.distributions.linear_gaussian import RegressionSums, log_evidence
 from tgm.distributions.logistic import fit_logistic, linear
+from tgm.transition.flow_chart import Chart
 from tgm.transition.flow_ends import EndLaw, NoEnds, learn_ends
 from tgm.transition.flow_law import (
     JUDGED,
@@ -20,6 +21,7 @@ from tgm.transition.flow_law import (
     typical,
 )
 from tgm.transition.flow_rewards import RewardLaw
+from tgm.transition.flow_turns import Turn, embedded, turns_of, wrapped
 from tgm.transition.flow_units import FlowUnits, Steps
 
 EXCEPTION = 6.0  # medians of the residuals: above, a step may be of another law
@@ -52,14 +54,16 @@ class Wall(NamedTuple):
 class FlowModel:
     """What steps do, in units in which the world is about as wide as one."""
 
-    def __init__(self, law: FlowLaw, features: FloatArray) -> None:
+    def __init__(self, law: FlowLaw, features: FloatArray, turns: tuple[Turn, ...] = ()) -> None:
         """Know laws of displacement; `learn` finds the rest.
 
         Args:
             law: of displacement.
             features: (n_features, n_features) a row for each feature: what it says of a point.
+            turns: coordinates that are angles.
         """
         self.law, self.n_actions, self.features = law, law.n_actions, features
+        self.turns = turns
         self.total = law.sums  # of all steps, those into a wall included
         self.wall: Wall | None = None
         self.ends: EndLaw = NoEnds()
@@ -83,21 +87,26 @@ class FlowModel:
 
     @classmethod
     def in_best_units(
-        cls, steps: Steps, n_actions: int, judged: int = JUDGED
+        cls, steps: Steps, n_actions: int, judged: int = JUDGED, chart: Chart | None = None
     ) -> tuple[FlowUnits, FlowModel, Steps]:
         """The units in which laws have the highest evidence, the model, and the steps in them.
 
-        At most `judged` steps are judged.
+        At most `judged` steps are judged. Steps are in the coordinates of the chart, if there is
+        one; where one of them is an angle each coordinate is an axis.
         """
+        plain = FlowUnits.of_features(steps)
+        turns = () if chart is None else turns_of(plain, chart)
         found = []
-        for units in (FlowUnits.of_features(steps), FlowUnits.of_motion(steps)):
+        for units in (plain,) if turns else (plain, FlowUnits.of_motion(steps)):
             local = units.seen(steps)
-            centres = bump_centres(local.departure)
-            shape, evidence, n_judged = best_shape(local, centres, n_actions, judged)
+            inputs = embedded(local.departure, turns)
+            centres = bump_centres(inputs)
+            shape, evidence, n_judged = best_shape(local, centres, n_actions, judged, inputs)
             evidence -= n_judged * float(np.linalg.slogdet(units.axes)[1])
             found.append((evidence, units, local, shape, centres))
         _, units, local, shape, centres = max(found, key=lambda one: one[0])
-        return units, cls._of_shape(local, shape, centres, units.features, n_actions), local
+        model = cls._of_shape(local, shape, centres, units.features, n_actions, turns)
+        return units, model, local
 
     @classmethod
     def _of_shape(
@@ -107,28 +116,23 @@ class FlowModel:
         centres: FloatArray,
         features: FloatArray,
         n_actions: int,
+        turns: tuple[Turn, ...] = (),
     ) -> FlowModel:
         """Learn from steps with laws of a shape, or of another one if that imitates a wall."""
         unit = typical(steps.arrival - steps.departure)
-        model = cls(FlowLaw(shape, centres, unit, n_actions), features)
+        model = cls(FlowLaw(shape, centres, unit, n_actions), features, turns)
         model.learn(steps, steps)
         if model.wall is None:
             # Narrow bumps may imitate a wall: choose them by the steps that a smooth law explains.
-            smooth = cls(FlowLaw(SMOOTH, centres, unit, n_actions), features)
-            moved = steps.arrival - steps.departure
-            smooth.law.add(steps.departure, steps.action, moved)
+            smooth = cls(FlowLaw(SMOOTH, centres, unit, n_actions), features, turns)
+            moved, inputs = steps.arrival - steps.departure, smooth.inputs(steps.departure)
+            smooth.law.add(inputs, steps.action, moved)
             smooth.law.fit()
             odd = smooth._without(steps, moved, smooth._odd(steps, moved))
             if FEWEST <= odd.sum() < MOST_EXCEPTIONS * len(odd):
-                other = cls(
-                    FlowLaw(
-                        best_shape(steps.chosen(~odd), centres, n_actions)[0],
-                        centres,
-                        unit,
-                        n_actions,
-                    ),
-                    features,
-                )
+                even = steps.chosen(~odd)
+                shape = best_shape(even, centres, n_actions, JUDGED, inputs[~odd])[0]
+                other = cls(FlowLaw(shape, centres, unit, n_actions), features, turns)
                 other.learn(steps, steps)
                 if other.wall is not None and other.log_evidence > model.log_evidence:
                     return other
@@ -138,7 +142,7 @@ class FlowModel:
         """Add new steps to the laws; walls, ends and rewards are found in all that are kept."""
         law = self.law
         law.sums = self.total
-        law.add(new.departure, new.action, new.arrival - new.departure)
+        law.add(self.inputs(new.departure), new.action, new.arrival - new.departure)
         self.fit(law.sums, kept)
         self.learn_outcomes(kept)
 
@@ -151,14 +155,22 @@ class FlowModel:
 
     def learn_outcomes(self, kept: Steps) -> None:
         """Find ends and rewards."""
-        self.ends = learn_ends(kept.departure, kept.arrival, kept.ended, self.directions)
+        departure, arrival = self.inputs(kept.departure), self.inputs(kept.arrival)
+        self.ends = learn_ends(departure, arrival, kept.ended, self.directions)
         self.rewards = RewardLaw.of(
-            kept.departure, kept.action, kept.arrival, kept.reward, kept.ended, self.n_actions
-        )
+            departure, kept.action, arrival, kept.reward, kept.ended, self.n_actions,
+            self.directions,
+        )  # fmt: skip
+
+    def inputs(self, z: FloatArray) -> FloatArray:
+        """(n, n_inputs) what everything depends on: points, but angles as cosine and sine."""
+        return embedded(z, self.turns)
 
     @property
     def directions(self) -> FloatArray:
         """(2 n_features, n_features) in which walls and ends may lie: coordinates and features."""
+        if self.turns:
+            return np.eye(len(self.features) + len(self.turns))
         return np.concatenate([np.eye(len(self.features)), self.features])
 
     @property
@@ -176,9 +188,15 @@ class FlowModel:
         self, z: FloatArray, actions: IntArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Where steps arrive (n, n_features), P(end) (n,) and expected reward (n,)."""
-        arrival = z + self.displacement(z, actions)
-        p_end = self.ends.probability(arrival)
-        return arrival, p_end, self.rewards.expected(z, actions, arrival, p_end)
+        arrival = wrapped(z + self.displacement(z, actions), self.turns)
+        there = self.inputs(arrival)
+        p_end = self.ends.probability(there)
+        return arrival, p_end, self.rewards.expected(self.inputs(z), actions, there, p_end)
+
+    def expected_rewards(self, steps: Steps) -> FloatArray:
+        """(n,) expected rewards of steps in local units that have ended or not."""
+        place, there = self.inputs(steps.departure), self.inputs(steps.arrival)
+        return self.rewards.expected(place, steps.action, there, steps.ended.astype(np.float64))
 
     def motion(self, z: FloatArray, actions: IntArray) -> tuple[FloatArray, FloatArray]:
         """Where steps arrive (n, n_features), and the slopes (n, n_features, n_features) of it."""
@@ -192,23 +210,31 @@ class FlowModel:
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement."""
-        moved = self.law.displacement(z, actions)
+        inputs = self.inputs(z)
+        moved = self.law.displacement(inputs, actions)
         if self.wall is not None:
-            hit = self.wall.is_hit(z + moved)
+            hit = self.wall.is_hit(self.inputs(z + moved))
             if hit.any():
-                moved[hit] = self.wall.law.displacement(z[hit], actions[hit])
+                moved[hit] = self.wall.law.displacement(inputs[hit], actions[hit])
         return moved
+
+    def is_at_wall(self, z: FloatArray, actions: IntArray) -> BoolArray:
+        """(n,) whether the law of the wall holds for steps from points (n, n_features)."""
+        if self.wall is None:
+            return np.zeros(len(z), dtype=bool)
+        arrival = z + self.law.displacement(self.inputs(z), actions)
+        return self.wall.is_hit(self.inputs(arrival))
 
     def _find_wall(self, steps: Steps, moved: FloatArray) -> Wall | None:
         """A wall that explains the steps that the laws do not, if the evidence is for it."""
-        z, actions, law = steps.departure, steps.action, self.law
+        z, actions, law = self.inputs(steps.departure), steps.action, self.law
         odd = self._odd(steps, moved)
         everything, one_law = law.sums, log_evidence(law.prior, law.sums)
         self.log_evidence = one_law
         if not FEWEST <= odd.sum() < MOST_EXCEPTIONS * len(z):
             return None
         odd = self._without(steps, moved, odd)
-        arrival = z + law.displacement(z, actions)
+        arrival = self.inputs(steps.departure + law.displacement(z, actions))
         found = _separating(arrival, odd, self.directions) if odd.sum() >= FEWEST else None
         if found is not None:
             normal, threshold = found
@@ -226,7 +252,7 @@ class FlowModel:
 
     def _without(self, steps: Steps, moved: FloatArray, odd: BoolArray) -> BoolArray:
         """Fit the laws without odd steps, again and again; returns those that they leave out."""
-        z, actions, law = steps.departure, steps.action, self.law
+        z, actions, law = self.inputs(steps.departure), steps.action, self.law
         whole = law.sums
         for _ in range(TRIMMED):
             without = FlowLaw(law.shape, law.centres, law.unit, law.n_actions)
@@ -246,7 +272,7 @@ class FlowModel:
 
     def _residual(self, z: FloatArray, actions: IntArray, moved: FloatArray) -> FloatArray:
         """(n,) the largest difference to what the laws say, in typical displacements."""
-        off = np.abs(moved - self.law.displacement(z, actions)) / self.law.unit
+        off = np.abs(moved - self.law.displacement(self.inputs(z), actions)) / self.law.unit
         return np.asarray(off.max(axis=1))
 
 

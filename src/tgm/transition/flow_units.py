@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.transition.flow_chart import Chart
 
 EDGE = 1  # per cent of the observations that lie below 0 and above 1 in each coordinate
 FLAT = 1e-10  # variance of a direction, in that of all, below which nothing varies in it
@@ -51,15 +52,19 @@ class Steps(NamedTuple):
 class FlowUnits(NamedTuple):
     """Coordinates z with x = origin + z axes, in which most observations are from 0 to 1.
 
+    With a chart, x are the chart's coordinates of an observation, which may be fewer.
+
     Attributes:
         origin: (n_features,) where all coordinates are zero.
         axes: (n_features, n_features) what one of each coordinate adds to an observation.
         inverse: (n_features, n_features) of the axes.
+        chart: of observations; None where each feature is a coordinate.
     """
 
     origin: FloatArray
     axes: FloatArray
     inverse: FloatArray
+    chart: Chart | None = None
 
     @classmethod
     def of_motion(cls, steps: Steps) -> FlowUnits:
@@ -107,17 +112,60 @@ class FlowUnits(NamedTuple):
 
     def local(self, points: FloatArray) -> FloatArray:
         """Observations in these units."""
+        if self.chart is not None:
+            points = self.chart.local(points)
         return (points - self.origin) @ self.inverse
 
     def observations(self, local: FloatArray) -> FloatArray:
         """What has these coordinates."""
-        return local @ self.axes + self.origin
+        found = local @ self.axes + self.origin
+        return found if self.chart is None else self.chart.observations(found)
+
+    def moved(self, before: FloatArray, after: FloatArray) -> FloatArray:
+        """Displacement in these units between observations."""
+        if self.chart is None:
+            return self.local(after) - self.local(before)
+        there = self.chart.local(after)
+        return self.chart.moved(self.chart.local(before), there) @ self.inverse
+
+    def time(self, observation: FloatArray) -> float:
+        """What the clock of an observation (n_features,) shows; -inf if there is none."""
+        if self.chart is None or not self.chart.pace:
+            return -np.inf
+        return float(self.chart.time(observation))
+
+    def covariances(self, local: FloatArray, spread: FloatArray) -> FloatArray:
+        """(n, n_features, n_features) of observations about points, which have such covariances.
+
+        Args:
+            local: (n, n_coordinates)
+            spread: (n, n_coordinates, n_coordinates) in these units.
+        """
+        covariance = self.axes.T @ spread @ self.axes
+        if self.chart is None:
+            return np.asarray(covariance)
+        return self.chart.covariances(local @ self.axes + self.origin, covariance)
 
     def seen(self, steps: Steps) -> Steps:
-        """Steps in these units."""
+        """Steps in these units; an arrival is as far from its departure as the step moved."""
+        if self.chart is not None:
+            steps = charted(steps, self.chart)
+        plain = self.plain
         return steps._replace(
-            departure=self.local(steps.departure), arrival=self.local(steps.arrival)
+            departure=plain.local(steps.departure), arrival=plain.local(steps.arrival)
         )
+
+    @property
+    def plain(self) -> FlowUnits:
+        """The same for what is in the coordinates of the chart."""
+        return self._replace(chart=None)
+
+
+def charted(steps: Steps, chart: Chart) -> Steps:
+    """Steps in the coordinates of a chart; an arrival is as far from its departure as it moved."""
+    departure = chart.local(steps.departure)
+    arrival = departure + chart.moved(departure, chart.local(steps.arrival))
+    return steps._replace(departure=departure, arrival=arrival)
 
 
 def _positions_and_speeds(z: FloatArray, moved: FloatArray) -> FloatArray:
