@@ -125,7 +125,8 @@ class OnlineLearner(OnlineFiles):
         else:
             self._learn_step(step, posterior)
         world.newest = step
-        if action is not None:
+        is_due = self.n_steps % STRUCTURE_EVERY == 0 or self.n_steps >= self._pool_at
+        if is_due and action is not None:
             self._revise()
         return self._info(step, before, posterior.log_density)
 
