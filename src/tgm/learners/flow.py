@@ -106,8 +106,6 @@ class FlowLearner(FlowKnowledge):
         if is_end and self._is_content:
             # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth *= SOONER if self.n_steps >= FEW_PLANS else 0.0
-        if self._acting.hopes and (is_end or (self.newest and self.newest.hopes_for(observation))):
-            self._growth = min(self._growth, PLAN_GROWTH)  # what was hoped for is known now
         if not self._is_due():
             return self._info(observation, log_density)
         if self._is_settled:

@@ -132,10 +132,6 @@ class Plan(NamedTuple):
         """The support points of each z (n, n_features), or of the nearest point that has some."""
         return self.interpolation.weights(self.support.box.clip(z))
 
-    def hopes_for(self, point: FloatArray) -> bool:
-        """Whether an observation (n_features,) is where something may be found."""
-        return bool(self.is_unknown[self.interpolation.nearest(self.units.local(point[None]))[0]])
-
     def promises_more(self, greedy: FloatArray, hopeful: FloatArray) -> bool:
         """Whether the hopeful values are clearly higher than the greedy ones, both (n_actions,)."""
         gain = float(hopeful.max() - greedy.max())
