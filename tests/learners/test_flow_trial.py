@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 from tgm.config import TGMConfig
 from tgm.errors import DataError
@@ -156,3 +157,48 @@ def test_after_a_look_that_could_compare_nothing_both_are_as_good(gain, is_over)
     for _ in range(LAWS_AT[1]):
         assert not trial.add(Event(np.zeros(2), 0), 0.0, BOTH)
     assert trial.is_over == is_over
+
+
+FLAGGED = np.array([False, True])
+
+
+def flagged(flag_of, n_steps=48, point_of=lambda step: np.sin(0.3 * step)):
+    trial = walked(n_steps, lambda step: np.array([point_of(step), flag_of(step)]))
+    trial._is_exact = FLAGGED
+    return trial
+
+
+def test_laws_win_beside_a_flag_that_amounts_tell():
+    told = flagged(lambda step: 1.0 if np.sin(0.3 * step) > 0.2 else -1.0)
+    constant = flagged(lambda step: 1.0)
+    assert told.gain(BOTH)[0] > 20.0
+    # What is left to say of a flag is when it changes.
+    n = 48
+    changes = [
+        np.sign(np.sin(0.3 * one) - 0.2) != np.sign(np.sin(0.3 * (one - 1)) - 0.2)
+        for one in range(1, n + 1)
+    ]
+    n_before, n_after = sum(changes[:32]), sum(changes)
+    later = betaln(0.5 + n_after, 0.5 + n - n_after) - betaln(0.5 + n_before, 32.5 - n_before)
+    assert told.gain(BOTH)[0] == pytest.approx(constant.gain(BOTH)[0] + later)
+    assert later < 0.0
+
+
+@pytest.mark.parametrize(
+    ("flag_of", "point_of"),
+    [
+        (lambda step: (-1.0) ** (step // 7), lambda step: np.sin(0.3 * step)),  # of nothing seen
+        (lambda step: float(step // 10), lambda step: np.sin(0.3 * step)),  # of many values
+        (lambda step: 1.0 if step > 5 else -1.0, lambda step: 0.1 * step),  # told by a clock
+    ],
+)
+def test_laws_lose_where_amounts_do_not_tell_a_flag(flag_of, point_of):
+    assert flagged(flag_of, point_of=point_of).gain(BOTH) == (-np.inf, 0)
+
+
+def test_where_every_feature_is_exact_there_is_no_look():
+    trial = FlowTrial(2, 1)
+    trial.add(Event(np.zeros(2)), 0.0, BOTH, BOTH)
+    for step in range(1, LAWS_AT[-1] + 1):
+        assert not trial.add(Event(np.full(2, float(step)), 0), 0.0, BOTH, BOTH)
+        assert trial.is_over == (step == LAWS_AT[-1])

@@ -102,3 +102,17 @@ def test_a_memory_survives_a_file_and_goes_on():
 def test_a_file_with_an_action_that_is_none_is_refused():
     with pytest.raises(DataError, match="action"):
         FlowMemory(2).restore(ArrayReader(three_steps().to_arrays()), 1)
+
+
+def test_steps_that_were_not_learned_can_be_let_go():
+    memory = FlowMemory(1)
+    for step in range(30):
+        if step == 20:
+            memory.all_learned()
+        memory.add(np.array([float(step)]), 0, 0.0, np.zeros(1), ended=False)
+    assert memory.let_new_go() == 10
+    assert memory.steps().departure[:, 0].tolist() == list(range(20))
+    assert memory.let_new_go() == 0
+    memory.add(np.array([50.0]), 0, 0.0, np.zeros(1), ended=False)
+    assert memory.steps().departure[-1].item() == 50.0
+    assert memory.n_new == 1

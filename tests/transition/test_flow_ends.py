@@ -12,6 +12,7 @@ from tgm.transition.flow_ends import (
     NoEnds,
     Thresholds,
     learn_ends,
+    region,
 )
 
 
@@ -90,3 +91,15 @@ def test_where_thresholds_explain_all_ends_no_other_rule_is_tried(monkeypatch):
     ended = np.array([False, False, True])
     law = learn_ends(departure, departure + 1.0, ended, np.eye(1))
     assert law.probability(np.array([[2.4], [2.6]])).round().tolist() == [0.0, 1.0]
+
+
+def test_a_region_holds_points_and_no_others():
+    points = np.random.default_rng(0).uniform(-1.0, 1.0, size=(300, 2))
+    is_in = (points[:, 0] > -0.3) & (points[:, 0] < 0.6)
+    found = region(points[is_in], points[~is_in], np.eye(2))
+    np.testing.assert_array_equal(found.probability(points), ~is_in)
+    assert found.n_finite == 2
+    assert region(points[~is_in], points[is_in], np.eye(2)) is None
+    across = points.sum(axis=1) > 0.0
+    assert region(points[across], points[~across], np.eye(2)) is None
+    assert region(points[across], points[~across], np.ones((1, 2))) is not None

@@ -5,6 +5,7 @@ import pytest
 
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.transition.flow_chart import Chart, Circle
 from tgm.transition.flow_ends import HalfSpaces, LogisticEnds, NoEnds, Thresholds
 from tgm.transition.flow_file import (
     model_from_arrays,
@@ -17,6 +18,7 @@ from tgm.transition.flow_file import (
 from tgm.transition.flow_law import FlowLaw, LawShape
 from tgm.transition.flow_model import FlowModel, Wall
 from tgm.transition.flow_rewards import RewardLaw
+from tgm.transition.flow_turns import Turn, embedded
 from tgm.transition.flow_units import FlowUnits
 
 
@@ -140,3 +142,63 @@ def test_units_survive_and_must_have_their_inverse():
     arrays = units_to_arrays(units) | {"inverse": axes}
     with pytest.raises(DataError, match="inverse"):
         units_from_arrays(ArrayReader(arrays), 2)
+
+
+def charted_units():
+    circle = Circle(0, 3, 2.0, 0.5, is_whole=True)
+    common = np.arange(10.0).reshape(2, 5)
+    chart = Chart(np.array([2]), (circle,), np.array([1, 4]), 4, 0.1, common)
+    axes = np.diag([2.0, 3.0])
+    return FlowUnits(np.array([5.0, -3.0]), axes, np.linalg.inv(axes), chart)
+
+
+def test_a_chart_survives():
+    units = charted_units()
+    copy = units_from_arrays(ArrayReader(units_to_arrays(units)), 5)
+    points = np.random.default_rng(0).normal(size=(7, 5))
+    np.testing.assert_array_equal(copy.local(points), units.local(points))
+    np.testing.assert_array_equal(
+        copy.observations(copy.local(points)), units.observations(units.local(points))
+    )
+    assert copy.time(points[0]) == units.time(points[0])
+    assert copy.chart.circles == units.chart.circles
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("plain", lambda array: array + 1),
+        ("left_out", lambda array: array[:1]),
+        ("circles", lambda array: array[:0]),
+        ("circles", lambda array: array + 1.0),
+        ("clock", lambda array: array - 1.0),
+        ("common", lambda array: array[:1]),
+    ],
+)
+def test_a_chart_that_was_changed_is_refused(name, change):
+    arrays = units_to_arrays(charted_units())
+    arrays[f"chart.{name}"] = change(arrays[f"chart.{name}"])
+    with pytest.raises(DataError):
+        units_from_arrays(ArrayReader(arrays), 5)
+
+
+def test_angles_and_rewards_of_two_levels_survive():
+    turn = Turn(1, 6.0, 0.5, 0.25)
+    rng = np.random.default_rng(0)
+    law = FlowLaw(LawShape(0.8), rng.normal(size=(4, 3)), np.ones(2), 2)
+    z, actions = rng.uniform(size=(60, 2)), rng.integers(2, size=60)
+    law.add(embedded(z, (turn,)), actions, 0.1 * z)
+    law.fit()
+    one = FlowModel(law, np.eye(2), (turn,))
+    high = np.array([np.inf, 0.5, 0.9])
+    region = Thresholds(one.directions, np.full(3, -np.inf), high)
+    weights = (np.array([1.0, 2.0, -0.1, 0.1]), np.zeros(1))
+    one.rewards = RewardLaw(2, (3, 0), weights, (region, None))
+    copy = copied(one)
+    assert copy.turns == one.turns
+    for found, wanted in zip(copy.advance(z, actions), one.advance(z, actions), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    for place in (-1.0, 2.0):
+        arrays = model_to_arrays(one) | {"turns": np.array([[place, *turn[1:]]])}
+        with pytest.raises(DataError):
+            model_from_arrays(ArrayReader(arrays), 2, 2)

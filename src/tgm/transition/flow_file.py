@@ -49,7 +49,10 @@ def model_to_arrays(model: FlowModel) -> Arrays:
 
 def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> FlowModel:
     """Take over what `model_to_arrays` gave, checked; it can predict, its sums are empty."""
-    features, turns = saved.floats("features", n_features, n_features).copy(), _turns(saved)
+    features, turns = (
+        saved.floats("features", n_features, n_features).copy(),
+        _turns(saved, n_features),
+    )
     n_inputs = n_features + len(turns)
     law = FlowLaw.from_arrays(saved.part("law"), n_features, n_actions, n_inputs)
     model = FlowModel(law, features, turns)
@@ -75,10 +78,12 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
     return model
 
 
-def _turns(saved: ArrayReader) -> tuple[Turn, ...]:
+def _turns(saved: ArrayReader, n_features: int) -> tuple[Turn, ...]:
     if not saved.has("turns"):
         return ()
     rows = saved.floats("turns", ANY, len(Turn._fields), size=LARGEST).tolist()
+    if any(not (0 <= row[0] < n_features and row[1] > 0.0) for row in rows):
+        raise DataError(f"array 'turns' holds {rows}")
     return tuple(Turn(int(place), *rest) for place, *rest in rows)
 
 

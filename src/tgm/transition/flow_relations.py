@@ -94,7 +94,7 @@ def clock_of(steps: Steps) -> int:
 
 
 def _depends_on_time(steps: Steps, chart: Chart, n_actions: int) -> bool:
-    """Whether laws or rewards in the coordinates are more evident with the clock than without."""
+    """Whether laws and rewards in the coordinates are more evident with the clock than without."""
     local = charted(steps, chart)
     units = FlowUnits.of_features(local)
     local, turns = units.seen(local), turns_of(units, chart)
@@ -105,20 +105,12 @@ def _depends_on_time(steps: Steps, chart: Chart, n_actions: int) -> bool:
         np.column_stack([at, (one - first) / span])
         for at, one in zip((place, there), time, strict=True)
     )
-    plain, timed = (
-        best_shape(local, bump_centres(inputs), n_actions, inputs=inputs)[1]
-        for inputs in (place, before)
-    )
-    if timed > plain:
-        return True
-    goes_on = ~steps.ended
-    plain, timed = (
-        RewardLaw.log_evidence(
-            steps._replace(departure=one, arrival=other).chosen(goes_on), n_actions
-        )
-        for one, other in ((place, there), (before, after))
-    )
-    return timed > plain
+    goes_on, evidence = ~steps.ended, list[float]()
+    for one, other in ((place, there), (before, after)):
+        seen = steps._replace(departure=one, arrival=other).chosen(goes_on)
+        laws = best_shape(local, bump_centres(one), n_actions, inputs=one)[1]
+        evidence.append(laws + RewardLaw.log_evidence(seen, n_actions))
+    return evidence[1] > evidence[0]
 
 
 def lasting(steps: Steps, chart: Chart | None) -> BoolArray:
