@@ -426,7 +426,7 @@ def test_a_map_by_moves_looks_up_the_place_of_a_new_step_and_folds_nothing(folds
     found, life_of = folds
     life = life_of["now"] = CloneLife(2, 0.9, SymbolHistory(1))
     paced(life)
-    life._adopt(reckoned_rivals(life.history.episodes, 0.5, None)[0], is_searched=False)
+    life._adopt(reckoned_rivals(life.history.episodes, None)[0], is_searched=False)
     n_clones, n_folds = len(life.folding.clones), len(found)
     begin(life, 0)
     step(life, 1, costly(0))  # a wall
@@ -440,7 +440,7 @@ def test_a_map_by_moves_looks_up_the_place_of_a_new_step_and_folds_nothing(folds
 
 def test_what_refutes_a_map_by_moves_is_read_again_first(monkeypatch):
     life, calls = paced_life(), []
-    life._adopt(reckoned_rivals(life.history.episodes, 0.5, None)[0], is_searched=False)
+    life._adopt(reckoned_rivals(life.history.episodes, None)[0], is_searched=False)
     life.read_again = lambda: calls.append(life.n_steps)
     life.n_steps += 100  # the last map was made long ago
     begin(life, 0)
