@@ -458,3 +458,13 @@ def test_a_watch_survives_a_file(folds):
     for name in ("_worth_a_fold", "_fold_at", "_is_surprised", "_is_stale"):
         assert ours[name] == theirs[name], name
     assert copy.history.episodes == watched.watch.history.episodes
+
+
+def test_outliers_of_the_older_half_are_those_of_places_that_were_not_known_yet():
+    watch = AliasWatch(1, 2, 0.9)
+    shares = []
+    for n_steps, n_outliers in ((100, 20), (150, 20), (240, 20), (300, 20), (700, 20), (1500, 90)):
+        watch._n_steps = n_steps
+        shares.append(watch._outlier_share(Reader(outliers=n_outliers / n_steps)))
+    # At 150 there was no look at half of the steps; at 1,500 the newer half has more of them.
+    assert shares == pytest.approx([0.2, 20 / 150, 0.0, 0.0, 0.0, 90 / 1500])

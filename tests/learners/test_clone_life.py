@@ -9,7 +9,7 @@ from tgm.learners import clone_life
 from tgm.learners.clone_habits import Habits
 from tgm.learners.clone_life import CloneLife
 from tgm.memory.symbol_history import SymbolHistory
-from tgm.structure.clone_model import FIRST, LEVELS, Setting
+from tgm.structure.clone_model import FIRST, LEVELS, Setting, reckoned_rivals
 from tgm.structure.folding import Folding
 from tgm.transition.automaton import BEGIN, END, Automaton, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
@@ -402,3 +402,67 @@ def test_a_piece_of_an_episode_begins_where_it_is(monkeypatch):
     life.track.below = {}
     life.go_on()  # where it is not known which clone it is, the piece begins as an episode does
     assert begun == ["habits", "life"]
+
+
+def costly(symbol: int) -> Outcome:
+    return Outcome(symbol, -1.0, False)
+
+
+def paced_life() -> CloneLife:
+    return paced(CloneLife(2, 0.9, SymbolHistory(1)))
+
+
+def paced(life: CloneLife) -> CloneLife:
+    """There and back along a corridor; each step costs the same."""
+    for _ in range(6):
+        begin(life, 0)
+        for action, looks in ((0, (1, 1, 2)), (1, (1, 1, 0))):
+            for look in looks:
+                step(life, action, costly(look))
+    return life
+
+
+def test_a_map_by_moves_looks_up_the_place_of_a_new_step_and_folds_nothing(folds):
+    found, life_of = folds
+    life = life_of["now"] = CloneLife(2, 0.9, SymbolHistory(1))
+    paced(life)
+    life._adopt(reckoned_rivals(life.history.episodes, None)[0], is_searched=False)
+    n_clones, n_folds = len(life.folding.clones), len(found)
+    begin(life, 0)
+    step(life, 1, costly(0))  # a wall
+    assert len(life.folding.clones) == n_clones
+    for look in (1, 1, 2, 2):
+        step(life, 0, costly(look))
+    assert len(life.folding.clones) == n_clones  # the last one bumped into the other wall
+    assert len(found) == n_folds
+    assert life.track.node in life.folding.is_clone
+
+
+def test_what_refutes_a_map_by_moves_is_read_again_first(monkeypatch):
+    life, calls = paced_life(), []
+    life._adopt(reckoned_rivals(life.history.episodes, None)[0], is_searched=False)
+    life.read_again = lambda: calls.append(life.n_steps)
+    life.n_steps += 100  # the last map was made long ago
+    begin(life, 0)
+    step(life, 0, costly(2))
+    assert calls == [life.n_steps]
+    assert life.track.node in life.folding.is_clone
+
+
+def test_where_nothing_is_unknown_and_each_step_costs_the_same_a_map_is_hoped_for(monkeypatch):
+    life = paced_life()
+    begin(life, 0)
+    small = Folding(Automaton.of(life.history.episodes[-1:]), OutcomeBase(0.5))
+    small.accept(1)
+    for action in range(2):
+        small.graph.rows[1][action] = {costly(0): [1, 1]}
+    life._adopt(small, is_searched=False)
+    assert life.habits.only_pays
+    life.choose(np.random.default_rng(0))
+    assert life.folding.reckoning is not None
+    other = paced_life()
+    begin(other, 0)
+    other._adopt(small, is_searched=False)
+    other.habits.see(0, RIGHT)  # something was gained
+    other.choose(np.random.default_rng(0))
+    assert other.folding is small

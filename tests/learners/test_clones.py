@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.envs import Maze
+from tgm.experiments.hidden_worlds.environments import room
 from tgm.inspector.payload import summary
 from tgm.learners import clone_knowledge
 from tgm.learners.alias_watch import IDLE, LEAST_IDLE, QUIET, AliasWatch
@@ -71,7 +73,7 @@ class Fork(gym.Env):
 class SeenByWalls(gym.Wrapper):
     """A maze of which only the walls around the mouse are seen, and whether the cheese is there."""
 
-    def __init__(self, maze: str) -> None:
+    def __init__(self, maze: str | Maze) -> None:
         super().__init__(gym.make("tgm/Maze-v0", maze=maze))
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, (5,))
         self.noise = np.random.default_rng(0)
@@ -141,6 +143,26 @@ def test_a_maze_seen_by_its_walls_has_one_clone_for_each_cell():
     assert agent.n_states == 8
     assert agent.learner.world.states.n_alive == 7  # looks
     assert mean_return(agent, SeenByWalls("8")) == -5.0
+
+
+def test_a_room_seen_by_its_walls_is_mapped_by_moves_and_goes_on_to_the_bit(tmp_path):
+    agent = tgm.TGMAgent(SeenByWalls(room(6, 4)), seed=1).learn(700)
+    folding = agent.learner.inner.life.folding
+    assert folding.reckoning is not None
+    assert sorted(axis for axis, _ in folding.reckoning.axes.values()) == [0, 0, 1, 1]
+    assert agent.n_states == 6 * 4
+    assert mean_return(agent, SeenByWalls(room(6, 4)), 3) == -7.0
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    agent.save(tmp_path / "model")
+    again = tgm.TGMAgent.load(tmp_path / "model", SeenByWalls(room(6, 4)))
+    for one in (agent, again):
+        one.learn(100)
+    ours = agent.learner.to_arrays()
+    theirs = again.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ from tests.learners.test_clone_life import cued_life
 import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.errors import RunError, SpaceError
+from tgm.learners import kind_search
 from tgm.learners.alias_watch import AliasWatch
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
 from tgm.learners.kind_search import KINDS_AT, KindSearchLearner
 from tgm.learners.make import make_learner
 from tgm.learners.online import OnlineLearner
-from tgm.learners.scale_search import ScaleSearchLearner
+from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
+from tgm.memory.symbol_history import MOST_HISTORY_STEPS
 
 
 def numbers(*values) -> np.ndarray:
@@ -298,3 +300,17 @@ def test_clones_wait_while_states_may_have_joined_places(monkeypatch):
         assert len(asked) == int(not is_strained)
     learner.inner._strained[0] = learner.inner.is_over = True
     assert not learner.inner.is_strained  # nothing narrower competes any more
+
+
+@pytest.mark.parametrize(("is_surprised", "is_over"), [(True, False), (False, False), (True, True)])
+def test_while_rows_differ_features_that_were_left_out_may_come_back_for_longer(
+    is_surprised, is_over
+):
+    config = tgm.TGMConfig()
+    learner, watch = ScaleSearchLearner(2, 2, config), AliasWatch(2, 2, 0.9)
+    watch._is_surprised, watch.is_over = is_surprised, is_over
+    kind_search._look_longer(learner, watch)
+    is_doubtful = is_surprised and not is_over
+    assert learner.watched == (MOST_HISTORY_STEPS if is_doubtful else WATCHED)
+    kind_search._look_longer(learner, None)
+    assert learner.watched == WATCHED

@@ -12,7 +12,13 @@ from tgm.envs import load_maze
 from tgm.errors import RunError
 from tgm.learners import scale_search
 from tgm.learners.events import Event
-from tgm.learners.scale_search import MEASURE_AT, OTHER_SCALE, WATCHED, ScaleSearchLearner
+from tgm.learners.scale_search import (
+    MEASURE_AT,
+    OTHER_SCALE,
+    RIVALS_AT,
+    WATCHED,
+    ScaleSearchLearner,
+)
 from tgm.perception.coordinates import Coordinates
 from tgm.structure.scale_choice import ScaleChoice
 
@@ -377,3 +383,12 @@ def test_a_rival_is_as_wide_as_what_was_seen_within_the_states():
     assert len(found.names) == 60
     about_right = replace(learner.choice, deviation=np.array([0.9 * expected]))
     assert learner._as_wide_as_found(about_right, steps) is None
+
+
+def test_after_the_last_competition_no_narrower_states_are_waited_for():
+    learner = ScaleSearchLearner(2, 2, AUTO)
+    learner._strained[:] = True
+    learner._n_steps = RIVALS_AT[-1] - 1
+    assert learner.is_strained
+    learner._n_steps = RIVALS_AT[-1]
+    assert not learner.is_strained

@@ -71,6 +71,7 @@ def test_a_reckoning_survives_a_file(reckoned):
         ("axes", lambda array: array - [0, 9, 0]),
         ("axes", lambda array: array * [1, 1, 2]),
         ("places", lambda array: array[:, :-1]),
+        ("places", lambda array: array[1:]),
         ("places", lambda array: np.add(array, [99, 0, 0, 0, 0])),
     ],
 )

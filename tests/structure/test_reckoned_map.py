@@ -8,7 +8,13 @@ from tests.oracles import all_reckonings
 from tests.structure.rooms import corridor, seen, walled
 from tests.structure.test_foresight import foresight_of
 
-from tgm.structure.clone_model import folding_evidence, reckoned_rivals, sure_evidence
+from tgm.structure.clone_model import (
+    BASE_STRENGTHS,
+    best_reckoned,
+    folding_evidence,
+    reckoned_rivals,
+    sure_evidence,
+)
 from tgm.structure.cue_model import followed
 from tgm.structure.edge_code import log_edges
 from tgm.structure.folding import labelled_folding
@@ -85,6 +91,29 @@ def test_what_was_found_out_before_is_a_beginning():
     assert again.reckoning.exceptions <= steps_of(few)
 
 
+def test_what_was_found_out_wrongly_before_is_found_out_again():
+    episodes, paths = walled(20, 30, 0, 5, 4)
+    right = reckoned(episodes)
+    steps = right.reckoning.steps
+    wrong = right.reckoning._replace(exceptions={one for one in steps if one[0] == one[2]})
+    again = reckoned(episodes, wrong)
+    assert is_map(again, episodes, paths)
+    assert again.reckoning == right.reckoning
+
+
+def test_the_strength_of_the_base_is_the_best_one():
+    episodes, _ = walled(20, 30, 0, 5, 4)
+    found = best_reckoned(episodes, None)
+    nats = {one: folding_evidence(rebased(found, one)) for one in BASE_STRENGTHS}
+    assert found.base.strength == max(nats, key=nats.__getitem__)
+
+
+def rebased(folding, strength):
+    other = folding.closed()
+    other.base = folding.base.with_strength(strength)
+    return other
+
+
 def test_a_step_that_was_misread_once_does_not_spoil_the_map():
     episodes, paths = walled(12, 30, 1, 5, 4)
     at = next(i for i, one in enumerate(paths[0]) if i and one == paths[0][i - 1])
@@ -102,7 +131,7 @@ def test_chance_is_no_map(seed):
         [Happening(BEGIN, seen(0)), *(Happening(0, seen(int(rng.integers(3)))) for _ in range(20))]
         for _ in range(10)
     ]
-    assert reckoned_rivals(episodes, 0.5, None) == []
+    assert reckoned_rivals(episodes, None) == []
 
 
 def test_ends_are_one_place():

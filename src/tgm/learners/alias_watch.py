@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from tgm.config import TGMConfig
-from tgm.files.arrays import ArrayReader, Arrays, prefixed
+from tgm.files.arrays import ANY, ArrayReader, Arrays, prefixed
 from tgm.learners.clone_life import SEARCH_FROM, CloneLife
 from tgm.learners.events import Event
 from tgm.learners.step_info import StepInfo
@@ -81,6 +81,7 @@ class AliasWatch:
         self._may_fold = self._is_deep = False  # whether a fold, and a search, were worth it then
         self._fold_at = 0.0  # step before which episodes are not folded again
         self._search_at = SEARCH_FROM  # step before which surplus clones do not compete
+        self._outliers: list[tuple[float, float]] = []  # steps, and outliers among them, at looks
         self._rewards: set[float] = set()
         self._costs: set[float] = set()  # rewards of steps after which the episode went on
         self._ended_at = 0  # the step at which an episode last ended, not by a limit of time
@@ -154,7 +155,20 @@ class AliasWatch:
         """Whether symbols are certain; misread ones would be taken for places that look alike."""
         shares = learner.belief(self.history.recent_points(RECENT_POINTS)).max(axis=1)
         # Where some observations are outliers, others of them look like a place.
-        return bool((shares < CLEAR).mean() + learner.outlier_share < MOST_UNCLEAR)
+        return bool((shares < CLEAR).mean() + self._outlier_share(learner) < MOST_UNCLEAR)
+
+    def _outlier_share(self, learner: Reader) -> float:
+        """Share of outliers in the newer half of the steps, or in all if that is less.
+
+        The first observations of a place may be outliers until there is a state for it.
+        """
+        n_steps, share = self._n_steps, learner.outlier_share
+        self._outliers.append((float(n_steps), share * n_steps))
+        old = [one for one in self._outliers if one[0] <= 0.5 * n_steps]
+        if not old or n_steps - old[-1][0] < LEAST_IDLE:
+            return share
+        newer = (share * n_steps - old[-1][1]) / (n_steps - old[-1][0])
+        return min(share, max(0.0, newer))
 
     def _is_for(self, life: CloneLife) -> bool:
         """Whether the evidence is for clones, or one state per symbol finds nothing new."""
@@ -255,6 +269,7 @@ class AliasWatch:
             ]),
             "worth_a_fold": np.array([self._worth_a_fold, self._fold_at]),
             "flags": np.array([self._is_surprised, self._is_stale]),
+            "outliers": np.array(self._outliers, dtype=np.float64).reshape(-1, 2),
         }  # fmt: skip
 
     def restore(self, saved: ArrayReader) -> None:
@@ -263,6 +278,7 @@ class AliasWatch:
         self._n_steps, self._look_at, *at = saved.whole("n_steps", 5).tolist()
         self._worth_a_fold, self._fold_at = saved.floats("worth_a_fold", 2).tolist()
         self._is_surprised, self._is_stale = saved.flags("flags", 2).tolist()
+        self._outliers = [(n, found) for n, found in saved.floats("outliers", ANY, 2).tolist()]
         self._find_rows()
         self._new_at, self._surprised_at, self._search_at = at
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tgm.files.arrays import ArrayReader, Arrays
-from tgm.structure.clone_model import folding_evidence
+from tgm.structure.clone_model import best_reckoned
 from tgm.structure.folding import Folding
-from tgm.structure.reckoned_map import contradictions, reckoned_folding
+from tgm.structure.reckoned_map import contradictions
 from tgm.transition.automaton import BEGIN, Episode, Outcome
 
 LONGEST_PAUSE = 0.25  # steps until a map that contradicts itself is made again, for each kept step
@@ -48,8 +48,7 @@ class Reckoner:
 
     def again(self, folding: Folding, episodes: list[Episode]) -> Folding:
         """The map of all episodes, at best by another reckoning."""
-        strength = folding.base.strength
-        found = reckoned_folding(episodes, strength, folding_evidence, folding.reckoning)
+        found = best_reckoned(episodes, folding.reckoning)
         is_sure = contradictions(found) == 0
         self._pause = self._least if is_sure else min(2.0 * self._pause, LONGEST_PAUSE)
         return found
@@ -62,8 +61,8 @@ class Reckoner:
         """
         if folding.reckoning is not None or n_steps < self._growth * self._hoped_at:
             return None
-        self._hoped_at, strength = n_steps, folding.base.strength
-        found = reckoned_folding(episodes, strength, folding_evidence, None)
+        self._hoped_at = n_steps
+        found = best_reckoned(episodes, None)
         if contradictions(found) > 0 or len(found.clones) <= len(folding.clones):
             return None
         return found

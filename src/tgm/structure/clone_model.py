@@ -70,7 +70,7 @@ def fold_episodes(
         if not folding.is_given_up and (best is None or evidence > best[0]):
             best = evidence, folding, setting
     strength = settings[0].strength
-    rivals = cued_foldings(episodes, strength) + reckoned_rivals(episodes, strength, before)
+    rivals = cued_foldings(episodes, strength) + reckoned_rivals(episodes, before)
     if best is not None and rivals:  # those have no undecided nodes, which fit any outcome
         best = folding_evidence(best[1].closed()), best[1], best[2]
     for cued in rivals:
@@ -80,18 +80,21 @@ def fold_episodes(
     return None if best is None else (best[1], best[2])
 
 
-def reckoned_rivals(
-    episodes: Sequence[Episode], strength: float, before: Reckoning | None
-) -> list[Folding]:
+def reckoned_rivals(episodes: Sequence[Episode], before: Reckoning | None) -> list[Folding]:
     """The map by dead reckoning, if it explains more than one state for each symbol."""
-    found = reckoned_folding(episodes, strength, folding_evidence, before)
+    found = best_reckoned(episodes, before)
+    return [found] if folding_evidence(found) > sure_evidence(episodes) else []
+
+
+def best_reckoned(episodes: Sequence[Episode], before: Reckoning | None) -> Folding:
+    """The map by dead reckoning, with the best strength of the base."""
+    found = reckoned_folding(episodes, BASE_STRENGTHS[0], folding_evidence, before)
     bases = [found.base.with_strength(one) for one in BASE_STRENGTHS]
     evidence = []
     for found.base in bases:
         evidence.append(folding_evidence(found))
-    best = int(np.argmax(evidence))
-    found.base = bases[best]
-    return [found] if evidence[best] > sure_evidence(episodes) else []
+    found.base = bases[int(np.argmax(evidence))]
+    return found
 
 
 def closed_evidence(folding: Folding | None) -> float:

@@ -103,8 +103,9 @@ def _restore_reckoning(folding: Folding, saved: ArrayReader, n_actions: int) -> 
     n_axes = 1 + max((axis for _, axis, _ in axes), default=-1)
     steps = saved.whole("steps", ANY, 4).tolist()
     places = saved.whole("places", ANY, 3 + n_axes, low=-LARGEST_WHOLE).tolist()
-    if any(clone not in folding.is_clone for clone, *_ in places):
-        raise DataError("array 'places' names a node that is no clone")
+    inner = {clone for clone in folding.clones[1:] if folding.graph.symbols[clone] != END}
+    if {clone for clone, *_ in places} != inner:
+        raise DataError("array 'places' does not name each clone")
     folding.reckoning = Reckoning(
         {action: (axis, direction) for action, axis, direction in axes},
         frozenset((look, action, after) for look, action, after, _ in steps),

@@ -36,19 +36,15 @@ def reckoned_folding(
 
     An action moves where the look stays the same if it ever showed another one at such a place; or
     as it was found out `before`. Where a map contradicts itself, each answer is tried the other way
-    round. Actions that undo no other are tried in pairs.
+    round, from both beginnings. Actions that undo no other are tried in pairs.
     """
     search = _Search(episodes, strength, evidence)
-    search.begin(before)
-    for _ in range(MOST_RECKONINGS):
-        most = search.most
-        search.try_pairs()
-        if not contradictions(search.best):
+    found = list[tuple[float, Folding]]()
+    for exceptions in search.beginnings(before):
+        found.append(search.run(exceptions))
+        if not contradictions(found[-1][1]):
             break
-        search.try_exceptions()
-        if search.most <= most:
-            break
-    return search.best
+    return max(found, key=lambda one: one[0])[1]
 
 
 def contradictions(folding: Folding) -> int:
@@ -68,14 +64,26 @@ class _Search:
         self._may_move = {action for _, action, _ in filter(is_move, self._steps)}
         self._moving = {(look, action) for look, action, _ in filter(is_move, self._steps)}
 
-    def begin(self, before: Reckoning | None) -> None:
-        """The better one of what the steps say alone, and of what was found out before."""
+    def beginnings(self, before: Reckoning | None) -> list[set[Step]]:
+        """Exceptions by what the steps say alone, and with what was found out before."""
         still = {step for step in self._steps if not is_move(step)}
         first = {step for step in still if step[:2] in self._moving}
-        self.best = self._map(self._axes, first)
+        known = first if before is None else self._steps & (before.exceptions | first)
+        return [first] if known == first else [set(known), first]
+
+    def run(self, exceptions: set[Step]) -> tuple[float, Folding]:
+        """The best map from a beginning, with its evidence."""
+        self.best = self._map(self._axes, exceptions)
         self.most = self._evidence(self.best)
-        if before is not None and (known := self._steps & (before.exceptions | first)) != first:
-            self._try(self._axes, known)
+        for _ in range(MOST_RECKONINGS):
+            most = self.most
+            self.try_pairs()
+            if not contradictions(self.best):
+                break
+            self.try_exceptions()
+            if self.most <= most:
+                break
+        return self.most, self.best
 
     @property
     def _now(self) -> Reckoning:
