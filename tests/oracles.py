@@ -1177,3 +1177,46 @@ def best_gain_in_doubt(
                 gain += gamma * max(found)
         gains.append(gain)
     return gains
+
+
+def values_of_legs(plan, hold, legs):
+    """(n_points,) greedy values if each row goes on for some legs, one row after the other.
+
+    `hold` follows a leg. The action of a later leg is the best one by the values of rows of one
+    leg, averaged where the leg before arrives.
+    """
+    support, gamma, n_actions = plan.support, plan.gamma, plan.model.n_actions
+    n_points = len(support.points)
+
+    def held(z, action):
+        reach = hold(plan.model, z, np.array([action]), support.spacing, gamma, support.box)
+        if not plan.seen.holds(reach.arrival)[0]:
+            return reach.arrival, reach.reward[0] + reach.discount[0] * plan.lowest, 0.0
+        return reach.arrival, reach.reward[0], reach.discount[0]
+
+    def averaged(values, z):
+        index, weights = plan.weights(z)
+        return float(weights[0] @ values[index[0]])
+
+    q = np.zeros((n_points, n_actions))
+    for point in range(n_points):
+        for action in range(n_actions):
+            z, reward, discount = held(support.points[point : point + 1], action)
+            q[point, action] = reward + discount * averaged(plan.greedy, z)
+    rewards, rows = np.zeros((n_points, n_actions)), np.zeros((n_points, n_actions, n_points))
+    for point in range(n_points):
+        for action in range(n_actions):
+            z, reward, discount = held(support.points[point : point + 1], action)
+            for _ in range(legs - 1):
+                if discount <= 0.01:
+                    break
+                index, weights = plan.weights(z)
+                z, gain, left = held(z, int((weights[0] @ q[index[0]]).argmax()))
+                reward, discount = reward + discount * gain, discount * left
+            index, weights = plan.weights(z)
+            np.add.at(rows[point, action], index[0], discount * weights[0])
+            rewards[point, action] = reward
+    values = plan.greedy
+    for _ in range(1000):
+        values = (rewards + rows @ values).max(axis=1)
+    return values

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.transition.swing import NOISE, swung
 
-from tgm.learners.flow_laws import _of_smoothed, continued, shaped
-from tgm.transition.flow_model import FlowModel
+from tgm.learners.flow_laws import Laws, _of_smoothed, continued, shaped
+from tgm.transition.flow_model import FlowModel, Wall
 from tgm.transition.flow_settling import settled
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits
@@ -78,3 +78,23 @@ def test_a_new_shape_is_judged_by_smoothed_steps_and_has_their_noise(noisy):
     ):
         seen, before = (u.axes.T @ r @ u.axes for u, r in ((units, one), (first.units, other)))
         np.testing.assert_allclose(seen, before, atol=1e-12)
+
+
+@pytest.mark.parametrize(("nats", "stays"), [(1e6, True), (-1e6, False)])
+def test_laws_with_a_wall_stay_if_new_ones_miss_it_and_explain_less(nats, stays, monkeypatch):
+    steps, _ = swung(200, 0.0)
+    first = shaped(steps.chosen(slice(150)), 2, None, None)
+    wall = Wall(np.array([1.0, 0.0]), 1e3, first.model.law)
+    known = Laws(first.units, first.model.frozen(), first.steps)
+    known.model.wall, known.model.log_evidence = wall, nats
+    monkeypatch.setattr("tgm.learners.flow_laws.continued", lambda *_: known)
+    found = shaped(steps, 2, known.units, known.model, 50)
+    assert (found is known) == stays
+
+
+def test_laws_without_a_wall_do_not_stay():
+    steps, _ = swung(200, 0.0)
+    first = shaped(steps.chosen(slice(150)), 2, None, None)
+    first.model.log_evidence = 1e9
+    later = shaped(steps, 2, first.units, first.model, 50)
+    assert later.model is not first.model

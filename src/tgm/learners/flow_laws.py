@@ -33,8 +33,17 @@ class Laws(NamedTuple):
     steps: Steps
 
 
-def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowModel | None) -> Laws:
+def shaped(
+    kept: Steps,
+    n_actions: int,
+    units: FlowUnits | None,
+    before: FlowModel | None,
+    n_new: int = 0,
+) -> Laws:
     """Laws of the best shape and units, despite noise if there is any.
+
+    Laws before that know a wall learn the `n_new` newest steps; where no laws of the new shape find
+    it, they stay if all steps say so.
 
     Whether there is any is asked of the steps as they were seen. Laws that know it already say
     where steps truly were: there a new shape is found, which noise would hide, and takes over if
@@ -49,7 +58,11 @@ def shaped(kept: Steps, n_actions: int, units: FlowUnits | None, before: FlowMod
     is_next = follows(kept)
     first = with_noise(model, local, is_next)
     if first is None:
-        return Laws(new_units, model, local)
+        new = Laws(new_units, model, local)
+        if before is None or units is None or had_noise or not before.wall or model.wall:
+            return new
+        old = continued(kept, n_new, units, before)
+        return new if _mean_evidence(new) >= _mean_evidence(old) else old
     if before is None or units is None or not had_noise:
         found = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
         return Laws(new_units, found.model, found.smoothed.steps)
@@ -96,6 +109,13 @@ def continued(kept: Steps, n_new: int, units: FlowUnits, before: FlowModel) -> L
         return Laws(units, found.model, found.smoothed.steps)
     before.learn(local.chosen(is_new), local)
     return Laws(units, before, local)
+
+
+def _mean_evidence(laws: Laws) -> float:
+    """ln evidence of laws for a step, as a density of observations."""
+    model = laws.model
+    scale = float(np.log(model.law.unit).sum() + np.linalg.slogdet(laws.units.axes)[1])
+    return model.log_evidence / model.total.weight - scale
 
 
 def _evidence(found: Denoised, units: FlowUnits) -> float:
