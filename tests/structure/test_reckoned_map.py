@@ -134,6 +134,13 @@ def test_chance_is_no_map(seed):
     assert reckoned_rivals(episodes, None) == []
 
 
+def test_without_actions_that_undo_each_other_a_beginning_is_no_map():
+    """Two corridors that look the same but at their beginning and at their end."""
+    episodes = [corridor(0, 2, 3, 4, 5), corridor(1, 2, 3, 4, 6)] * 20
+    assert folding_evidence(best_reckoned(episodes, None)) > sure_evidence(episodes)
+    assert reckoned_rivals(episodes, None) == []
+
+
 def test_ends_are_one_place():
     ended = [*corridor(0, 1), Happening(1, Outcome(7, 1.0, True))]
     folding = reckoned([ended, [*corridor(0, 1, 1), Happening(1, Outcome(8, 0.0, True))]])

@@ -63,9 +63,9 @@ class Reckoner:
             return None
         self._hoped_at = n_steps
         found = best_reckoned(episodes, None)
-        if contradictions(found) > 0 or len(found.clones) <= len(folding.clones):
+        if not (found.reckoning and found.reckoning.axes) or contradictions(found) > 0:
             return None
-        return found
+        return found if len(found.clones) > len(folding.clones) else None
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -81,9 +81,13 @@ def fold_episodes(
 
 
 def reckoned_rivals(episodes: Sequence[Episode], before: Reckoning | None) -> list[Folding]:
-    """The map by dead reckoning, if it explains more than one state for each symbol."""
+    """The map by dead reckoning, if it explains more than one state for each symbol.
+
+    None where no actions undo each other: how an episode began would be a cue without a price.
+    """
     found = best_reckoned(episodes, before)
-    return [found] if folding_evidence(found) > sure_evidence(episodes) else []
+    has_axes = found.reckoning is not None and len(found.reckoning.axes) > 0
+    return [found] if has_axes and folding_evidence(found) > sure_evidence(episodes) else []
 
 
 def best_reckoned(episodes: Sequence[Episode], before: Reckoning | None) -> Folding:
