@@ -209,12 +209,12 @@ def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
     events = [event._replace(reward=1.0) for event in events]
     events[3] = events[3]._replace(reward=0.5)  # something was found
     learner.recall(events[:101])
-    assert learner._better(Promising(*learner.best)) is not None
+    assert learner._is_better(Promising(*learner.best))
     for event in events[101 : 101 + IMAGINED]:
         event.show(learner)
     while learner._lived_well < IMAGINED:
         learner.observe(0, 1.0, learner._seen, terminated=False)
-    assert learner._better(Promising(*learner.best)) is None
+    assert not learner._is_better(Promising(*learner.best))
     monkeypatch.setattr("tgm.learners.flow.make_plan", lambda *_: Promising(*learner.best))
     for n_steps, is_made in (
         (FEW_PLANS - 1, True),
@@ -226,7 +226,7 @@ def test_no_plan_takes_over_while_life_could_not_be_better(monkeypatch):
         assert (learner.newest is not before) == (is_made or before is not learner.best)
     learner.n_steps = 400
     learner.observe(0, 0.5, learner._seen, terminated=False)  # that could have been better
-    assert learner._better(Promising(*learner.best)) is not None
+    assert learner._is_better(Promising(*learner.best))
 
 
 def test_no_plan_is_made_where_imagined_episodes_cannot_be_better(monkeypatch):

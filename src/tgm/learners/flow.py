@@ -14,7 +14,6 @@ from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
 from tgm.learners.flow_acting import FlowActing
-from tgm.learners.flow_comparison import better_at_first, better_later
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.flow_laws import continued, shaped
@@ -179,7 +178,7 @@ class FlowLearner(FlowKnowledge):
         model = self._model.frozen()
         # Without a reward or an end all plans are equal, and exploration needs the newest.
         something = has_found(kept)
-        better, is_better, self._planned_at = None, False, self.n_steps
+        is_better, self._planned_at = False, self.n_steps
         outlook = Outlook.of(model, self._units, kept, self.gamma)
         if self.best is not None and something and self._is_proven(self.best, outlook):
             self._growth = SLOWER * LATE_PLAN_GROWTH
@@ -188,16 +187,16 @@ class FlowLearner(FlowKnowledge):
             # While there are few steps a plan takes over that is no better: refinement could harm.
             starts = self.memory.places() if self.n_steps >= FEW_PLANS else None
             plan = make_plan(model, self._units, kept, self.gamma, self.newest, starts)
-            better = self._better(plan) if something else plan
-            is_late, is_better = something and self.n_steps >= FEW_PLANS, better is not None
+            is_better = self._is_better(plan) if something else True
+            is_late = something and self.n_steps >= FEW_PLANS
             self._growth = LATE_PLAN_GROWTH if is_late else PLAN_GROWTH
             if not is_better:
                 self._growth *= SLOWER
             self._follow(plan)
         n_evicted = self.memory.all_learned()
-        if better is not None:
-            self.best, self._lived_well = better, 0
-            self.first_id, self.next_id = self.next_id, self.next_id + len(better.support.points)
+        if is_better:
+            self.best, self._lived_well = plan, 0
+            self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
         if self._is_content:
             self._growth = SLOWER * LATE_PLAN_GROWTH
         info = self._info(observation, log_density)
@@ -235,22 +234,24 @@ class FlowLearner(FlowKnowledge):
         self._best_return = best.imagined_return(outlook, self.memory.places())
         return self._is_content
 
-    def _better(self, plan: Plan) -> Plan | None:
-        """A new plan or a variant of it, if imagined episodes of it are better than of the best.
+    def _is_better(self, plan: Plan) -> bool:
+        """Whether imagined episodes of a new plan are better than those of the greedy one.
 
-        Of two that imagination cannot tell apart the newer one is better while there are few
-        steps, because it knows more; later the older one, because the agent has lived with it. None
-        is better while life was as good as it can be for as long as episodes are imagined.
+        Both are imagined from the same places by the same laws. Of two that imagination cannot
+        tell apart the newer one is better while there are few steps, because it knows more; later
+        the older one, because the agent has lived with it. None is better while life was as good
+        as it can be for as long as episodes are imagined.
         """
-        best, margin = self.best, AS_GOOD * plan.range
+        starts, outlook, best = self.memory.places(), plan.outlook, self.best
         if best is not None and self._lived_well >= IMAGINED:
-            return None
-        if best is None or self.n_steps < FEW_PLANS:
-            better, value = better_at_first(best, plan, self.memory.places(), margin)
-        else:  # `_is_proven` has found what the best plan is worth by the new laws
-            better, value = better_later(self._best_return, plan, self.memory.places(), margin)
-        self._best_return = value
-        return better
+            return False
+        # Late, `_is_proven` has found what the greedy plan is worth by these laws.
+        favours_new = best is None or self.n_steps < FEW_PLANS
+        value = plan.imagined_return(outlook, starts) if favours_new else self._best_return
+        enough, rival = value + AS_GOOD * plan.range, best if favours_new else plan
+        other = rival.imagined_return(outlook, starts, enough) if rival is not None else -math.inf
+        self._best_return = other if other >= enough else value
+        return favours_new != (other >= enough)
 
     def _live(self, reward: float, *, terminated: bool) -> None:
         """Count the steps with the greedy plan that went on with the highest reward."""

@@ -118,10 +118,10 @@ class Plan(NamedTuple):
             z, actions = np.repeat(z, n_actions, axis=0), np.arange(len(z) * n_actions) % n_actions
             spacing, most = support.spacing, HELD_IN_ACTING
             reach = hold(self.model, z, actions, spacing, self.gamma, support.box, most)
-            kept, z = careful(reach, self.seen, self.lowest), reach.arrival
+            careful, z = _careful(reach, self.seen, self.lowest), reach.arrival
             reward, discount = (np.repeat(part, n_actions, axis=1) for part in (reward, discount))
-            reward += discount * (kept.reward, reach.reward)
-            discount *= (kept.discount, reach.discount)
+            reward += discount * (careful.reward, reach.reward)
+            discount *= (careful.discount, reach.discount)
         arrival = support.box.clip(z).reshape(n, len(z) // n, -1)
         later = plane_values(self.interpolation, (self.greedy, self.hopeful), arrival)
         values = reward + discount * later.swapaxes(0, 1).reshape(2, -1)
@@ -253,30 +253,30 @@ def _solved(
     interpolation = Interpolation(support.points, support.finest)
     index, weights = interpolation.weights(support.box.clip(reach.arrival))
     is_unknown = _unknown(model, support, steps)
-    kept, nothing = careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
+    careful, nothing = _careful(reach, seen, lowest), np.zeros(n_points, dtype=bool)
     shape, bounds = (n_actions * n_points, n_points), (lowest, highest)
-    rows = discounted_rows(index, weights, kept.discount, shape)
+    rows = _rows(index, weights, careful.discount, shape)
     start = np.full(n_points, lowest)
     if before is not None:
         n_known = support.n_coarse
         start[:n_known] = before.greedy[:n_known]
-    greedy = solve(rows, kept.reward, nothing, start, bounds)
+    greedy = _solve(rows, careful.reward, nothing, start, bounds)
     hopeful = greedy
     if is_unknown.any():
-        rows = discounted_rows(index, weights, reach.discount, shape)
-        hopeful = solve(rows, reach.reward, is_unknown, greedy, bounds)
+        rows = _rows(index, weights, reach.discount, shape)
+        hopeful = _solve(rows, reach.reward, is_unknown, greedy, bounds)
     return Plan(units, model, support, interpolation, seen, greedy, hopeful, is_unknown, lowest,
                 highest, gamma)  # fmt: skip
 
 
-def careful(reach: Reach, seen: Box, lowest: float) -> Reach:
+def _careful(reach: Reach, seen: Box, lowest: float) -> Reach:
     """The same reach, if everything outside of the bounds is worth the lowest value."""
     discount = reach.discount * seen.holds(reach.arrival)
     lost = (reach.discount - discount) * lowest
     return Reach(reach.arrival, reach.reward + lost, discount)
 
 
-def discounted_rows(
+def _rows(
     index: IntArray, weights: FloatArray, discount: FloatArray, shape: tuple[int, int]
 ) -> sparse.csr_matrix:
     """(n_actions * n_points, n_points) discounted weights, action after action."""
@@ -311,7 +311,7 @@ def _root(model: FlowModel) -> FloatArray | None:
     return np.asarray(np.linalg.cholesky(model.news)) if model.has_noise else None
 
 
-def solve(
+def _solve(
     rows: sparse.csr_matrix,
     reward: FloatArray,
     is_set: BoolArray,
