@@ -81,7 +81,7 @@ def test_a_new_shape_is_judged_by_smoothed_steps_and_has_their_noise(noisy):
 
 
 @pytest.mark.parametrize(("nats", "stays"), [(1e6, True), (-1e6, False)])
-def test_laws_with_a_wall_stay_if_new_ones_miss_it_and_explain_less(nats, stays, monkeypatch):
+def test_laws_with_a_wall_stay_if_new_ones_explain_less(nats, stays, monkeypatch):
     steps, _ = swung(200, 0.0)
     first = shaped(steps.chosen(slice(150)), 2, None, None)
     wall = Wall(np.array([1.0, 0.0]), 1e3, first.model.law)

@@ -42,8 +42,8 @@ def shaped(
 ) -> Laws:
     """Laws of the best shape and units, despite noise if there is any.
 
-    Laws before that know a wall learn the `n_new` newest steps; where no laws of the new shape find
-    it, they stay if all steps say so.
+    Laws before that know a wall learn the `n_new` newest steps, and stay if all steps say so: few
+    steps lead into it, and narrow bumps imitate it.
 
     Whether there is any is asked of the steps as they were seen. Laws that know it already say
     where steps truly were: there a new shape is found, which noise would hide, and takes over if
@@ -59,7 +59,7 @@ def shaped(
     first = with_noise(model, local, is_next)
     if first is None:
         new = Laws(new_units, model, local)
-        if before is None or units is None or had_noise or not before.wall or model.wall:
+        if before is None or units is None or had_noise or not before.wall:
             return new
         old = continued(kept, n_new, units, before)
         return new if _mean_evidence(new) >= _mean_evidence(old) else old
