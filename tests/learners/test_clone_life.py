@@ -455,7 +455,7 @@ def test_where_nothing_is_unknown_and_each_step_costs_the_same_a_map_is_hoped_fo
     small = Folding(Automaton.of(life.history.episodes[-1:]), OutcomeBase(0.5))
     small.accept(1)
     for action in range(2):
-        small.graph.rows[1][action] = {costly(0): [1, 1]}
+        small.graph.rows[1][action] = {costly(0): [1, 1], costly(1): [1, 1]}
     life._adopt(small, is_searched=False)
     assert life.habits.only_pays
     life.choose(np.random.default_rng(0))

@@ -85,6 +85,8 @@ def test_where_all_is_known_and_leads_nowhere_a_larger_world_is_hoped_for():
     """One place would explain a corridor that looks the same so far; a map has more of them."""
     there = [[*corridor(0, 1, 1), *[Happening(1, seen(look)) for look in (1, 0)]]] * 2
     small = Folding(Automaton.of([corridor(0)]), OutcomeBase(0.5))
+    small.accept(1)
+    small.graph.rows[1][0] = {seen(0): [1, 1], seen(1): [1, 1]}
     reckoner = Reckoner(GROWTH, PAUSE)
     found = reckoner.hope(small, there, 1000)
     assert found is not None
@@ -96,3 +98,5 @@ def test_where_all_is_known_and_leads_nowhere_a_larger_world_is_hoped_for():
     coin = [corridor(0, 1, 2), corridor(0, 1, 3)]
     assert reckoner.hope(small, coin, 4000) is None
     assert Reckoner(GROWTH, PAUSE).hope(found.closed(), there, 4000) is None
+    del small.graph.rows[1][0][seen(1)]  # nothing is by chance: there is nothing to explain better
+    assert Reckoner(GROWTH, PAUSE).hope(small, there, 4000) is None

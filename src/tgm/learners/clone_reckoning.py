@@ -56,10 +56,13 @@ class Reckoner:
     def hope(self, folding: Folding, episodes: list[Episode], n_steps: int) -> Folding | None:
         """A map that explains all and has places to explore, where the folding leads nowhere.
 
-        A smaller world may be more likely, but it cannot get better by being explored. None if that
-        was tried a short while ago, or if there is no such map.
+        A smaller world of chance may be more likely, but it cannot get better by being explored.
+        None if nothing is by chance in it, if that was tried a short while ago, or if there is no
+        such map.
         """
         if folding.reckoning is not None or n_steps < self._growth * self._hoped_at:
+            return None
+        if contradictions(folding) == 0:  # a larger one could be hoped for without end
             return None
         self._hoped_at = n_steps
         found = best_reckoned(episodes, None)

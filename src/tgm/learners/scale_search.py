@@ -169,9 +169,10 @@ class ScaleSearchLearner(OnlineKnowledge):
     def _end_if_over(self) -> None:
         """Let the events go when nothing can be decided by them any more."""
         assert self.coordinates is not None
-        all_count = self.coordinates.chosen is None and not self._is_wide
-        is_sure = all_count and not self._strained.any()
-        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= self.watched:
+        all_count = self.coordinates.chosen is None
+        is_sure = all_count and not self._is_wide and not self._strained.any()
+        watched = WATCHED if all_count else self.watched  # where nothing can come back: not longer
+        if (is_sure and self._n_steps >= MEASURE_AT[-1]) or self._n_steps >= watched:
             self.is_over = True
             self._events, self._names, self._rivals = [], [], []
 
