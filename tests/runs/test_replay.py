@@ -10,7 +10,7 @@ from tgm.runs.chunk import Chunk
 from tgm.runs.replay import with_all_frames
 from tgm.transition.sparse import START
 
-N_STEPS = 500
+N_STEPS = 600
 LOOK_EVERY = 6  # learning steps; what is once wrong stays so for a while
 
 WORLDS = {
