@@ -517,7 +517,6 @@ def joint_posterior(
     row_prior: float,
     outlier_share: float = 0.0,
     outlier_density: float = 0.0,
-    part_of_new: float = 1.0,
 ) -> tuple[dict[tuple[int | None, int | str | None], float], float]:
     """Every way in which a step can have gone, and the density of its observation.
 
@@ -525,8 +524,8 @@ def joint_posterior(
     for a new state. With probability `outlier_share` the observation belongs to no state, whatever
     the step did: that is the one key (None, OUTLIER). A row of tries is a Dirichlet whose base,
     worth `row_prior` tries, is: a third stay, a third `elsewhere` (n,) among the known states, a
-    third new, and `part_of_new` of that third where a known state was left and the action was tried
-    there. Where the state before is not known there is no staying, and `elsewhere` has two thirds.
+    third new. Where the state before is not known there is no staying, and `elsewhere` has two
+    thirds.
 
     Args:
         likelihood: (n,) density of the observation in each known state.
@@ -543,21 +542,18 @@ def joint_posterior(
     sources.append((None, 1 - sum(p for _, p in before), start_row))
     for state, probability, row in sources:
         tries = sum(row)
-        new = row_prior / 3
-        if state is not None and tries >= 0.9:
-            new *= part_of_new
-        total = tries + row_prior * 2 / 3 + new
         for after in range(len(likelihood)):
             if state is None:
                 base = 2 / 3 * elsewhere[after]
             else:
                 base = (1 / 3 if after == state else 0) + 1 / 3 * elsewhere[after]
-            predicted = (row[after] + row_prior * base) / total
+            predicted = (row[after] + row_prior * base) / (tries + row_prior)
             weights[state, after] = regular * probability * predicted * likelihood[after]
-        weights[state, None] = regular * probability * new / total * new_density
+        new = row_prior / 3 / (tries + row_prior)
+        weights[state, None] = regular * probability * new * new_density
     weights[None, OUTLIER] = outlier_share * outlier_density
-    density = sum(weights.values())
-    return {key: weight / density for key, weight in weights.items()}, density
+    total = sum(weights.values())
+    return {key: weight / total for key, weight in weights.items()}, total
 
 
 def enumerated_filter(

@@ -26,7 +26,6 @@ def test_the_odds_of_one_point_are_those_of_the_posterior(seed, monkeypatch):
     monkeypatch.setattr(step_filter, "DROPPED", 0.0)
     world = World(seed)
     world.fill(np.random.default_rng(seed))
-    monkeypatch.setattr(world.transitions, "part_of_new", lambda _, tries: 0.3 + 0.7 * (tries < 1))
     point = np.array([2.5, 1.5])
     for state, action in ((0, 0), (1, 1), (3, 1)):
         before = world.filter.posterior(point, [(state, 1.0)], action, None)
@@ -48,9 +47,8 @@ def test_the_odds_of_three_points_by_hand():
     n = sum(world.transitions.row(0, 0).values())
     n_starts = sum(world.transitions.row(START, START_ACTION).values())
     alive = world.states.n_alive
-    new = ROW_PRIOR / 3 * (world.part_of_new() if n - 2 >= 0.9 else 1.0)
     real = [
-        new / (n - 2 + ROW_PRIOR * 2 / 3 + new),
+        ROW_PRIOR / 3 / (n - 2 + ROW_PRIOR),
         (1 + ROW_PRIOR / 3 / alive) / (n - 1 + ROW_PRIOR),
         ROW_PRIOR * 2 / 3 / alive / (n_starts - 1 + ROW_PRIOR),
     ]
@@ -89,13 +87,10 @@ def test_rows_that_lead_elsewhere_speak_for_outliers_and_one_that_leads_there_ag
 
 
 @pytest.mark.parametrize("is_retracted", [False, True])
-def test_what_came_after_was_predicted_by_where_the_row_leads_or_by_the_state(
-    is_retracted, monkeypatch
-):
+def test_what_came_after_was_predicted_by_where_the_row_leads_or_by_the_state(is_retracted):
     """Against rows from which the followers were really taken back, one after the other."""
     world = World()
     world.fill(np.random.default_rng(0))
-    monkeypatch.setattr(world.transitions, "part_of_new", lambda *_: 0.3)
     for _ in range(6):
         world.transitions.add(0, 0, 1, 1.0, 0.0, 0.0)
     steps = []
@@ -226,8 +221,7 @@ def test_a_law_that_was_made_of_what_may_be_outliers_is_no_evidence_for_them(n_k
     for _ in range(n_known):
         world.displacements.add(0, np.array([1.0, 0.1]), 1.0)
     share = world.model.background.share
-    new = ROW_PRIOR / 3 * world.part_of_new()
-    odds = math.log(share * (4.0 + ROW_PRIOR * 2 / 3 + new) / ((1 - share) * new))
+    odds = math.log(share * (4.0 + ROW_PRIOR) / ((1 - share) * ROW_PRIOR / 3))
     offset = first.arrival - world.states.mean[0]
     law, broad = (
         world.displacements.log_density(offset, 0),

@@ -12,7 +12,6 @@ from tgm.inference.step_filter import StepFilter
 from tgm.memory.step_memory import StepMemory
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_states import GaussianStates
-from tgm.transition.chance import log_odds_of_chance, whole_tries
 from tgm.transition.displacements import Displacements
 from tgm.transition.sparse import START, START_ACTION, SparseTransitions
 from tgm.world_model import WorldModel
@@ -93,16 +92,7 @@ class World:
             ROW_PRIOR,
             (0.5 + 7) / (100 + 90),
             outlier_density * repulsion,
-            self.part_of_new(),
         )
-
-    def part_of_new(self) -> float:
-        """Of the rows of two tries or more, and those of them that speak for chance."""
-        rows = [row for key, row in self.transitions.rows.items() if key[0] != START]
-        again = [row for row in rows if sum(row.values()) > 1.9]
-        tries = [whole_tries(row.values()) for row in rows]
-        n_random = sum(sum(one) > 1 and log_odds_of_chance(one, 4) > 0 for one in tries)
-        return min(1.0, (10 + n_random + 0.01 * len(again)) / (10 + len(again)))
 
     def row(self, state: int, action: int) -> np.ndarray:
         row = self.transitions.row(state, action)
@@ -136,27 +126,6 @@ BELIEFS = {
 def nothing_dropped(monkeypatch):
     monkeypatch.setattr(step_filter, "DROPPED", -1.0)
     monkeypatch.setattr(step_filter, "NEGLIGIBLE_DENSITY", 1e200)
-
-
-@pytest.mark.parametrize(("n_settled", "is_new"), [(0, True), (176, False)])
-def test_where_rows_do_the_same_again_a_far_observation_is_no_new_place(n_settled, is_new):
-    """Five deviations from where a row has led once; elsewhere rows were tried again and again."""
-    world = World(n_states=90)
-    states = [state for state in world.states.alive.tolist() if state not in (0, 1)]
-    for state in states:
-        for action in (0, 1):
-            if state in states[: n_settled // 2]:
-                world.transitions.add(state, action, state, 4.0, 0.0, 0.0)
-    world.transitions.add(0, 0, 1, 1.0, 0.0, 0.0)
-    for _ in range(20):
-        world.displacements.add(0, np.array([1.0, 0.0]), 1.0)
-    point = world.states.mean[1] + np.array([0.0, 5.0 * math.sqrt(VARIANCE)])
-    posterior = world.filter.posterior(point, [(0, 1.0)], 0, None)
-    assert (posterior.newness > sum(p for _, p in posterior.after)) == is_new
-    untried = world.filter.posterior(point, [(1, 1.0)], 0, None)
-    assert untried.newness > sum(
-        p for _, p in untried.after
-    )  # of what was never tried the others say nothing
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -40,7 +40,6 @@ def filters(model: WorldModel, most: int = 100) -> tuple[SymbolFilter, StepFilte
 def no_outliers(monkeypatch):
     """A symbol is never misread; the general filter must not think so either."""
     monkeypatch.setattr(background, "PRIOR_OUTLIERS", 0.0)
-    monkeypatch.setattr(SparseTransitions, "part_of_new", lambda *_: 1.0)
 
 
 CASES = [([], None), ([], 1), ([(2, 1.0)], 0), ([(2, 1.0)], 1), ([(0, 0.7), (3, 0.3)], 1)]

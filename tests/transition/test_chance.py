@@ -20,7 +20,6 @@ from tgm.transition.chance import (
     log_same,
     probability_of_chance,
     share_of_random_rows,
-    share_of_surprises,
     unseen_share,
     whole_tries,
 )
@@ -224,14 +223,6 @@ def test_where_all_rows_are_alike_the_share_of_random_rows_is_all_or_none(odds, 
     for _ in range(3):
         share = share_of_random_rows(np.full(1000, odds), np.ones(1000, dtype=bool), share)
     assert low < share < high
-
-
-def test_a_row_that_was_tried_may_do_anything_until_others_did_the_same_again():
-    assert share_of_surprises(0, 0) == pytest.approx(1.0)
-    assert share_of_surprises(10, 0) == pytest.approx((10 + 0.1) / 20)
-    assert share_of_surprises(10**9, 0) == pytest.approx(0.01)  # misread
-    assert share_of_surprises(90, 27) == pytest.approx((10 + 27 + 0.9) / 100)
-    assert share_of_surprises(10**9, 10**9) == 1.0
 
 
 def test_a_row_that_was_never_tried_says_nothing():

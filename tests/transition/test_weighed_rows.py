@@ -9,7 +9,7 @@ from tests.transition.made import (
 )
 
 from tgm.transition.rows import CHANGED
-from tgm.transition.sparse import START, START_ACTION, SparseTransitions
+from tgm.transition.sparse import START, START_ACTION
 
 
 @pytest.mark.parametrize(("share", "is_doubted"), [(0.09, True), (0.11, False)])
@@ -101,18 +101,3 @@ def test_starts_say_nothing_about_how_even_chances_are():
         model.add(3, 1, after, 1.0, 0.0, 0.0)  # the last of the states, with the last action
     model.learn_evenness()
     assert model.evenness > 5.0
-
-
-def test_new_places_are_less_likely_where_rows_were_tried_again():
-    """Only in rows that were tried themselves; where episodes begin is drawn each time."""
-    model = SparseTransitions(2, 0.9)
-    model.make_room(40)
-    assert model.part_of_new(0, 1.0) == pytest.approx(1.0)
-    for state in range(20):
-        model.add(state, 0, state, 1.95, 0.0, 0.0)
-        model.add(state, 1, state, 1.85, 0.0, 0.0)  # not tried again
-    assert model.part_of_new(0, 0.95) == pytest.approx((10 + 0.2) / 30)
-    for after in range(5):  # speaks for chance, and is one of those that were tried again
-        model.add(3, 0, after + 4, 1.0, 0.0, 0.0)
-    assert model.part_of_new(0, 0.95) == pytest.approx((10 + 1 + 0.2) / 30)
-    assert model.part_of_new(0, 0.85) == model.part_of_new(START, 5.0) == 1.0

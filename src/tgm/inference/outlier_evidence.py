@@ -140,9 +140,8 @@ class OutlierEvidence:
         The prior of a state beside others is the same for both.
         """
         world, prior, share = self._world, self._row_prior, self._world.background.share
+        odds = share * (others + prior) / ((1.0 - share) * prior * NEW)
         state, action = row_of(step)
-        new = prior * NEW * world.transitions.part_of_new(state, others)
-        odds = share * (others + prior - (prior * NEW - new)) / ((1.0 - share) * new)
         if state == START:  # both may be anywhere
             return math.log(odds)
         if world.displacements.weight[action] < self._in_doubt(action) + SURELY_SEEN:

@@ -249,14 +249,13 @@ class StepFilter:
     ) -> list[list[float]]:
         """(n_sources, n_near + 1) P(j | i, a), with "a new state" last.
 
-        P(j | i, a) = (c_iaj + r (STAY [j = i] + ELSEWHERE w_j)) / z, P(new | i, a) = r NEW p / z,
-        with counts c, r tries for the base, w = `elsewhere`, p = `part_of_new`, and z for a sum of
-        one. From somewhere unknown nothing stays: that third goes to the other known states.
+        P(j | i, a) = (c_iaj + r (STAY [j = i] + ELSEWHERE w_j)) / (n_ia + r), with the counts c of
+        n tries, r tries for the base, and w = `elsewhere`; P(new | i, a) = r NEW / (n_ia + r). From
+        somewhere unknown nothing stays: that third goes to the other known states.
         """
-        prior, rows, transitions = self._row_prior, [], self._world.transitions
+        prior, rows = self._row_prior, []
         for state, _, row, tries in sources:
-            new = prior * NEW * transitions.part_of_new(state, tries)
-            total = tries + prior - (prior * NEW - new)
+            total = tries + prior
             base = prior * (ELSEWHERE if state != START else ELSEWHERE + STAY) / total
             values = [base * weight for weight in elsewhere]
             for index, after in enumerate(near):
@@ -264,7 +263,8 @@ class StepFilter:
                     values[index] += row[after] / total
                 if after == state:
                     values[index] += prior * STAY / total
-            rows.append([*values, new / total])
+            values.append(prior * NEW / total)
+            rows.append(values)
         return rows
 
     def elsewhere(

@@ -63,8 +63,7 @@ class SymbolFilter(StepFilter):
     def _chance(self, before: Belief, action: int | None, after: int | None) -> float:
         """P(after), or of a symbol never seen (None): P(new) for each of n + 1 that there may be.
 
-        As in `StepFilter._rows`, with the same weight for all states elsewhere. A new place is as
-        likely in every row: a symbol that was never seen is one, however unlikely.
+        As in `StepFilter._rows`, with the same weight for all states elsewhere.
         """
         prior, n_states, chance = self._row_prior, self._states.n_alive, 0.0
         for state, probability, row, tries in self._sources(before, action):

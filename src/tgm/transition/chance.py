@@ -190,17 +190,6 @@ def unseen_share(tries: FloatArray, seen: IntArray, each: float, hopeful: FloatA
     return np.asarray((counted * share).sum(axis=0) / hopeful)
 
 
-def share_of_surprises(n_rows: int, n_random: int) -> float:
-    """Probability that a row that was tried may do something else than it did.
-
-    (w + k + m n) / (w + n): of n rows that were tried again k speak for chance, a guess worth w
-    rows is that all may do anything, and m is the expected share of misread steps.
-    """
-    wrong, right = MISREAD_PRIOR
-    surprises = RANDOM_ROWS_WEIGHT + n_random + wrong / (wrong + right) * n_rows
-    return min(1.0, surprises / (RANDOM_ROWS_WEIGHT + n_rows))
-
-
 def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:
     """Probability that each row is random, by the odds of its own tries and the share of others."""
     odds = np.clip(log_odds + math.log(share / (1.0 - share)), -700.0, 700.0)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from tgm.distributions import FloatArray
 from tgm.transition.chance import (
-    ALMOST_WHOLE,
     RANDOM_ROWS,
     WORLD_OF_CHANCE,
     chances_of_rows,
     log_odds_of_chance,
     probability_of_chance,
     share_of_random_rows,
-    share_of_surprises,
     whole_tries,
 )
 from tgm.transition.noisy_rows import NoisyRows
@@ -112,17 +108,6 @@ class WeighedRows(NoisyRows):
     def chance(self, n_slots: int) -> FloatArray:
         """(n_slots, n_actions) probability that each row is random."""
         return probability_of_chance(self.log_chance[:n_slots], self.share_random)
-
-    def part_of_new(self, state: int, tries: float) -> float:
-        """How likely a new place is in the base of a row of so many tries, against an untried one.
-
-        A row that was tried may lead to one if it may do something else at all. Where episodes
-        begin is drawn each time.
-        """
-        if state == START or tries < 1.0 - ALMOST_WHOLE:
-            return 1.0
-        n_again = int(np.count_nonzero(self.visits > 2.0 - ALMOST_WHOLE))
-        return share_of_surprises(n_again, int(np.count_nonzero(self.log_chance > 0.0)))
 
     # --- the planner's arrays ---------------------------------------------------------------------
 
