@@ -151,3 +151,27 @@ def test_exact_features_are_relevant():
     agent = tgm.TGMAgent(gym.make("FrozenLake-v1"), seed=0).learn(50)
     assert agent.relevance == {"observation": True}
     assert agent.advice == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda seen: seen,
+        lambda seen: seen[:1],
+        lambda seen: seen[:1] + seen[1:],
+        lambda seen: 32.0 + 1.8 * seen[:1],
+    ],
+    ids=["both again", "one again", "their sum", "in another unit"],
+)
+def test_a_sensor_that_repeats_others_is_left_out(more):
+    """With its noise: across it states would be infinitely narrow."""
+
+    def look(seen):
+        return np.concatenate([seen, more(seen)])
+
+    env = gym.make("tgm/Maze-v0", maze="8")
+    shape = look(np.zeros(2)).shape
+    space = gym.spaces.Box(-np.inf, np.inf, shape, np.float64)
+    agent = tgm.TGMAgent(gym.wrappers.TransformObservation(env, look, space), seed=0).learn(500)
+    assert agent.n_states == 8
+    assert list(agent.relevance.values()) == [True, True] + [False] * (shape[0] - 2)

@@ -10,7 +10,7 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.perception.feature_kinds import EPISODE_START
 from tgm.structure import scale_choice
-from tgm.structure.scale_choice import RATIOS, ScaleChoice, choose_scale
+from tgm.structure.scale_choice import RATIOS, ScaleChoice, choose_scale, says_more
 from tgm.structure.scale_evidence import FirstSteps, evidence_of_each
 
 Looks = np.ndarray
@@ -321,3 +321,28 @@ def test_features_are_left_out_if_that_is_better_by_ten_nats(nats, are_dropped, 
     before = ScaleChoice(np.full(3, 0.15), steps.typical_step, np.ones(3, bool), np.zeros(3))
     choice = choose_scale(steps, before, nearest(points, before))
     assert choice.relevant.tolist() == [True, True, not are_dropped]
+
+
+def test_a_feature_that_others_tell_exactly_says_nothing_more():
+    """By the rank of the features up to each one, with a column of ones."""
+    rng = np.random.default_rng(3)
+    x, y, z = rng.normal(size=(3, 40)) * [[1.0], [1e-4], [1e6]]
+    columns = [x, 1.8 * x + 32.0, y, np.full(40, 7.0), x + 1e4 * y, z, y + 1e-3 * z, z + 1e-5 * x]
+    points = np.column_stack(columns)
+    scaled = (points - points.mean(axis=0)) / np.maximum(points.std(axis=0), 1e-12)
+    ranks = [np.linalg.matrix_rank(scaled[:, : k + 1], tol=1e-5) for k in range(len(columns))]
+    more = np.diff([0, *ranks]) > 0
+    more[3] = True  # it may vary later
+    assert says_more(points).tolist() == more.tolist()
+    assert more.tolist() == [True, False, True, True, False, True, False, False]
+    assert says_more(points[:31]).all()  # too few to leave any out
+    noisy = np.column_stack([x, x + 1e-5 * rng.normal(size=40)])
+    assert says_more(noisy).all()
+    assert not says_more(np.column_stack([x, x + 1e-8 * rng.normal(size=40)])).all()
+
+
+def test_many_features_need_twice_as_many_observations():
+    points = np.random.default_rng(0).normal(size=(80, 40))
+    points[:, 39] = points[:, 0]
+    assert says_more(points[:79]).all()
+    assert np.flatnonzero(~says_more(points)).tolist() == [39]

@@ -25,6 +25,7 @@ ABOUT_AS_LIKELY = 3.0  # nats below the best candidate: between such the width d
 FEW_POINTS = 8  # observations; with fewer all features are as wide, in typical steps
 ONE_BY_ONE = 8  # up to so many are made wider and narrower one by one
 ENOUGH_POINTS = 32  # observations; with fewer no feature is left out
+REPEATED = 1e-6  # share of a feature's deviation: what others tell so exactly says nothing more
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ class ScaleChoice:
         each = evidence_of_each(chosen, RATIOS)[0] + _log_prior(RATIOS[:, None])
         gain, deviation, relevant = self.gain.copy(), self.deviation.copy(), self.relevant.copy()
         gain[features] = each.max(axis=1)
-        relevant[features] = gain[features] > needed
+        relevant[features] = (gain > needed)[features] & says_more(steps.points)[features]
         own = RATIOS[each.argmax(axis=1)] * chosen.typical_step
         deviation[features] = np.where(relevant[features], own, deviation[features])
         return ScaleChoice(deviation, self.typical_step, relevant, gain)
@@ -132,7 +133,7 @@ def choose_scale(
         labels: (n,) the state of each observation, as the learner with that scale sees it.
     """
     n, n_features = steps.points.shape
-    every = np.ones(n_features, dtype=bool)
+    every = says_more(steps.points)
     alike = RATIOS[:, None] * steps.typical_step
     if n < FEW_POINTS or before is None or labels is None:
         best = _best(steps, alike, every)
@@ -154,9 +155,9 @@ def choose_scale(
         turned[:n_features] *= np.where(np.eye(n_features, dtype=bool), AROUND[0], 1.0)
         turned[n_features:] *= np.where(np.eye(n_features, dtype=bool), AROUND[-1], 1.0)
         best = max(best, _best(steps, turned, every))
-    shown = gain > FEATURE_GAIN
-    if n >= ENOUGH_POINTS and shown.any() and not shown.all():
-        fewer = _with_fewer(steps, own, shown)
+    shown = (gain > FEATURE_GAIN) & every
+    if n >= ENOUGH_POINTS and shown.any() and (shown != every).any():
+        fewer = _with_fewer(steps, own, shown, every)
         if fewer.log_evidence > best.log_evidence + FEWER_GAIN:
             best = fewer
     return ScaleChoice(best.deviation, steps.typical_step, best.relevant, gain)
@@ -198,13 +199,37 @@ def _log_prior(ratios: FloatArray) -> FloatArray:
     return np.asarray(-0.5 * (np.square(mean[:, 0] / RATIO_SPREAD) + apart))
 
 
-def _with_fewer(steps: FirstSteps, own: FloatArray, shown: BoolArray) -> _Candidate:
-    """The best scale without the features that tell no states apart."""
+def _with_fewer(
+    steps: FirstSteps, own: FloatArray, shown: BoolArray, every: BoolArray
+) -> _Candidate:
+    """The best scale without the features that tell no states apart, of those that say more."""
     labels = _best(steps, own[None], shown).labels
     within = within_states(steps, labels)
-    relevant = shown | _tells_apart(steps, within, labels)
+    relevant = shown | (_tells_apart(steps, within, labels) & every)
     best = _best(steps, AROUND[:, None] * np.where(shown, own, within), relevant)
     return max(best, _best(steps, within_states(steps, best.labels)[None], relevant))
+
+
+def says_more(points: FloatArray) -> BoolArray:
+    """(n_features,) whether a feature is more than a sum of those before it, times numbers.
+
+    One that is not repeats what was seen, with its noise: states would be infinitely narrow across
+    it. With few observations (n, n_features) every feature counts, and one that never varies does.
+    """
+    n, n_features = points.shape
+    says = np.ones(n_features, dtype=bool)
+    if n < max(ENOUGH_POINTS, 2 * n_features):
+        return says
+    centred = points - points.mean(axis=0)
+    deviation = np.sqrt(np.square(centred).sum(axis=0))
+    rest = centred / np.where(deviation > 0.0, deviation, 1.0)
+    for feature in np.flatnonzero(deviation > 0.0).tolist():
+        left = float(np.linalg.norm(rest[:, feature]))
+        says[feature] = left > REPEATED
+        if says[feature]:
+            axis = rest[:, feature] / left
+            rest[:, feature + 1 :] -= np.outer(axis, axis @ rest[:, feature + 1 :])
+    return says
 
 
 def within_states(steps: FirstSteps, labels: IntArray) -> FloatArray:
