@@ -325,10 +325,9 @@ def test_the_three_parts_have_their_tables(tmp_path):
         "tgm": 3,
         "ppo": 3,
     }
-    assert list(dict.fromkeys(row["maze"] for row in rows))[:2] == [
-        "CartPole-v1",
-        "CliffWalking-v1",
-    ]
+    worlds = list(dict.fromkeys(row["maze"] for row in rows))
+    assert worlds == sorted(worlds)
+    assert {"CartPole-v1", "CliffWalking-v1"} <= set(worlds)
     assert (
         "**Not a score of bsuite yet**: 2 of its 20 experiments were run whole (the mean of those "
         "is 0.90)." in page
