@@ -27,7 +27,7 @@ def learned_from(clouds: list[np.ndarray]) -> np.ndarray:
         slot = states.birth()
         for point in points:
             states.add(slot, point, 1.0)
-    states.learn_scale(FIRST)
+    states.learn_scale(FIRST, np.zeros(2))
     return states.prior.covariance
 
 
@@ -50,7 +50,7 @@ def test_the_narrower_half_of_equally_wide_states_does_not_make_them_narrow(n_po
     scatter = np.array([np.cov(p.T, bias=True) for p in rng.normal(size=(4000, n_points, 2))])
     prior = ComponentPrior(np.eye(2), 22.0, 0.0, 3.0)
     weight = np.full(4000, float(n_points))
-    learned = pooled_covariance(prior, weight, n_points * scatter, np.eye(2))
+    learned = pooled_covariance(prior, weight, n_points * scatter, np.eye(2), np.zeros(2))
     np.testing.assert_allclose(learned, np.eye(2), atol=0.1)
 
 
@@ -63,8 +63,21 @@ def test_the_first_guess_is_what_is_known_without_data():
 
 
 def test_what_is_learned_may_be_wider_as_states_gather_points():
-    assert widest(np.zeros(0)) == widest(np.array([1.0, 19.0])) == widest(np.full(3, 20.0)) == 1.25
-    assert widest(np.array([10.0, 150.0])) == pytest.approx(2.5)
+    first, no_step = np.array([1.0, 0.1]), np.zeros(2)
+    for points in (np.zeros(0), np.array([1.0, 19.0]), np.full(3, 20.0)):
+        np.testing.assert_allclose(widest(points, first, no_step), [1.25, 0.125])
+    np.testing.assert_allclose(widest(np.array([10.0, 150.0]), first, no_step), [2.5, 0.25])
+
+
+def test_a_width_at_which_no_neighbours_were_joined_is_learned_whatever_the_first_guess_was():
+    few, first = np.ones(3), np.array([1.0, 0.1])
+    np.testing.assert_allclose(widest(few, first, np.ones(2)), [1.25, 0.35])
+    rng, prior = np.random.default_rng(0), ComponentPrior(1e-4 * np.eye(2), 22.0, 0.0, 3.0)
+    points = 0.15 * rng.normal(size=(4000, 3, 2))
+    scatter = np.array([3 * np.cov(p.T, bias=True) for p in points])
+    weight, narrow = np.full(4000, 3.0), 0.1**2 * np.eye(2)
+    capped = pooled_covariance(prior, weight, scatter, narrow, np.array([0.6, 0.2]))
+    np.testing.assert_allclose(np.sqrt(np.diag(capped)), [0.15, 0.125], rtol=0.05)
 
 
 def test_two_sides_by_hand():

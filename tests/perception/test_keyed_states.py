@@ -154,8 +154,8 @@ def test_the_scale_is_learned_from_the_numbers():
     states.set_state_density(1.0)
     inner.set_state_density(1.0)
     assert states.merge_gain(0, 1) == inner.merge_gain(0, 1) != before
-    states.learn_scale(with_key)
-    inner.learn_scale(first)
+    states.learn_scale(with_key, np.zeros(2))
+    inner.learn_scale(first, np.zeros(2))
     np.testing.assert_array_equal(states.prior_covariance[1:, 1:], inner.prior_covariance)
     assert not np.allclose(inner.prior_covariance, PRIOR.covariance)
     copy = KeyedStates(GaussianStates(PRIOR))

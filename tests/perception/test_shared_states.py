@@ -16,6 +16,7 @@ from tgm.perception.shared_states import SharedGaussianStates
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY
 
 N = 12
+NO_STEP = np.zeros(N)
 DENSITY = -4.0  # ln states per unit of volume
 
 
@@ -225,7 +226,7 @@ def test_what_goes_together_is_the_scatter_within_all_states():
             states.add(slot, point, 1.0)
         expected += Moments.of_points(points).scatter
     np.testing.assert_allclose(states.scale_to_arrays()["together"], expected, atol=1e-6)
-    states.learn_scale(np.eye(N))
+    states.learn_scale(np.eye(N), NO_STEP)
     correlation = states.prior_covariance / np.diag(states.prior_covariance)[0]
     # One number is part of all features: half of their variance.
     assert 0.3 < correlation[0, 1:].min() < correlation[0, 1:].max() < 0.7
@@ -242,15 +243,18 @@ def test_the_scale_is_learned_from_the_narrower_states():
     wide = states.birth()  # two places that are one state must not widen the others
     for point in np.concatenate([rng.normal(size=(20, N)) - 9, rng.normal(size=(20, N)) + 9]):
         states.add(wide, point, 1.0)
-    states.learn_scale(first)
+    states.learn_scale(first, NO_STEP)
     learned = np.sqrt(np.diag(states.prior_covariance))
     np.testing.assert_allclose(learned, true, rtol=0.25)
     assert states.is_wide(wide)
     assert not states.is_wide(0)
     # And it is never much wider than the first guess, by the points of a state.
-    states.learn_scale(first / 100)
+    states.learn_scale(first / 100, NO_STEP)
     most = 0.125 * np.sqrt(40 / 20)
     assert np.sqrt(np.diag(states.prior_covariance)).max() == pytest.approx(most)
+    # But where a step leads so far that no neighbours are joined.
+    states.learn_scale(first / 100, np.full(N, 4.0))
+    np.testing.assert_allclose(np.sqrt(np.diag(states.prior_covariance)), true, rtol=0.25)
 
 
 def test_a_state_can_be_cut_in_two():
@@ -275,7 +279,7 @@ def test_a_cut_is_made_where_states_are_apart_in_deviations():
 
 def test_what_is_restored_is_the_same_to_the_bit():
     states = filled()
-    states.learn_scale(np.eye(N))
+    states.learn_scale(np.eye(N), NO_STEP)
     states.add(0, states.mean[0] + 0.1, 0.3)  # densities lag behind
     states.remove(2)
     copy = SharedGaussianStates(np.eye(N), 0.0, 1.0)
@@ -285,7 +289,7 @@ def test_what_is_restored_is_the_same_to_the_bit():
     np.testing.assert_array_equal(copy.log_densities(point), states.log_densities(point))
     for one in (states, copy):
         one.add(1, point, 1.0)
-        one.learn_scale(np.eye(N))
+        one.learn_scale(np.eye(N), NO_STEP)
     for name in ("to_arrays", "scale_to_arrays"):
         ours, theirs = getattr(states, name)(), getattr(copy, name)()
         assert ours.keys() == theirs.keys()

@@ -35,6 +35,7 @@ def test_where_the_covariance_is_diagonal_the_laws_are_the_same():
     diagonal, whole = both()
     rng = np.random.default_rng(0)
     assert diagonal.log_state_density == pytest.approx(whole.log_state_density)
+    np.testing.assert_allclose(diagonal.typical_step, whole.typical_step)
     for way in rng.normal(size=(6, 3)):
         assert diagonal.log_broad_density(way) == pytest.approx(whole.log_broad_density(way))
         for action in (0, 1):

@@ -110,6 +110,12 @@ def test_the_density_of_states_is_one_within_a_typical_step():
     assert displacements.log_state_density == pytest.approx(-math.log(2 * math.pi * 6))
 
 
+def test_the_typical_step_is_the_first_guess():
+    before = Displacements(1, SQUARE, STATE).typical_step
+    np.testing.assert_allclose(before, [math.sqrt(2.0), 1.0])
+    np.testing.assert_array_equal(moved().typical_step, before)
+
+
 def test_an_actions_own_moves_outweigh_those_of_others():
     displacements = moved()
     right, up = np.eye(2)

@@ -13,6 +13,7 @@ def test_symbols_have_no_law():
     assert (laws.weight >= 300.0).all()
     assert laws.log_density(np.array([4.0]), 0) == laws.log_broad_density(np.array([4.0])) == 0.0
     assert laws.log_state_density == 0.0
+    assert laws.typical_step.size == 0
     features = np.zeros((5, 3))
     assert laws.densities_from(np.zeros(1), 0, features, np.arange(5)).tolist() == [1.0] * 5
     assert laws.to_arrays() == {}

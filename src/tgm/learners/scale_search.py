@@ -26,6 +26,7 @@ from tgm.learners.world_kinds import KeyedKind, WorldKind, gaussian_kind
 from tgm.perception.component_map import Move
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.feature_kinds import EPISODE_START
+from tgm.perception.gaussian_evidence import WIDE_STATES
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.structure.scale import Scale
 from tgm.structure.scale_choice import FEATURE_GAIN, ScaleChoice, choose_scale, within_states
@@ -33,7 +34,6 @@ from tgm.structure.scale_evidence import FirstSteps
 
 MEASURE_AT = (1, 3, 7, 15, 31, 63)  # steps at which the scale is chosen again
 LATER_CHOICES = (127, 255)  # steps for that where states are so wide that some may have been joined
-WIDE_STATES = 0.35  # typical steps: the deviation of a state from which some may have been joined
 RIVALS_AT = (63, 127, 255, 511)  # steps at which whole learners compete, where states are strained
 SAME_SCALE = 0.25  # a change of the logarithm of a deviation below this is none
 WATCHED = RIVALS_AT[-1] + 1  # steps in which a feature that was left out may still come back

@@ -43,9 +43,9 @@ class WorldEditor:
 
         `first` (n_features, n_features) is the first guess of it.
         """
-        states = self.world.states
-        states.set_state_density(self.world.displacements.log_state_density)
-        states.learn_scale(first)
+        states, laws = self.world.states, self.world.displacements
+        states.set_state_density(laws.log_state_density)
+        states.learn_scale(first, laws.typical_step)
         self._log.scale()
 
     def fade(self, log_factor: float) -> None:

@@ -14,6 +14,7 @@ from tgm.perception.component_prior import ComponentPrior
 
 FIRST_WEIGHT = 10.0  # points that the first guess of the common covariance is worth
 WIDEST = 1.25  # deviations of the first guess: what is learned is at most so wide
+WIDE_STATES = 0.35  # typical steps: the deviation of a state from which some may have been joined
 SURE_POINTS = 20.0  # points of a state; with more its rows tell it apart, and it may be wider
 
 
@@ -60,7 +61,11 @@ def two_sides(points: FloatArray) -> BoolArray | None:
 
 
 def pooled_covariance(
-    prior: ComponentPrior, weight: FloatArray, scatter: FloatArray, first: FloatArray
+    prior: ComponentPrior,
+    weight: FloatArray,
+    scatter: FloatArray,
+    first: FloatArray,
+    typical_step: FloatArray,
 ) -> FloatArray:
     """(n_features, n_features) covariance within states, learned from them and a first guess.
 
@@ -71,6 +76,7 @@ def pooled_covariance(
         prior: of the states.
         weight, scatter: (n,) and (n, n_features, n_features) of states with more than one point.
         first: (n_features, n_features) the first guess.
+        typical_step: (n_features,) how far a step leads.
     """
     freedom = weight - 1
     chosen = narrower_half(np.einsum("ij,kji->k", prior.precision, scatter), freedom)
@@ -78,20 +84,28 @@ def pooled_covariance(
     found = scatter[chosen].sum(axis=0) / share_of_half(freedom, len(first))
     pooled = (FIRST_WEIGHT * first + found) / total
     # States that hold several places widen what is learned, and more of them are merged then.
-    limit = np.minimum(1.0, widest(weight) * np.sqrt(np.diag(first) / np.diag(pooled)))
+    most = widest(weight, np.sqrt(np.diag(first)), typical_step)
+    limit = np.minimum(1.0, most / np.sqrt(np.diag(pooled)))
     pooled = pooled * np.outer(limit, limit)
     return well_conditioned(np.asarray(pooled), first, FIRST_WEIGHT / total)
 
 
-def widest(weight: FloatArray) -> float:
-    """What is learned from states of these points is at most so many times the first deviation.
+def widest(weight: FloatArray, first: FloatArray, typical_step: FloatArray) -> FloatArray:
+    """(n_features,) the deviation that what is learned from states of these points may reach.
 
     States that are too narrow are made one again by their rows, those that hold several places hide
     in a covariance that grows with them. So it grows slowly, as the rows of states become known:
-    with the root of the mean number of points of a state (n,).
+    with the root of the mean number of points of a state (n,). Up to WIDE_STATES of a step it is
+    free: neighbours that were joined are wider than that, so it shows no such states.
+
+    Args:
+        weight: (n,) points of the states.
+        first: (n_features,) the first guess of the deviation.
+        typical_step: (n_features,) how far a step leads.
     """
     points = float(weight.sum()) / max(1, len(weight))
-    return WIDEST * math.sqrt(max(1.0, points / SURE_POINTS))
+    grown = WIDEST * math.sqrt(max(1.0, points / SURE_POINTS)) * first
+    return np.maximum(grown, WIDE_STATES * typical_step)
 
 
 def narrower_half(squares: FloatArray, freedom: FloatArray) -> IntArray:

@@ -201,13 +201,15 @@ class GaussianStates(GaussianMoments):
         if log_density != self.prior.log_state_density:
             self.prior = replace(self.prior, log_state_density=log_density)
 
-    def learn_scale(self, first: FloatArray) -> None:
+    def learn_scale(self, first: FloatArray, typical_step: FloatArray) -> None:
         """Empirical Bayes: the common covariance follows the scatter within states.
 
-        `first` (n_features, n_features) is the first guess of it.
+        `first` (n_features, n_features) is the first guess of it, `typical_step` (n_features,) how
+        far a step leads.
         """
         slots = self.alive[self.weight[self.alive] > 1]
-        covariance = pooled_covariance(self.prior, self.weight[slots], self.scatter[slots], first)
+        weight, scatter = self.weight[slots], self.scatter[slots]
+        covariance = pooled_covariance(self.prior, weight, scatter, first, typical_step)
         self.set_prior(replace(self.prior, covariance=covariance))
 
     def refresh(self, slot: int) -> None:

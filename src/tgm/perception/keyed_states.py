@@ -213,9 +213,9 @@ class KeyedStates:
         """Set ln of the expected number of states per unit of volume."""
         self.inner.set_state_density(log_density)
 
-    def learn_scale(self, first: FloatArray) -> None:
+    def learn_scale(self, first: FloatArray, typical_step: FloatArray) -> None:
         """Let what is believed of all states follow what was seen of each."""
-        self.inner.learn_scale(first[1:, 1:])
+        self.inner.learn_scale(first[1:, 1:], typical_step)
 
     def scale_to_arrays(self) -> Arrays:
         """What is believed of all states."""

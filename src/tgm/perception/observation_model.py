@@ -158,10 +158,11 @@ class ObservationModel(Protocol):
     def set_state_density(self, log_density: float) -> None:
         """Set ln of the expected number of states per unit of volume; no density changes by it."""
 
-    def learn_scale(self, first: FloatArray) -> None:
+    def learn_scale(self, first: FloatArray, typical_step: FloatArray) -> None:
         """Let what is believed of all states follow what was seen of each.
 
-        `first` (n, n) is the first guess of their covariance.
+        `first` (n, n) is the first guess of their covariance, `typical_step` how far a step leads,
+        in the features that have a width.
         """
 
     def scale_to_arrays(self) -> Arrays:

@@ -203,7 +203,7 @@ class SharedGaussianStates(StateSlots):
         """Set ln of the expected number of states per unit of volume; no density changes by it."""
         self.log_state_density = log_density
 
-    def learn_scale(self, first: FloatArray) -> None:
+    def learn_scale(self, first: FloatArray, typical_step: FloatArray) -> None:
         """Empirical Bayes: variances within states, and the directions in which they go together.
 
         `first` (n_features, n_features) is the first guess of the covariance.
@@ -211,13 +211,13 @@ class SharedGaussianStates(StateSlots):
         slots = self.alive[self.weight[self.alive] > 1]
         if not len(slots):
             return
-        freedom, spread = self.weight[slots] - 1, self.spread[slots]
-        guess = np.diag(first)
+        weight, spread, guess = self.weight[slots], self.spread[slots], np.diag(first)
+        freedom = weight - 1
         chosen = narrower_half((spread / self._common.variance).sum(axis=1), freedom)
         total = FIRST_WEIGHT + float(freedom[chosen].sum())
         found = spread[chosen].sum(axis=0) / share_of_half(freedom, self.n_features)
-        variance = (FIRST_WEIGHT * guess + found) / total
-        variance = np.minimum(variance, widest(self.weight[slots]) ** 2 * guess)
+        most = widest(weight, np.sqrt(guess), typical_step)
+        variance = np.minimum((FIRST_WEIGHT * guess + found) / total, most**2)
         covariance = low_rank(variance, self._together, float(freedom.sum()))
         self._common = CommonCovariance(covariance)
         for slot in self.alive.tolist():

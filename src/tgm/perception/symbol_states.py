@@ -183,7 +183,7 @@ class SymbolStates(StateSlots):
     def set_state_density(self, log_density: float) -> None:
         """Symbols have no density."""
 
-    def learn_scale(self, first: FloatArray) -> None:
+    def learn_scale(self, first: FloatArray, typical_step: FloatArray) -> None:
         """Symbols have no width."""
 
     def scale_to_arrays(self) -> Arrays:

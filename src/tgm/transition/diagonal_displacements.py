@@ -55,6 +55,11 @@ class DiagonalDisplacements:
         self.spread = np.zeros((n_actions, n_features))
         self._refresh()
 
+    @property
+    def typical_step(self) -> FloatArray:
+        """(n_features,) the first guess of how far a step leads: root mean squares."""
+        return np.asarray(np.sqrt(self._typical))
+
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """A step of `action` that changed the state, with the belief that it did as weight."""
         if self.weight[action] >= SETTLED:

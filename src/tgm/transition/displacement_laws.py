@@ -20,6 +20,10 @@ class DisplacementLaws(Protocol):
     weight: FloatArray
     log_state_density: float
 
+    @property
+    def typical_step(self) -> FloatArray:
+        """(n_features,) the first guess of how far a step leads, without a key."""
+
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """A step of `action` that changed the state, with the belief that it did as weight."""
 

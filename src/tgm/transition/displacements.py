@@ -80,6 +80,11 @@ class Displacements:
         self._refresh_at = np.zeros(n_actions)
         self.refresh()
 
+    @property
+    def typical_step(self) -> FloatArray:
+        """(n_features,) the first guess of how far a step leads: root mean squares."""
+        return np.asarray(np.sqrt(np.diag(self.typical_square)))
+
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """A step of `action` that changed the state, with the belief that it did as weight.
 

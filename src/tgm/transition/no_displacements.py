@@ -17,6 +17,11 @@ class NoDisplacements:
         """Every law is settled: nothing is ever added."""
         self.weight = np.full(n_actions, np.inf)
 
+    @property
+    def typical_step(self) -> FloatArray:
+        """Nothing."""
+        return np.zeros(0)
+
     def add(self, action: int, displacement: FloatArray, weight: float) -> None:
         """Learn nothing."""
 
