@@ -460,6 +460,36 @@ def nats_for_noise(before: list, actions: list, after: list[int]) -> float:
     return -math.log(sum(odds) / len(odds))
 
 
+def nats_of_time(
+    states: list, actions: list, outcomes: list[list[int]], times: list[float], parts: int
+) -> float:
+    """Nats for outcomes that depend on the time too: on each time, or on one border of the parts.
+
+    Each part of `outcomes` has one outcome for each step; None where there is none.
+    """
+    codes = list(zip(states, actions, strict=True))
+    borders = sorted({float(np.quantile(times, k / parts)) for k in range(1, parts)})
+    clocks = [times, *([time >= border for time in times] for border in borders)]
+    timed = [list(zip(rows, one, strict=True)) for one in clocks for rows in (actions, codes)]
+
+    def evidence(rows: list, seen: list[int | None]) -> float:
+        pairs = [(row, one) for row, one in zip(rows, seen, strict=True) if one is not None]
+        drawn = [one for _, one in pairs]
+        counts = np.bincount(drawn)
+        base = (counts + 1 / len(counts)) / (len(drawn) + 1)
+        each = [
+            math.exp(rows_log_probability([row for row, _ in pairs], drawn, strength * base))
+            for strength in (0.5, 2.0, 8.0, 32.0, 1e6)
+        ]
+        return sum(each) / len(each)
+
+    found = []
+    for seen in outcomes:
+        with_time = sum(evidence(rows, seen) for rows in timed) / len(timed)
+        found.append(with_time / sum(0.5 * evidence(rows, seen) for rows in (actions, codes)))
+    return math.log(sum(found) / len(found))
+
+
 def unseen_share_by_urns(
     draws: list[int], weights: list[float], each: float, hopeful: float = 1.0
 ) -> float:
