@@ -460,6 +460,95 @@ def nats_for_noise(before: list, actions: list, after: list[int]) -> float:
     return -math.log(sum(odds) / len(odds))
 
 
+def nats_of_time(
+    states: list, actions: list, outcomes: list[list[int]], times: list[float], parts: int
+) -> float:
+    """Nats for outcomes that depend on the time too: on each time, or on one border of the parts.
+
+    Each part of `outcomes` has one outcome for each step; None where there is none.
+    """
+    codes = list(zip(states, actions, strict=True))
+    borders = sorted({float(np.quantile(times, k / parts)) for k in range(1, parts)})
+    clocks = [times, *([time >= border for time in times] for border in borders)]
+    timed = [list(zip(rows, one, strict=True)) for one in clocks for rows in (actions, codes)]
+
+    def evidence(rows: list, seen: list[int | None]) -> float:
+        pairs = [(row, one) for row, one in zip(rows, seen, strict=True) if one is not None]
+        drawn = [one for _, one in pairs]
+        counts = np.bincount(drawn)
+        base = (counts + 1 / len(counts)) / (len(drawn) + 1)
+        each = [
+            math.exp(rows_log_probability([row for row, _ in pairs], drawn, strength * base))
+            for strength in (0.5, 2.0, 8.0, 32.0, 1e6)
+        ]
+        return sum(each) / len(each)
+
+    found = []
+    for seen in outcomes:
+        with_time = sum(evidence(rows, seen) for rows in timed) / len(timed)
+        found.append(with_time / sum(0.5 * evidence(rows, seen) for rows in (actions, codes)))
+    return math.log(sum(found) / len(found))
+
+
+def nats_of_rounded_amounts(
+    points: Array,
+    actions: list[int],
+    amounts: list[bool],
+    start: int,
+    widths: tuple[float, ...],
+    counts: tuple[float, ...],
+    surprise: tuple[float, ...],
+) -> float:
+    """Nats by which steps are predicted better by near ones than by those from the same symbol."""
+    which = [i for i, one in enumerate(amounts) if one]
+    names = [i for i, one in enumerate(amounts) if not one]
+    values = [sorted(set(points[:, i].tolist())) for i in which]
+    deviation = [float(np.std(points[:, i])) for i in which]
+    each = 1.0 / math.prod(len(one) for one in values)
+    steps = [
+        ((action, *before[names].tolist()), before[which], after[which])
+        for before, after, action in zip(points[:-1], points[1:], actions[1:], strict=True)
+        if action != start
+    ]
+
+    def bell(k: int, at: float, centre: float, width: float) -> float:
+        heights = {v: math.exp(-0.5 * ((v - centre) / width) ** 2) for v in values[k]}
+        return heights[at] / max(sum(heights.values()), 1e-300)
+
+    def log_evidence(weight, hit) -> float:
+        found = []
+        for count, share in itertools.product(counts, surprise):
+            total = 0.0
+            for t, (group, before, after) in enumerate(steps):
+                old = [step for step in steps[:t] if step[0] == group]
+                same = sum(np.allclose(a - b, after - before, atol=1e-8) for _, b, a in old)
+                base = (1 - share) * (same + each) / (len(old) + 1) + share * each
+                weights = [weight(before, b) for _, b, _ in old]
+                hits = [hit(before, after, b, a) for _, b, a in old]
+                led = sum(w * h for w, h in zip(weights, hits, strict=True))
+                total += math.log((led + count * base) / (sum(weights) + count))
+            found.append(total)
+        return float(np.logaddexp.reduce(found)) - math.log(len(found))
+
+    by_name = log_evidence(
+        lambda x, y: float((x == y).all()), lambda _x, there, _y, a: float((there == a).all())
+    )
+    by_amount = []
+    for alike, near, moves in itertools.product(widths, widths, (0.0, 1.0)):
+
+        def weight(x, y, near=near):
+            return math.exp(-0.5 * sum(((x - y) / deviation / near) ** 2))
+
+        def hit(x, there, y, a, alike=alike, moves=moves):
+            return math.prod(
+                bell(k, float(there[k]), float(a[k] + moves * (x[k] - y[k])), alike * deviation[k])
+                for k in range(len(which))
+            )
+
+        by_amount.append(log_evidence(weight, hit))
+    return float(np.logaddexp.reduce(by_amount)) - math.log(len(by_amount)) - by_name
+
+
 def unseen_share_by_urns(
     draws: list[int], weights: list[float], each: float, hopeful: float = 1.0
 ) -> float:

@@ -11,6 +11,7 @@ from tgm.errors import RunError
 from tgm.learners.coded import CodedLearner
 from tgm.learners.events import Event
 from tgm.learners.exact_trial import EXACT_AT, RECALL_AT, ExactTrial
+from tgm.learners.flow import FlowLearner
 
 N_BITS = 8
 
@@ -74,14 +75,14 @@ def test_it_is_judged_when_the_observations_have_doubled():
 def test_events_are_kept_longer_while_a_feature_is_left_out(is_left_out, last, monkeypatch):
     trial, looks = ExactTrial(2, 3), []
 
-    def judged(self, is_exact):
+    def judged(self, is_exact, before):
         looks.append(len(self.events))
         return np.array([False, is_left_out])
 
     monkeypatch.setattr(ExactTrial, "_judged", judged)
     event, is_exact = Event(np.zeros(2), None, 0.0, False), np.ones(2, dtype=bool)
     while not trial.is_over:
-        assert trial.add(event, is_exact) == (is_left_out and len(trial.events) == 64)
+        assert trial.add(event, is_exact, None) == (is_left_out and len(trial.events) == 64)
     assert len(trial.events) == last
     assert looks == [64, 128, 256] + [512, 1024] * is_left_out
 
@@ -210,3 +211,115 @@ def test_files_are_checked(name, change, tmp_path):
     write_model(path, arrays, facts)
     with pytest.raises(RunError):
         tgm.TGMAgent.load(path)
+
+
+CLOCKS = {
+    "counted": {},
+    "in_a_dict": {"flatten": False},
+    "normalized": {"normalize_time": True},
+}
+
+
+def timed(env_id="tgm/Maze-v0", clock="counted", **options):
+    return gym.wrappers.TimeAwareObservation(gym.make(env_id, **options), **CLOCKS[clock])
+
+
+def hidden(agent) -> list[str]:
+    return [name for name, matters in agent.relevance.items() if not matters]
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+@pytest.mark.parametrize(("noise", "n_states"), [(0.15, 9), (0.0, 9)])
+def test_a_maze_with_a_clock_has_as_many_states_as_cells(clock, noise, n_states):
+    agent = tgm.TGMAgent(timed(clock=clock, maze="20", noise=noise), seed=700).learn(300)
+    assert agent.n_states == n_states
+    assert len(hidden(agent)) == 1
+    assert mean_return(agent, timed(clock=clock, maze="20", noise=noise), 5) == -5.0
+
+
+@pytest.mark.parametrize("env_id", ["FrozenLake-v1", "CliffWalking-v1"])
+def test_a_one_hot_world_with_a_clock_has_as_many_states_as_cells(env_id):
+    options = {"is_slippery": False} if "Lake" in env_id else {"max_episode_steps": 200}
+    agent = tgm.TGMAgent(timed(env_id, **options), seed=700).learn(600)
+    assert len(hidden(agent)) == 1
+    assert agent.n_states == (11 if "Lake" in env_id else 37)
+
+
+def test_laws_do_without_a_whole_clock():
+    agent = tgm.TGMAgent(timed("CartPole-v1"), seed=700).learn(400)
+    assert isinstance(agent.learner.inner, FlowLearner)
+    assert hidden(agent) == ["observation[4]"]
+
+
+class Shift(gym.Wrapper):
+    """Later than ten steps every action is another one."""
+
+    def reset(self, **options):
+        self.time = 0
+        return self.env.reset(**options)
+
+    def step(self, action):
+        self.time += 1
+        return self.env.step((action + 1) % self.action_space.n if self.time > 10 else action)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.15])
+def test_a_clock_that_tells_what_actions_do_comes_back(noise):
+    shift = Shift(gym.make("tgm/Maze-v0", maze="8", noise=noise, max_episode_steps=20))
+    agent = tgm.TGMAgent(gym.wrappers.TimeAwareObservation(shift), seed=700)
+    assert hidden(agent.learn(30)) == ["observation[2]"]
+    assert hidden(agent.learn(270)) == []
+
+
+def test_a_ball_that_falls_is_a_clock_that_decides():
+    class Catch(gym.Env):
+        observation_space = gym.spaces.MultiDiscrete([5, 10, 5])
+        action_space = gym.spaces.Discrete(3)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at = np.array([self.np_random.integers(5), 0, 2])
+            return self.at.copy(), {}
+
+        def step(self, action):
+            self.at += [0, 1, 0]
+            self.at[2] = np.clip(self.at[2] + action - 1, 0, 4)
+            has_ended = bool(self.at[1] == 9)
+            reward = 2.0 * (self.at[0] == self.at[2]) - 1.0 if has_ended else 0.0
+            return self.at.copy(), reward, has_ended, False, {}
+
+    agent = tgm.TGMAgent(Catch(), seed=700).learn(2000)
+    assert hidden(agent) == []
+    assert mean_return(agent, Catch(), 20) == 1.0
+
+
+def test_a_clock_that_is_all_there_is_is_kept():
+    class Count(gym.Env):
+        observation_space = gym.spaces.Box(0.0, 99.0, (2,))
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            self.time = 0
+            return np.zeros(2, np.float32), {}
+
+        def step(self, action):
+            self.time += 1
+            return np.array([self.time, 0.0], np.float32), float(action), False, self.time == 9, {}
+
+    agent = tgm.TGMAgent(Count(), seed=700).learn(100)
+    assert agent.relevance["observation[0]"]
+
+
+def test_a_maze_without_its_clock_goes_on_to_the_bit_after_a_file(tmp_path):
+    agent = tgm.TGMAgent(timed(clock="normalized", maze="20"), seed=700).learn(200)
+    while not agent.is_between_episodes:
+        agent.learn(1)
+    agent.save(tmp_path / "agent.tgm")
+    copy = tgm.TGMAgent.load(tmp_path / "agent.tgm", timed(clock="normalized", maze="20"))
+    assert hidden(copy) == hidden(agent) == ["observation[2]"]
+    ours, theirs = agent.learner.to_arrays(), copy.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+    copy.learn(100)
+    assert copy.n_states == 9

@@ -81,8 +81,7 @@ def test_rounded_noise_is_no_symbol_when_it_must_be_decided(deviation, unit):
     points, actions = walk(256)
     points = unit * np.rint(100 * points + RNG.normal(0, deviation, (256, 2)))
     assert not feature_kinds(points, actions, is_last=True).is_exact.any()
-    if unit == 1.0:
-        assert not feature_kinds(points, actions, is_last=False).is_sure
+    assert not feature_kinds(points, actions, is_last=False).is_exact.any()
 
 
 def test_chance_is_no_noise():

@@ -123,12 +123,12 @@ class FlowTrial:
         self.is_over = self._n_steps == LAWS_AT[-1] or not ahead > 0.0
         if self._n_steps < LESS_FROM or not ahead > 0.0:
             return False
-        of_noise = self.gain_of_noise() if not self._is_exact.any() else 0.0
+        of_noise = self.gain_of_noise() if not (self._is_exact & relevant).any() else 0.0
         return of_noise > OF_NOISE and ahead / n_ahead + of_noise > LATE_PER_STEP
 
     def gain_of_noise(self) -> float:
         """Nats for each step that laws gain if they know of noise of observations."""
-        steps = self.steps()
+        steps = _of_features(self.steps(), ~self._is_exact)
         local = FlowUnits.of_features(steps).seen(steps)
         model = FlowModel.of(local, self._n_actions)
         found = with_noise(model, local, follows(steps))
@@ -141,8 +141,8 @@ class FlowTrial:
         not tell all flags.
         """
         steps, is_exact = self.steps(), self._is_exact
-        flags = np.flatnonzero(is_exact & (np.ptp(steps.points, axis=0) > 0.0))
-        if is_exact.any() and not _tell(steps, ~is_exact, flags):
+        flags = np.flatnonzero(is_exact & relevant & (np.ptp(steps.points, axis=0) > 0.0))
+        if (is_exact & relevant).any() and not _tell(steps, ~is_exact, flags):
             return -np.inf, 0
         is_step = np.array([event.action is not None for event in self.events])
         first = max(WEIGHED_FROM, self._same_from)

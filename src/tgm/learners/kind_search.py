@@ -134,11 +134,11 @@ class KindSearchLearner(OuterLearner):
             return info
         is_first = not self._events and not self.is_over
         is_exact = self._after(event.point, is_first=is_first)
-        is_other = self._exact_trial is not None and self._tried(self._exact_trial, event, is_exact)
+        is_exact, is_other = self._tried(event, is_exact)
         if not self.is_over:
             self._events.append(event.kept())
             if len(self._events) in KINDS_AT:
-                is_exact = self._judged()
+                is_exact = self._judged(is_exact)
         if is_first or is_other or (is_exact != self.is_exact).any():
             info = self._learn_again(is_exact, event)
         else:
@@ -154,12 +154,13 @@ class KindSearchLearner(OuterLearner):
             self._is_settled = self._is_watching and not self._may_change_kinds()
         return info
 
-    def _tried(self, trial: ExactTrial, event: Event, is_exact: BoolArray) -> bool:
-        """Weigh whether all exact features matter; returns whether others do than before."""
-        has_changed = trial.add(event, is_exact)
-        if has_changed:
+    def _tried(self, event: Event, is_exact: BoolArray) -> tuple[BoolArray, bool]:
+        """The kinds, where what is left out is exact; and whether other features matter now."""
+        if (trial := self._exact_trial) is None:
+            return is_exact, False
+        if has_changed := trial.add(event, is_exact, self.inner):
             self._use = trial.use()
-        return has_changed
+        return is_exact | trial.left_out, has_changed
 
     def _end_exact_trial(self) -> None:
         """Let its events go when they can decide nothing any more."""
@@ -228,14 +229,14 @@ class KindSearchLearner(OuterLearner):
         self._was_whole = self._was_whole & whole
         return self.is_exact & ~refuted if refuted.any() else self.is_exact
 
-    def _judged(self) -> BoolArray:
-        """The kinds of the features by all events."""
+    def _judged(self, is_exact: BoolArray) -> BoolArray:
+        """The kinds of the features by all events; (n_features,) those of before it are known."""
         points = np.array([event.point for event in self._events])
         is_last = len(points) == KINDS_AT[-1]
         actions = [
             EPISODE_START if event.action is None else event.action for event in self._events
         ]
-        is_exact = self.is_exact.copy()
+        is_exact = is_exact.copy()
         used = np.ones(len(is_exact), dtype=bool) if self._use is None else self._use.relevant
         kinds = feature_kinds(points[:, used], actions, is_last=is_last)
         is_exact[used] = kinds.is_exact | self._is_categorical[used]

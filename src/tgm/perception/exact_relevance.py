@@ -43,6 +43,16 @@ class ExactSteps(NamedTuple):
     after: FloatArray
     ended: BoolArray
 
+    def chosen(self, which: BoolArray) -> ExactSteps:
+        """Some of the steps (n,)."""
+        return ExactSteps(
+            self.before[which],
+            self.action[which],
+            self.reward[which],
+            self.after[which],
+            self.ended[which],
+        )
+
 
 def noise_features(steps: ExactSteps, left_out: BoolArray, *, may_grow: bool) -> BoolArray:
     """(n_features,) the features that are noise and on which nothing depends.
@@ -86,7 +96,7 @@ class Tables:
         self._by_action = [joined(before, self._action) for before in self._before]
         self._goes_on = goes_on
         self._after = [pair[len(steps.action) :][goes_on] for pair in pairs]
-        self._outcomes = [_rewards(steps.reward), label(steps.ended)]
+        self._outcomes = [label_of_rewards(steps.reward), label(steps.ended)]
 
     def odds_of_noise(self) -> FloatArray:
         """(n_features,) ln odds that a feature depends on no value before, nor on the action.
@@ -238,7 +248,7 @@ def joined(*labels: IntArray) -> IntArray:
     return found
 
 
-def _rewards(rewards: FloatArray) -> IntArray:
+def label_of_rewards(rewards: FloatArray) -> IntArray:
     """(n,) labels of rewards: their values, or their quarters if there are many."""
     found = label(rewards)
     if found.max() < MOST_REWARDS:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
+from tgm.perception.rounded import nats_of_amounts
 from tgm.perception.symbol_book import is_whole
 
 FEW_NEW = 0.1  # share of new values up to which a feature is surely exact; continuous: of others
@@ -22,6 +23,12 @@ MOSTLY_UNKNOWN = 0.5  # share of new symbols from which some features may be not
 FEW_REPEATS = 5  # steps that were taken before, below which they say nothing
 AGREE = 0.25  # share of them that lead where they led before, from which symbols are states
 NEW_WAYS = 0.5  # share of new differences between two symbols, from which they are no lattice
+ROUNDED_FROM = 32  # observations from which amounts that were rounded may be seen to be
+LEAST_VALUES = 6  # of a feature that may be a rounded amount
+MOST_ROUNDED = 12  # features that may be: with more of them the weighing takes too long
+# Exact worlds have up to 0.37 nats a step; mazes in noise of half a unit and more, and worlds that
+# flow, 0.8 and more.
+OF_ROUNDING = 0.6  # nats a step by which amounts that were rounded must predict better than names
 EPISODE_START = -1  # in place of an action: an episode begins
 
 
@@ -54,11 +61,23 @@ def feature_kinds(points: FloatArray, actions: list[int], *, is_last: bool) -> F
     varies = np.any(points != points[0], axis=0)
     is_exact = np.asarray(whole | (new <= SOME_NEW) | ~varies)
     is_sure = whole | (varies & ((new <= FEW_NEW) | (new >= 1.0 - FEW_NEW)))
+    if (rounded := _rounded(points, actions, is_exact)).any():
+        return FeatureKinds(is_exact & ~rounded, bool(is_last or (is_sure | rounded).all()))
     if (is_exact & varies).any() and _are_measured(points[:, is_exact], actions):
         rounded = is_exact & (_n_values(points) >= MANY_VALUES * len(points))
         is_sure &= ~rounded
         is_exact &= ~(rounded & is_last)
     return FeatureKinds(is_exact, bool(is_last or is_sure.all()))
+
+
+def _rounded(points: FloatArray, actions: list[int], is_exact: BoolArray) -> BoolArray:
+    """(n_features,) the features that are amounts, by how alike near ones behave."""
+    n_values, nothing = _n_values(points), np.zeros_like(is_exact)
+    many = n_values >= max(LEAST_VALUES, MANY_VALUES * len(points))
+    if len(points) < ROUNDED_FROM or not (many & is_exact).any() or many.sum() > MOST_ROUNDED:
+        return nothing
+    nats = nats_of_amounts(points, np.array(actions), many, EPISODE_START)
+    return many if nats > OF_ROUNDING * (len(points) - actions.count(EPISODE_START)) else nothing
 
 
 def _are_measured(symbols: FloatArray, actions: list[int]) -> bool:

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray
+from tgm.perception.clocks import have_same_pace
 from tgm.transition.flow_chart import Chart, Circle, turned
 from tgm.transition.flow_ends import region
 from tgm.transition.flow_law import best_shape, bump_centres
@@ -21,7 +22,6 @@ from tgm.transition.flow_turns import embedded, turns_of
 from tgm.transition.flow_units import FlowUnits, Steps, charted
 
 ON_CIRCLE = 1e-3  # deviation of x^2 + y^2, in those of x^2 and of y^2, up to which it is a circle
-SAME_PACE = 0.01  # range of the displacements of a clock, in their mean
 OPEN_ARC = 0.25  # of the arc of angles that were seen: if less is unseen it is a whole turn
 FLAG_VALUES = 2  # of a feature that may be a flag
 
@@ -88,8 +88,7 @@ def _circles(points: FloatArray) -> tuple[Circle, ...]:
 
 def clock_of(steps: Steps) -> int:
     """The feature to which every step adds the same; -1 if there is none."""
-    moved = steps.arrival - steps.departure
-    same = np.ptp(moved, axis=0) < SAME_PACE * np.abs(moved.mean(axis=0))
+    same = have_same_pace(steps.departure, steps.arrival)
     return int(same.argmax()) if same.any() else -1
 
 

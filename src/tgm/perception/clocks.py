@@ -1,0 +1,63 @@
+"""A clock: a feature to which every step adds the same, whatever was done.
+
+It is left out as long as nothing is seen to depend on the time: rewards, ends and what follows
+are weighed in rows for each time, or for before and after a time, against rows without it. A time
+limit says nothing: an end later than all steps that went on is no end of a place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import BoolArray, FloatArray
+from tgm.perception.exact_relevance import (
+    ExactSteps,
+    evidence_by_any_strength,
+    joined,
+    label,
+    label_of_rewards,
+    mixed,
+)
+
+SAME_PACE = 0.01  # range of the displacements of a clock, in their mean
+LEAST_STEPS = 8  # steps that must have added the same
+LEAST_TIMES = 3  # different times of departure: with two a feature may tell a beginning from an end
+TIME_PARTS = 8  # parts of the time with equally many steps; rows may differ across each border
+
+
+def have_same_pace(before: FloatArray, after: FloatArray) -> BoolArray:
+    """(n_features,) to which features every step from `before` to `after` adds the same."""
+    moved = after - before
+    return np.asarray(np.ptp(moved, axis=0) < SAME_PACE * np.abs(moved.mean(axis=0)))
+
+
+def clocks(before: FloatArray, after: FloatArray) -> BoolArray:
+    """(n_features,) which features are clocks by steps within episodes, (n, n_features) each."""
+    if len(before) < LEAST_STEPS:
+        return np.zeros(before.shape[1], dtype=bool)
+    found = have_same_pace(before, after)
+    for one in np.flatnonzero(found).tolist():
+        found[one] = len(np.unique(before[:, one])) >= LEAST_TIMES
+    return found
+
+
+def nats_of_time(steps: ExactSteps, time: FloatArray) -> float:
+    """Nats for rewards, ends or next states that depend on the time of departure.
+
+    Args:
+        steps: their only feature is the state.
+        time: (n,) of departure; it runs forwards.
+    """
+    late = steps.ended & (time > time[~steps.ended].max(initial=-np.inf))
+    action, goes_on = label(steps.action), ~steps.ended
+    code = joined(label(steps.before[:, 0]), action)
+    borders = np.unique(np.quantile(time, np.arange(1, TIME_PARTS) / TIME_PARTS))
+    times = [label(time), *(label(time >= border) for border in borders)]
+    contexts = [action, code] + [joined(one, part) for part in times for one in (action, code)]
+    rows, after = np.stack(contexts, axis=1), label(steps.after[:, 0])
+    outcomes = [
+        evidence_by_any_strength(rows, label_of_rewards(steps.reward)),
+        evidence_by_any_strength(rows, label(steps.ended & ~late)),
+        evidence_by_any_strength(rows[goes_on], after[goes_on]),
+    ]
+    return mixed(np.array([mixed(found[2:]) - mixed(found[:2]) for found in outcomes]))
