@@ -8,7 +8,7 @@ import pytest
 from tgm.config import TGMConfig
 from tgm.files.arrays import ArrayReader
 from tgm.learners import alias_watch
-from tgm.learners.alias_watch import AliasWatch, changes_names, may_alias
+from tgm.learners.alias_watch import WORTH_A_FOLD, AliasWatch, changes_names, may_alias
 from tgm.learners.events import Event
 from tgm.learners.step_info import StepInfo
 from tgm.memory.symbol_history import SymbolHistory
@@ -72,7 +72,15 @@ class Folds:
         self.looks, self.n_folds, self.takes_too_long = 0, 0, False
         monkeypatch.setattr(alias_watch, "gain_of_history", self.history)
         monkeypatch.setattr(alias_watch, "gain_of_clones", lambda *_: self.gain)
+        self.followed = 0
         monkeypatch.setattr(alias_watch, "CloneLife", self.life)
+        monkeypatch.setattr(alias_watch, "Rival", self.rival)
+
+    def rival(self, *_):
+        def follow(*_):
+            self.followed += 1
+
+        return SimpleNamespace(choose=lambda: 5, follow=follow)
 
     def history(self, episodes):
         self.looks += 1
@@ -146,7 +154,7 @@ def test_more_than_16_rewards_are_amounts():
 def test_nothing_is_looked_at_while_every_row_does_the_same(folds):
     watched = Watched()
     watched.walk(400)
-    assert watched.watch.won(Reader()) is None
+    assert watched.watch.won(Reader(), is_certain=False) is None
     assert folds.looks == 0
 
 
@@ -155,7 +163,7 @@ def test_another_reward_or_an_end_is_a_surprise_too(folds):
         watched = Watched()
         watched.walk(40)
         watched.step(0, action=1, **options)
-        watched.watch.won(Reader())
+        watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == 2
 
 
@@ -166,7 +174,7 @@ def test_looks_are_at_24_steps_then_a_tenth_more_each_time(folds):
     at = []
     for _ in range(100):
         before = folds.looks
-        watched.watch.won(Reader())
+        watched.watch.won(Reader(), is_certain=False)
         if folds.looks > before:
             at.append(watched.n_steps)
         watched.walk(1)
@@ -177,31 +185,35 @@ def test_looks_are_at_24_steps_then_a_tenth_more_each_time(folds):
 @pytest.mark.parametrize(("n_steps", "n_looks"), [(23, 0), (26, 2), (99, 2), (100, 1)])
 def test_in_the_first_hundred_steps_the_end_of_an_episode_is_looked_at(folds, n_steps, n_looks):
     watched = surprised(n_steps - 1)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     watched.step(END, terminated=True)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == n_looks
 
 
-@pytest.mark.parametrize(("gain", "n_folds"), [(1.9, 0), (2.1, 1)])
+@pytest.mark.parametrize(
+    ("gain", "is_certain", "n_folds"),
+    [(1.9, False, 0), (2.1, False, 1), (-0.1, True, 0), (0.1, True, 1)],
+)
 def test_a_cue_that_explains_better_by_two_nats_is_reason_enough_to_fold(
-    folds, monkeypatch, gain, n_folds
+    folds, monkeypatch, gain, is_certain, n_folds
 ):
+    """Where no symbol can be misread, a cue that is likelier than not is."""
     monkeypatch.setattr(alias_watch, "gain_of_cue", lambda _: gain)
     folds.worth, folds.n_rows = 1.5, 3
-    surprised(30).watch.won(Reader())
+    surprised(30).watch.won(Reader(), is_certain=is_certain)
     assert folds.n_folds == n_folds
 
 
 def test_after_500_steps_looks_are_rarer(folds):
     folds.worth = 2.3
     watched = surprised(500)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     watched.walk(200)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == 1  # at 500 and 701
     watched.walk(1)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == 2
 
 
@@ -210,13 +222,13 @@ def test_in_a_world_of_chance_looks_are_rarer(folds, worth, n_rows, at):
     """Less than an eighth of a nat in each row of several outcomes, which are not rare."""
     folds.worth, folds.n_rows = worth, n_rows
     watched = surprised(100)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == 1
     watched.walk(at - 101)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == 1
     watched.walk(1)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.looks == 2
 
 
@@ -227,7 +239,7 @@ def test_a_world_of_chance_is_watched_for_1500_steps(folds, worth, n_steps, is_o
     folds.worth = worth
     watched = surprised(n_steps - 4)
     watched.surprise()
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert watched.watch.is_over == is_over
 
 
@@ -241,7 +253,7 @@ def test_history_must_predict_better_by_two_nats_and_an_eighth_in_each_row(
     folds, worth, n_rows, n_folds
 ):
     folds.worth, folds.n_rows = worth, n_rows
-    surprised(30).watch.won(Reader())
+    surprised(30).watch.won(Reader(), is_certain=False)
     assert folds.n_folds == n_folds
 
 
@@ -260,7 +272,7 @@ def test_nothing_is_folded_where_one_point_in_a_hundred_may_be_misread(
     folds, doubt, outliers, n_folds
 ):
     folds.worth = 5.0
-    surprised(1001).watch.won(Reader(doubt=doubt, outliers=outliers))
+    surprised(1001).watch.won(Reader(doubt=doubt, outliers=outliers), is_certain=False)
     assert folds.n_folds == n_folds
 
 
@@ -268,10 +280,10 @@ def folded_again(folds, *, after: float, worth: float) -> bool:
     """Whether clones that have lost at step 100 with 4 nats are tried again."""
     folds.worth, folds.gain, folds.n_rows = 4.0, 0.0, 30
     watched = surprised(100)
-    assert watched.watch.won(Reader()) is None
+    assert watched.watch.won(Reader(), is_certain=False) is None
     watched.walk(round(after * 100) - 100)
     folds.worth = worth
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     return folds.n_folds == 2
 
 
@@ -287,37 +299,77 @@ def test_where_a_search_is_worth_it_a_fold_alone_does_not_win(folds):
     """After a defeat with 4 nats a fold needs 5.2; 5 nats in few rows are enough for a search."""
     folds.worth, folds.gain, folds.n_rows = 4.0, 0.0, 4
     watched = surprised(100)
-    assert watched.watch.won(Reader()) is None
+    assert watched.watch.won(Reader(), is_certain=False) is None
     watched.walk(30)
     folds.worth, folds.gain = 5.0, 9.0
-    assert watched.watch.won(Reader()) is None
+    assert watched.watch.won(Reader(), is_certain=False) is None
     watched.walk(60)
     folds.worth = 6.8  # 1.3 times as much
-    assert watched.watch.won(Reader()) is not None
+    assert watched.watch.won(Reader(), is_certain=False) is not None
 
 
 def test_ten_nats_are_always_enough(folds):
     folds.worth = 50.0
     watched = surprised(100)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     watched.walk(60)
     folds.worth = 10.1
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert folds.n_folds == 2
 
 
 # --- who wins -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("gain", "wins"), [(4.9, False), (5.1, True)])
-def test_clones_win_by_five_nats(folds, gain, wins):
+@pytest.mark.parametrize(
+    ("gain", "is_certain", "wins"),
+    [(4.9, False, False), (5.1, False, True), (3.9, True, False), (4.1, True, True)],
+)
+def test_clones_win_by_five_nats_or_by_four_where_nothing_is_misread(
+    folds, gain, is_certain, wins
+):
     folds.worth, folds.gain = 5.0, gain
-    assert (surprised(100).watch.won(Reader()) is not None) == wins
+    assert (surprised(100).watch.won(Reader(), is_certain=is_certain) is not None) == wins
+
+
+# --- clones in doubt ------------------------------------------------------------------------------
+
+
+def in_doubt(folds, *, gain: float = 1.0, is_certain: bool = True) -> Watched:
+    """A watch whose clones have gained a little at the end of an episode."""
+    folds.worth, folds.gain = 5.0, gain
+    watched = surprised(98)
+    watched.step(END, terminated=True)
+    assert watched.watch.won(Reader(), is_certain=is_certain) is None
+    return watched
+
+
+@pytest.mark.parametrize(
+    ("gain", "is_certain", "wanted"), [(1.0, True, 5), (-1.0, True, None), (1.0, False, None)]
+)
+def test_clones_in_doubt_say_what_to_try_where_nothing_is_misread(folds, gain, is_certain, wanted):
+    assert in_doubt(folds, gain=gain, is_certain=is_certain).watch.choose() == wanted
+
+
+def test_clones_in_doubt_are_asked_until_the_next_episode_ends(folds):
+    watched = in_doubt(folds)
+    watched.watch.add(Event(np.zeros(1)), StepInfo(0), Reader())
+    assert watched.watch.choose() == 5
+    watched.step(END, terminated=True)
+    assert watched.watch.choose() is None
+    assert folds.followed == 2
+
+
+def test_clones_in_doubt_come_back_from_a_file(folds):
+    watch = in_doubt(folds).watch
+    other = AliasWatch(1, 2, 0.9)
+    other.restore(ArrayReader(watch.to_arrays()))
+    assert other.choose() == 5
 
 
 def test_clones_that_take_too_long_have_not_won(folds):
     folds.worth, folds.gain, folds.takes_too_long = 5.0, 99.0, True
-    assert surprised(100).watch.won(Reader()) is None
+    assert surprised(100).watch.won(Reader(), is_certain=False) is None
 
 
 @pytest.mark.parametrize(
@@ -336,12 +388,12 @@ def test_one_state_per_symbol_wins_by_forty_nats_after_500_steps(
     folds.worth, folds.gain, folds.n_rows = worth, gain, round(5 * worth)
     watched = surprised(n_steps - 4)
     watched.surprise()
-    assert watched.watch.won(Reader()) is None
+    assert watched.watch.won(Reader(), is_certain=False) is None
     assert watched.watch.is_over == is_over
     folds.n_rows = 4  # so much in each row: surplus clones may still win
     watched = surprised(n_steps - 4)
     watched.surprise()
-    assert watched.watch.won(Reader()) is None
+    assert watched.watch.won(Reader(), is_certain=False) is None
     assert not watched.watch.is_over
 
 
@@ -352,7 +404,7 @@ def test_history_that_predicts_worse_in_each_row_ends_the_watch(folds, worth, n_
     folds.worth, folds.n_rows = worth, 4
     watched = surprised(n_steps - 4)
     watched.surprise()
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     assert watched.watch.is_over == is_over
 
 
@@ -377,7 +429,7 @@ def test_where_chance_is_rare_and_nothing_is_found_any_more_clones_are_tried(
         watched.step(symbol)
     while watched.n_steps < n_steps:
         watched.step(0, action=1, reward=float(watched.n_steps == gained_at))
-    assert (watched.watch.won(Reader()) is not None) == is_stuck
+    assert (watched.watch.won(Reader(), is_certain=False) is not None) == is_stuck
 
 
 @pytest.mark.parametrize(("n_known", "is_rare"), [(7, False), (8, True)])
@@ -386,7 +438,7 @@ def test_chance_is_rare_in_one_row_of_four(folds, monkeypatch, n_known, is_rare)
     monkeypatch.setattr(AliasWatch, "_is_idle", True)
     watch = surprised(30).watch
     watch._newest = {(symbol, 0): Outcome(0, 0.0, False) for symbol in range(n_known)}
-    watch._is_worth_a_fold(is_clear=True)
+    watch._is_worth_a_fold(WORTH_A_FOLD, is_clear=True)
     assert watch._is_stuck == is_rare
 
 
@@ -406,12 +458,12 @@ def test_after_a_change_of_names_points_are_read_again(folds):
     folds.worth = 5.0
     watched = surprised(40)
     watched.step(0, action=1, changed_all=True)
-    watched.watch.won(Reader(shift=20))
+    watched.watch.won(Reader(shift=20), is_certain=False)
     symbols = {outcome.symbol for _, outcome in watched.watch.history.episodes[0]}
     assert symbols == {20, 21, 22}
     assert folds.n_folds == 1  # still surprising
     watched.walk(40)
-    watched.watch.won(Reader(shift=30))  # no name has changed since
+    watched.watch.won(Reader(shift=30), is_certain=False)  # no name has changed since
     assert {outcome.symbol for _, outcome in watched.watch.history.episodes[0][:40]} == symbols
 
 
@@ -423,7 +475,7 @@ def test_a_surprise_may_vanish_with_the_names(folds):
         def belief(self, observations):
             return np.ones((len(observations), 1))
 
-    watched.watch.won(One())
+    watched.watch.won(One(), is_certain=False)
     assert folds.looks == 0
 
 
@@ -440,7 +492,7 @@ def test_after_clones_have_lost_the_watch_goes_on_later(folds):
     watched.n_steps, folds.worth = 300, 5.0
     for n_more in (120, 1):  # at 1.4 times the steps, where nothing else was surprising
         watched.walk(n_more)
-        watched.watch.won(Reader())
+        watched.watch.won(Reader(), is_certain=False)
         assert folds.n_folds == n_more % 2
     assert not watched.watch.is_over
 
@@ -449,7 +501,7 @@ def test_a_watch_survives_a_file(folds):
     folds.worth = 4.0
     watched = surprised(100)
     watched.step(END, action=1, reward=1.0, terminated=True)
-    watched.watch.won(Reader())
+    watched.watch.won(Reader(), is_certain=False)
     copy = AliasWatch(1, 2, 0.9)
     copy.restore(ArrayReader(watched.watch.to_arrays()))
     ours, theirs = vars(watched.watch), vars(copy)

@@ -10,7 +10,7 @@ from tests.learners.test_clone_life import cued_life
 import tgm
 from tgm.agent.model_file import read_model, write_model
 from tgm.errors import RunError, SpaceError
-from tgm.learners import kind_search
+from tgm.learners import alias_watch
 from tgm.learners.alias_watch import AliasWatch
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
@@ -287,7 +287,7 @@ def test_when_clones_have_lost_the_watch_begins_again(monkeypatch):
 def test_clones_wait_while_states_may_have_joined_places(monkeypatch):
     learner = make_learner(2, 5, tgm.TGMConfig())
     asked = []
-    monkeypatch.setattr(AliasWatch, "won", lambda watch, reader: asked.append(reader))
+    monkeypatch.setattr(AliasWatch, "won", lambda _, reader, **__: asked.append(reader))
     rng = np.random.default_rng(0)
     learner.begin(rng.normal(size=2))
     for step in range(20):
@@ -309,8 +309,8 @@ def test_while_rows_differ_features_that_were_left_out_may_come_back_for_longer(
     config = tgm.TGMConfig()
     learner, watch = ScaleSearchLearner(2, 2, config), AliasWatch(2, 2, 0.9)
     watch._is_surprised, watch.is_over = is_surprised, is_over
-    kind_search._look_longer(learner, watch)
+    alias_watch.look_longer(learner, watch)
     is_doubtful = is_surprised and not is_over
     assert learner.watched == (MOST_HISTORY_STEPS if is_doubtful else WATCHED)
-    kind_search._look_longer(learner, None)
+    alias_watch.look_longer(learner, None)
     assert learner.watched == WATCHED

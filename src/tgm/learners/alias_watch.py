@@ -3,10 +3,12 @@
 The watch does not change the ordinary learner. Episodes are folded only if an action had two
 outcomes at the same symbol, and the history before it predicts them better than chance or a change
 of the world. Clones win if they explain all kept episodes better than one state for each symbol.
+While they are likely, but not by enough, what they have never tried is tried.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import pairwise
 
@@ -15,10 +17,13 @@ import numpy as np
 from tgm.config import TGMConfig
 from tgm.files.arrays import ANY, ArrayReader, Arrays, prefixed
 from tgm.learners.clone_life import SEARCH_FROM, CloneLife
+from tgm.learners.clone_rival import Rival
 from tgm.learners.events import Event
+from tgm.learners.learner import Learner
+from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
 from tgm.learners.symbols import Reader, symbol_of, symbols_of
-from tgm.memory.symbol_history import SymbolHistory
+from tgm.memory.symbol_history import MOST_HISTORY_STEPS, SymbolHistory
 from tgm.structure.clone_model import gain_of_clones, gain_of_cue
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
@@ -47,6 +52,7 @@ CLEAR = 0.99  # probability of the likeliest state of a point, below which it ma
 MOST_UNCLEAR = 0.01  # share of points that may be misread, from which clones do not compete
 RENAMING = ("split", "merge", "removal")  # moves after which points may have other names
 CLONES_NEEDED = 5.0  # nats by which clones must win
+CERTAIN_NEEDED = 4.0  # nats by which they must win where no symbol can be misread
 LOST = -40.0  # nats by which one state per symbol has won, after QUIET steps
 PROMISE = 3.0  # nats that clones may be behind, for each one by which history predicts better
 
@@ -85,6 +91,7 @@ class AliasWatch:
         self._rewards: set[float] = set()
         self._costs: set[float] = set()  # rewards of steps after which the episode went on
         self._ended_at = 0  # the step at which an episode last ended, not by a limit of time
+        self._rival: Rival | None = None  # clones that are in doubt, in one episode
 
     def go_on_from(self, history: SymbolHistory) -> None:
         """Watch again, after clones have won and lost."""
@@ -100,11 +107,13 @@ class AliasWatch:
         symbol = symbol_of(info, event.point, learner, ended)
         if action is None:
             self.history.begin(symbol, event.point)
+            self._follow(*self.history.episodes[-1][0])
             return
         before, outcome = self.history.newest.symbol, Outcome(symbol, reward, ended)
         self.history.add(action, outcome, event.point)
         if self.history.is_long:
             self.history.split()
+        self._follow(action, outcome)
         self._n_steps += 1
         key = (before, action)
         if key not in self._newest:
@@ -117,31 +126,38 @@ class AliasWatch:
         is_long = self._n_steps >= LONGEST_WATCH or len(self._rewards) > MOST_REWARD_CLASSES
         self.is_over = is_quiet or is_long
 
-    def won(self, learner: Reader) -> CloneLife | None:
-        """The clones that were learned from the episodes, if they have won; None if not."""
+    def won(self, learner: Reader, *, is_certain: bool) -> CloneLife | None:
+        """The clones that were learned from the episodes, if they have won; None if not.
+
+        `is_certain` is whether no symbol can be misread.
+        """
         is_due = self._n_steps >= self._look_at or self._is_early_end
         if not is_due or not (self._is_surprised or self._leads_nowhere):
             return None
         growth = WATCH_GROWTH if self._n_steps < QUIET else QUIET_LOOK_GROWTH
         growth = FIRST_LOOK_GROWTH if self._n_steps < FIRST_LOOKS else growth
-        self._look_at = int(growth * self._n_steps) + 1
+        self._look_at, self._rival = int(growth * self._n_steps) + 1, None
         if self._is_stale:
             self.history.relabel(lambda points: symbols_of(points, learner))
             self._look_at_rows()
         if not (self._is_surprised or self._leads_nowhere):
             return None
         is_clear = self._reads_clearly(learner)
-        is_worth_it = self._is_worth_a_fold(is_clear=is_clear)
+        is_worth_it = self._is_worth_a_fold(0.0 if is_certain else WORTH_A_FOLD, is_clear=is_clear)
         if self._is_vain:
             self._look_at = int(VAIN * growth * self._n_steps) + 1
             self.is_over = self.is_over or self._n_steps >= LAST_VAIN
         if is_worth_it and is_clear:
-            life = CloneLife(self._n_actions, self._gamma, self.history)
+            life, needed = self._new_life(), CERTAIN_NEEDED if is_certain else CLONES_NEEDED
+            needed = -math.inf if self._is_stuck else needed
             life.search_at = self._search_at
             is_folded = life.recall(is_trial=True) and self._may_fold
-            if is_folded and self._is_for(life) and life.fold_again():
+            gain = self._gain_of(life) if is_folded else -math.inf
+            if is_certain and gain > 0.0:
+                self._rival = Rival(life, self.history.episodes[-1])
+            if is_folded and gain >= needed and life.fold_again():
                 return life
-            if self._is_deep and life.search() and self._is_for(life):
+            if self._is_deep and life.search() and self._gain_of(life) >= needed:
                 return life
             self._fold_at, self._search_at = FOLD_AGAIN * self._n_steps, life.search_at
         return None
@@ -170,19 +186,33 @@ class AliasWatch:
         newer = (share * n_steps - old[-1][1]) / (n_steps - old[-1][0])
         return min(share, max(0.0, newer))
 
-    def _is_for(self, life: CloneLife) -> bool:
-        """Whether the evidence is for clones, or one state per symbol finds nothing new."""
+    def _new_life(self) -> CloneLife:
+        return CloneLife(self._n_actions, self._gamma, self.history)
+
+    def _gain_of(self, life: CloneLife) -> float:
+        """Nats for clones; the watch ends if these are few."""
         gain = gain_of_clones(life.folding, self.history.episodes)
         # Where history predicts much better, clones may need many episodes to pay for themselves.
         has_lost = gain < min(LOST, -PROMISE * self._worth) and self._n_steps >= QUIET
         self.is_over = has_lost and not self._is_stuck and not self._is_deep
-        return self._is_stuck or gain > CLONES_NEEDED
+        return gain
 
-    def _is_worth_a_fold(self, *, is_clear: bool) -> bool:
+    def choose(self) -> int | None:
+        """What clones in doubt would try; None if there are none, or nothing is unknown to them."""
+        return None if self._rival is None else self._rival.choose()
+
+    def _follow(self, action: int, outcome: Outcome) -> None:
+        """Clones in doubt are asked until an episode ends; there may be new ones after it."""
+        if self._rival is not None:
+            self._rival.follow(action, outcome)
+        if outcome.ended:
+            self._rival = None
+
+    def _is_worth_a_fold(self, least_of_cue: float, *, is_clear: bool) -> bool:
         """Whether history or a cue predicts outcomes, or one state per symbol finds nothing new.
 
-        After each fold the nats that the next one needs grow. `is_clear` is whether symbols are
-        certain; if not, nothing is folded, whatever is worth it.
+        After each fold the nats that the next one needs grow, but not those of a cue. `is_clear` is
+        whether symbols are certain; if not, nothing is folded, whatever is worth it.
         """
         worth, n_rows = gain_of_history(self.history.episodes)
         self._worth = worth
@@ -194,7 +224,7 @@ class AliasWatch:
         if not is_clear and FOLD_AGAIN * worth <= self._worth_a_fold:
             return False  # nothing would follow from it, and it takes long to look for a cue
         enough = max(self._worth_a_fold, of_each)
-        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > WORTH_A_FOLD
+        is_cued = not self._is_vain and gain_of_cue(self.history.episodes) > least_of_cue
         self._may_fold = self._is_stuck or is_cued or worth > enough
         is_predicted = (self._may_fold or self._is_deep) and self._n_steps >= self._fold_at
         if not (self._is_stuck or is_cued or is_predicted):
@@ -268,7 +298,7 @@ class AliasWatch:
                 self._n_steps, self._look_at, self._new_at, self._surprised_at, self._search_at
             ]),
             "worth_a_fold": np.array([self._worth_a_fold, self._fold_at]),
-            "flags": np.array([self._is_surprised, self._is_stale]),
+            "flags": np.array([self._is_surprised, self._is_stale, self._rival is not None]),
             "outliers": np.array(self._outliers, dtype=np.float64).reshape(-1, 2),
         }  # fmt: skip
 
@@ -277,13 +307,24 @@ class AliasWatch:
         self.history.restore(saved.part("history"), self._n_actions)
         self._n_steps, self._look_at, *at = saved.whole("n_steps", 5).tolist()
         self._worth_a_fold, self._fold_at = saved.floats("worth_a_fold", 2).tolist()
-        self._is_surprised, self._is_stale = saved.flags("flags", 2).tolist()
+        self._is_surprised, self._is_stale, has_rival = saved.flags("flags", 3).tolist()
         self._outliers = [(n, found) for n, found in saved.floats("outliers", ANY, 2).tolist()]
         self._find_rows()
         self._new_at, self._surprised_at, self._search_at = at
+        if has_rival:
+            life = self._new_life()
+            life.recall(is_trial=True)
+            self._rival = Rival(life, self.history.episodes[-1])
 
 
 def changes_names(info: StepInfo) -> bool:
     """Whether a step may have changed what earlier points are called."""
     is_other = info.changed_all or info.changed_scale
     return is_other or any(one.accepted and one.kind in RENAMING for one in info.moves)
+
+
+def look_longer(learner: Learner, watch: AliasWatch | None) -> None:
+    """Where rows differ and no one knows why, a feature that was left out may be the reason."""
+    if isinstance(learner, ScaleSearchLearner):
+        is_doubtful = watch is not None and watch.is_doubtful
+        learner.watched = MOST_HISTORY_STEPS if is_doubtful else WATCHED

@@ -10,7 +10,7 @@ from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
 from tgm.errors import DataError, SpaceError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
-from tgm.learners.alias_watch import AliasWatch, may_alias
+from tgm.learners.alias_watch import AliasWatch, look_longer, may_alias
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
@@ -21,9 +21,8 @@ from tgm.learners.learner import Learner
 from tgm.learners.limits import MOST_CONTINUOUS
 from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
-from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
+from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
-from tgm.memory.symbol_history import MOST_HISTORY_STEPS
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.feature_kinds import EPISODE_START, feature_kinds
 from tgm.perception.symbol_book import is_whole
@@ -115,7 +114,7 @@ class KindSearchLearner(OuterLearner):
         """One state for each look explains everything better after all: go on with that."""
         self.inner, self._aliases = clones.inner, self._new_watch()
         self._aliases.go_on_from(clones.life.history)
-        _look_longer(self.inner, self._aliases)
+        look_longer(self.inner, self._aliases)
         self._is_watching = True
 
     def observe(
@@ -154,6 +153,11 @@ class KindSearchLearner(OuterLearner):
             self._is_settled = self._is_watching and not self._may_change_kinds()
         return info
 
+    def choose(self, n_steps: int, rng: np.random.Generator) -> int:
+        """The action to try; while places may look alike, perhaps one that clones do not know."""
+        action = None if self._aliases is None else self._aliases.choose()
+        return self.inner.choose(n_steps, rng) if action is None else action
+
     def _tried(self, event: Event, is_exact: BoolArray) -> tuple[BoolArray, bool]:
         """The kinds, where what is left out is exact; and whether other features matter now."""
         if (trial := self._exact_trial) is None:
@@ -187,14 +191,15 @@ class KindSearchLearner(OuterLearner):
         # Places that were joined look alike to the states, but not to a narrower scale.
         inner = self.inner
         is_joined = isinstance(inner, ScaleSearchLearner) and inner.is_strained
-        _look_longer(inner, watch)
+        look_longer(inner, watch)
         is_settled = self.is_over and self._trial is None and not is_joined
-        if is_settled and (life := watch.won(self.inner)) is not None:
+        is_certain = bool(self.is_exact.all())
+        if is_settled and (life := watch.won(self.inner, is_certain=is_certain)) is not None:
             self._aliases, learner = None, CloneLearner(self.inner, life)
             info, self.inner = learner.take_over(info), learner
         elif watch.is_over:
             self._aliases = None
-            _look_longer(inner, None)
+            look_longer(inner, None)
         return info
 
     def _weighed(self, trial: FlowTrial, event: Event, info: StepInfo) -> StepInfo:
@@ -335,16 +340,9 @@ class KindSearchLearner(OuterLearner):
         if watch is not None and not saved.part("aliases").is_empty:
             watch.restore(saved.part("aliases"))
             self._aliases = watch
-            _look_longer(inner, watch)
+            look_longer(inner, watch)
         elif not saved.part("clones").is_empty:
             n_features, gamma = len(self._is_categorical), self._config.gamma
             clones = CloneLearner.empty(inner, n_features, self._n_actions, gamma)
             clones.restore(saved)
             self.inner = clones
-
-
-def _look_longer(learner: Learner, watch: AliasWatch | None) -> None:
-    """Where rows differ and no one knows why, a feature that was left out may be the reason."""
-    if isinstance(learner, ScaleSearchLearner):
-        is_doubtful = watch is not None and watch.is_doubtful
-        learner.watched = MOST_HISTORY_STEPS if is_doubtful else WATCHED
