@@ -1230,6 +1230,40 @@ def all_reckonings(
         yield labels, nats
 
 
+def all_walks(
+    steps: Sequence[tuple[int, int]], axes: dict[int, tuple[int, int]]
+) -> Iterator[tuple[list[tuple[int, ...]], float]]:
+    """The places of one walk by each way to say which steps moved, and ln of its probability.
+
+    Only ways that contradict nothing: a place has one look, and a wall is there from both sides.
+    Walls and ways without one have any share, as likely as any other; the look of a new place has
+    the share that it has of all looks.
+
+    Args:
+        steps: of each step, the action (of the first, any) and the look.
+        axes: of each action, its axis and direction.
+    """
+    looks = [look for _, look in steps]
+    n_axes = 1 + max(axis for axis, _ in axes.values())
+    for flags in itertools.product([False, True], repeat=len(steps) - 1):
+        places, walls = [(0,) * n_axes], dict[frozenset[tuple[int, ...]], set[bool]]()
+        for (action, _), is_move in zip(steps[1:], flags, strict=True):
+            axis, direction = axes[action]
+            beyond = list(places[-1])
+            beyond[axis] += direction
+            walls.setdefault(frozenset([places[-1], tuple(beyond)]), set()).add(is_move)
+            places.append(tuple(beyond) if is_move else places[-1])
+        seen = {place: {look for at, look in zip(places, looks, strict=True) if at == place}
+                for place in places}  # fmt: skip
+        if all(len(one) == 1 for one in [*walls.values(), *seen.values()]):
+            n, k = len(walls), sum(True in one for one in walls.values())
+            nats = -math.log((n + 1) * math.comb(n, k))
+            for place, (look,) in seen.items():
+                if place != places[0]:
+                    nats += math.log(looks.count(look) / len(looks))
+            yield places, nats
+
+
 def best_gain_in_doubt(
     weights: Sequence[float],
     ways: Sequence[Sequence[dict[int, float]]],

@@ -325,9 +325,7 @@ def test_ten_nats_are_always_enough(folds):
     ("gain", "is_certain", "wins"),
     [(4.9, False, False), (5.1, False, True), (3.9, True, False), (4.1, True, True)],
 )
-def test_clones_win_by_five_nats_or_by_four_where_nothing_is_misread(
-    folds, gain, is_certain, wins
-):
+def test_clones_win_by_five_nats_or_by_four_where_nothing_is_misread(folds, gain, is_certain, wins):
     folds.worth, folds.gain = 5.0, gain
     assert (surprised(100).watch.won(Reader(), is_certain=is_certain) is not None) == wins
 

@@ -26,7 +26,6 @@ def life_of(text: str) -> CloneLife:
     return life
 
 
-
 def corridor(rival: Rival, cue: int) -> None:
     rival.follow(BEGIN, Outcome(cue, 0.0, False))
     for look in (ON, CHOICE):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.structure.rooms import walled
+from tests.structure.rooms import walk, walled
 from tests.structure.test_folding import cued, episode
 
 from tgm.errors import DataError
@@ -10,8 +10,8 @@ from tgm.files.arrays import ArrayReader
 from tgm.structure.clone_model import FIRST, folding_evidence
 from tgm.structure.folding import Folding
 from tgm.structure.folding_file import folding_from_arrays, folding_to_arrays
-from tgm.structure.reckoned_map import reckoned_folding
-from tgm.transition.automaton import Automaton
+from tgm.structure.reckoned_map import filtered_folding, reckoned_folding
+from tgm.transition.automaton import BEGIN, Automaton, Happening, Outcome
 from tgm.transition.clone_evidence import OutcomeBase
 
 
@@ -57,11 +57,42 @@ def reckoned():
     return reckoned_folding(walled(20, 30, 0)[0], 0.5, folding_evidence, None)
 
 
+@pytest.fixture(scope="module")
+def filtered():
+    episode, _ = walk(400, 0)
+    piece = Happening(BEGIN, Outcome(episode[200].outcome.symbol, 1.0, False))
+    return filtered_folding([episode[:201], [piece, *episode[201:]]], 0.5)
+
+
 def test_a_reckoning_survives_a_file(reckoned):
     copy = folding_from_arrays(ArrayReader(folding_to_arrays(reckoned)), 4)
     assert copy.reckoning == reckoned.reckoning
     assert copy.reckoned_at == reckoned.reckoned_at
     assert folding_evidence(copy) == folding_evidence(reckoned)
+
+
+def test_what_a_filter_found_survives_a_file(filtered):
+    copy = folding_from_arrays(ArrayReader(folding_to_arrays(filtered)), 4)
+    assert copy.reckoning == filtered.reckoning
+    assert len(copy.reckoning.moves) > 20
+    assert len(copy.reckoning.starts) == 1
+    assert folding_evidence(copy) == folding_evidence(filtered)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("moves", lambda array: array[:, :-1]),
+        ("moves", lambda array: np.add(array, [9, 0, 0, 0, 0, 0])),
+        ("starts", lambda array: array[:, :-1]),
+        ("alike", lambda array: -array),
+    ],
+)
+def test_what_a_filter_did_not_find_is_refused(filtered, name, change):
+    arrays = folding_to_arrays(filtered)
+    arrays[f"reckoning.{name}"] = change(arrays[f"reckoning.{name}"])
+    with pytest.raises(DataError, match=name):
+        folding_from_arrays(ArrayReader(arrays), 4)
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,22 @@ import itertools
 import numpy as np
 import pytest
 from tests.oracles import all_reckonings
-from tests.structure.rooms import corridor, seen, walled
+from tests.structure.rooms import corridor, seen, walk, walled
 from tests.structure.test_foresight import foresight_of
 
+from tgm.structure import reckoned_map
 from tgm.structure.clone_model import (
     BASE_STRENGTHS,
     best_reckoned,
     folding_evidence,
     reckoned_rivals,
     sure_evidence,
+    sure_map,
 )
 from tgm.structure.cue_model import followed
 from tgm.structure.edge_code import log_edges
 from tgm.structure.folding import labelled_folding
+from tgm.structure.place_filter import filtered_reckoning
 from tgm.structure.reckoned_map import contradictions, reckoned_folding
 from tgm.structure.reckoning import Reckoning, axes_of, steps_of
 from tgm.transition.automaton import BEGIN, END, Happening, Outcome
@@ -81,7 +84,8 @@ def test_actions_of_which_too_little_was_seen_are_tried_as_a_pair():
     assert reckoned(episodes).reckoning.axes == {0: (0, 1), 1: (0, -1)}
 
 
-def test_what_was_found_out_before_is_a_beginning():
+def test_what_was_found_out_before_is_a_beginning(monkeypatch):
+    monkeypatch.setattr(reckoned_map, "filtered_reckoning", lambda *_: None)
     episodes, _ = walled(12, 30, 0, 5, 4)
     reckoning = reckoned(episodes).reckoning
     few = episodes[:2]
@@ -188,3 +192,34 @@ def test_another_reckoning_costs_what_it_says():
     nats = folding_evidence(folding) - folding.reckoning.log_probability
     folding.reckoning = dearer
     assert folding_evidence(folding) == pytest.approx(nats + dearer.log_probability)
+
+
+# --- the filter -----------------------------------------------------------------------------------
+
+
+def test_a_room_of_two_colours_is_a_map_that_nothing_contradicts():
+    episode, cells = walk(400, 0)
+    found, gain = sure_map([episode])
+    assert contradictions(found) == 0
+    assert len(set(zip(followed(found, episode), cells, strict=True))) == len(set(cells)) == 12
+    foresight = foresight_of(found)
+    assert gain == pytest.approx(
+        folding_evidence(found) - foresight.gain - sure_evidence([episode])
+    )
+    assert gain > 50.0
+
+
+def test_kinds_of_steps_cannot_tell_such_places_apart(monkeypatch):
+    episode, _ = walk(400, 0)
+    assert contradictions(best_reckoned([episode], None)) == 0
+    monkeypatch.setattr(reckoned_map, "filtered_reckoning", lambda *_: None)
+    assert contradictions(best_reckoned([episode], None)) > 0
+    assert sure_map([episode]) is None
+
+
+def test_a_map_that_is_contradicted_is_none():
+    episode, _ = walk(400, 1)
+    episode[200] = Happening(episode[200].action, seen(7))
+    assert filtered_reckoning([episode], axes_of([episode])) is not None
+    assert sure_map([episode]) is None
+    assert sure_map([corridor(0, 1, 0, 1)]) is None  # no actions undo each other

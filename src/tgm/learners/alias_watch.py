@@ -24,7 +24,7 @@ from tgm.learners.scale_search import WATCHED, ScaleSearchLearner
 from tgm.learners.step_info import StepInfo
 from tgm.learners.symbols import Reader, symbol_of, symbols_of
 from tgm.memory.symbol_history import MOST_HISTORY_STEPS, SymbolHistory
-from tgm.structure.clone_model import gain_of_clones, gain_of_cue
+from tgm.structure.clone_model import gain_of_clones, gain_of_cue, sure_map
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
@@ -147,8 +147,13 @@ class AliasWatch:
         if self._is_vain:
             self._look_at = int(VAIN * growth * self._n_steps) + 1
             self.is_over = self.is_over or self._n_steps >= LAST_VAIN
+        needed = CERTAIN_NEEDED if is_certain else CLONES_NEEDED
+        if is_clear and (found := sure_map(self.history.episodes)) and found[1] >= needed:
+            life = self._new_life()
+            life.recall_map(found[0])
+            return life
         if is_worth_it and is_clear:
-            life, needed = self._new_life(), CERTAIN_NEEDED if is_certain else CLONES_NEEDED
+            life = self._new_life()
             needed = -math.inf if self._is_stuck else needed
             life.search_at = self._search_at
             is_folded = life.recall(is_trial=True) and self._may_fold

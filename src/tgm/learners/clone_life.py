@@ -86,13 +86,22 @@ class CloneLife:
 
     def recall(self, *, is_trial: bool = False) -> bool:
         """Learn from all kept episodes; returns what `fold_again` does."""
+        self._recall_habits()
+        return self.fold_again(is_trial=is_trial)
+
+    def recall_map(self, found: Folding) -> None:
+        """Learn from all kept episodes by a map of them."""
+        self._recall_habits()
+        self.folded_at = self.n_steps
+        self._adopt(found, is_searched=False)
+
+    def _recall_habits(self) -> None:
         self.habits = Habits()
         for episode in self.history.episodes:
             self.habits.begin()
             for action, outcome in episode[1:]:
                 self.habits.see(action, outcome)
         self.n_steps = max(self.n_steps, self.history.n_steps)
-        return self.fold_again(is_trial=is_trial)
 
     def forget(self) -> None:
         """Begin again with the newest episode alone."""

@@ -12,7 +12,7 @@ from tgm.structure.cue_model import MODELS, cued_foldings
 from tgm.structure.edge_code import log_edges, log_joined_edges
 from tgm.structure.folding import MOST_WORK, Folding, labelled_folding
 from tgm.structure.foresight import Foresight
-from tgm.structure.reckoned_map import reckoned_folding
+from tgm.structure.reckoned_map import filtered_folding, reckoned_folding
 from tgm.structure.reckoning import Reckoning
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Outcome, Row
 from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
@@ -101,6 +101,18 @@ def best_reckoned(episodes: Sequence[Episode], before: Reckoning | None) -> Fold
     return found
 
 
+def sure_map(episodes: Sequence[Episode]) -> tuple[Folding, float] | None:
+    """A map that nothing contradicts, and nats by which it is better than one state per symbol.
+
+    What it foresees does not count: one place for each symbol would foresee as much. None if there
+    is no such map.
+    """
+    found = filtered_folding(episodes, BASE_STRENGTHS[0])
+    if found is None:
+        return None
+    return found, folding_evidence(found, foresees=False) - sure_evidence(episodes)
+
+
 def closed_evidence(folding: Folding | None) -> float:
     """The evidence of a folding if nothing is left undecided, which would explain anything.
 
@@ -115,13 +127,18 @@ def better_closed(one: Folding | None, other: Folding) -> Folding | None:
     return other if closed_evidence(other) > closed_evidence(one) else one
 
 
-def folding_evidence(folding: Folding) -> float:
-    """ln evidence of all episodes by a folding: rows of clones, then of what is undecided."""
+def folding_evidence(folding: Folding, *, foresees: bool = True) -> float:
+    """ln evidence of all episodes by a folding: rows of clones, then of what is undecided.
+
+    `foresees` is whether it counts what dead reckoning foresees.
+    """
     if folding.is_cued:
         return _cued_evidence(folding)
     graph = folding.graph
     tally = _Tally(folding.base.strength)
-    foresight = None if folding.reckoning is None else Foresight(folding, folding.reckoning)
+    foresight = None
+    if foresees and folding.reckoning is not None:
+        foresight = Foresight(folding, folding.reckoning)
     for node in graph.reachable(folding.clones):
         for action, row in graph.rows[node].items():
             if action != BEGIN:

@@ -84,12 +84,18 @@ def _reckoning_to_arrays(folding: Folding) -> Arrays:
     if reckoning is None:
         return {}
     axes = [(action, *axis) for action, axis in reckoning.axes.items()]
+    n_axes = 1 + max((axis for _, axis, _ in axes), default=-1)
     steps = [(*step, step in reckoning.exceptions) for step in sorted(reckoning.steps)]
     places = [(clone, *place) for clone, place in folding.reckoned_at.items()]
+    moves = [(action, moves, *at) for (at, action), moves in reckoning.moves.items()]
+    starts = [(*begin, *place) for begin, place in reckoning.starts.items()]
     return {
         "axes": np.array(axes, dtype=np.intp).reshape(-1, 3),
         "steps": np.array(steps, dtype=np.intp).reshape(-1, 4),
-        "places": np.array(places, dtype=np.intp).reshape(len(places), -1),
+        "places": np.array(places, dtype=np.intp).reshape(len(places), 3 + n_axes),
+        "moves": np.array(moves, dtype=np.intp).reshape(len(moves), 4 + n_axes),
+        "starts": np.array(starts, dtype=np.intp).reshape(len(starts), 4 + n_axes),
+        "alike": np.array(reckoning.n_alike, dtype=np.intp),
     }
 
 
@@ -106,10 +112,19 @@ def _restore_reckoning(folding: Folding, saved: ArrayReader, n_actions: int) -> 
     inner = {clone for clone in folding.clones[1:] if folding.graph.symbols[clone] != END}
     if {clone for clone, *_ in places} != inner:
         raise DataError("array 'places' does not name each clone")
+    low = -LARGEST_WHOLE
+    moves = saved.whole("moves", ANY, 4 + n_axes, low=low).tolist()
+    starts = saved.whole("starts", ANY, 4 + n_axes, low=low).tolist()
+    n_walls, n_open = saved.whole("alike", 2).tolist()
+    if any(action not in {one for one, *_ in axes} for action, *_ in moves):
+        raise DataError("array 'moves' names an action without an axis")
     folding.reckoning = Reckoning(
         {action: (axis, direction) for action, axis, direction in axes},
         frozenset((look, action, after) for look, action, after, _ in steps),
         frozenset((look, action, after) for look, action, after, is_one in steps if is_one),
+        {(tuple(place), action): bool(is_move) for action, is_move, *place in moves},
+        {(symbol, number): tuple(place) for symbol, number, *place in starts},
+        (n_walls, n_open),
     )
     folding.reckoned_at = {clone: tuple(place) for clone, *place in places}
 

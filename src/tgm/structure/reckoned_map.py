@@ -7,10 +7,12 @@ better than foldings, which actions undo each other, and which steps are excepti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import combinations
 
 from tgm.structure.folding import Folding
+from tgm.structure.place_filter import filtered_reckoning
 from tgm.structure.reckoning import (
     Axes,
     Place,
@@ -35,16 +37,36 @@ def reckoned_folding(
     """The folding by the reckoning with the highest evidence that is found; all is decided.
 
     An action moves where the look stays the same if it ever showed another one at such a place; or
-    as it was found out `before`. Where a map contradicts itself, each answer is tried the other way
-    round, from both beginnings. Actions that undo no other are tried in pairs.
+    as it was found out `before`. Where such a map contradicts itself, each place may have answers
+    of its own (`filtered_folding`); if that is no better, each answer is tried the other way round,
+    from both beginnings. Actions that undo no other are tried in pairs.
     """
     search = _Search(episodes, strength, evidence)
-    found = list[tuple[float, Folding]]()
-    for exceptions in search.beginnings(before):
-        found.append(search.run(exceptions))
-        if not contradictions(found[-1][1]):
+    beginnings, most = search.beginnings(before), -math.inf
+    for exceptions in beginnings:
+        found = search.begin(exceptions)
+        if not contradictions(found):
+            return found
+        most = max(most, search.most)
+    filtered = filtered_folding(episodes, strength)
+    if filtered is not None and evidence(filtered) > most:
+        return filtered
+    tried = list[tuple[float, Folding]]()
+    for exceptions in beginnings:
+        tried.append(search.run(exceptions))
+        if not contradictions(tried[-1][1]):
             break
-    return max(found, key=lambda one: one[0])[1]
+    return max(tried, key=lambda one: one[0])[1]
+
+
+def filtered_folding(episodes: Sequence[Episode], strength: float) -> Folding | None:
+    """The map of the filter (`place_filter.py`); None if there is none that nothing contradicts."""
+    axes = axes_of(episodes)
+    reckoning = filtered_reckoning(episodes, axes) if axes else None
+    if reckoning is None:
+        return None
+    found = _mapped(Automaton.of(episodes), reckoning, strength)
+    return found if contradictions(found) == 0 else None
 
 
 def contradictions(folding: Folding) -> int:
@@ -71,18 +93,22 @@ class _Search:
         known = first if before is None else self._steps & (before.exceptions | first)
         return [first] if known == first else [set(known), first]
 
-    def run(self, exceptions: set[Step]) -> tuple[float, Folding]:
-        """The best map from a beginning, with its evidence."""
+    def begin(self, exceptions: set[Step]) -> Folding:
+        """The map of a beginning, with the best pairs."""
         self.best = self._map(self._axes, exceptions)
         self.most = self._evidence(self.best)
+        self.try_pairs()
+        return self.best
+
+    def run(self, exceptions: set[Step]) -> tuple[float, Folding]:
+        """The best map from a beginning, with its evidence."""
+        self.begin(exceptions)
         for _ in range(MOST_RECKONINGS):
             most = self.most
-            self.try_pairs()
-            if not contradictions(self.best):
-                break
             self.try_exceptions()
-            if self.most <= most:
+            if not contradictions(self.best) or self.most <= most:
                 break
+            self.try_pairs()
         return self.most, self.best
 
     @property

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tgm.transition.automaton import Episode, Outcome
 
@@ -24,6 +25,8 @@ Axes = dict[int, tuple[int, int]]
 """The axis of an action and the direction in which it moves on it, 1 or -1."""
 Step = tuple[int, int, int]
 """A look, an action, and the look after it."""
+EMPTY: Mapping[Any, Any] = MappingProxyType({})
+"""Nothing is known."""
 
 
 class Reckoning(NamedTuple):
@@ -33,24 +36,33 @@ class Reckoning(NamedTuple):
         axes: of the actions that undo each other.
         steps: all that were taken.
         exceptions: those of them that move though the look is the same, or do not though it is not.
+        moves: whether an action moves at a place, where that is known of the place itself; then
+            there are no exceptions.
+        starts: where pieces of episodes begin: a symbol, and the number of the piece.
+        n_alike: then, ways between places that look the same: those with a wall, those without.
     """
 
     axes: Axes
     steps: Set[Step]
     exceptions: Set[Step]
+    moves: Mapping[tuple[Place, int], bool] = EMPTY
+    starts: Mapping[tuple[int, int], Place] = EMPTY
+    n_alike: tuple[int, int] = (0, 0)
 
     def beginning(self, outcome: Outcome) -> Place:
         """Where an episode begins."""
+        known = self.starts.get((outcome.symbol, int(outcome.reward)))
+        if known is not None:
+            return known
         n_axes = 1 + max((axis for axis, _ in self.axes.values()), default=-1)
         return (outcome.symbol, int(outcome.reward), *[0] * n_axes)
 
     def after(self, place: Place, symbol: int, action: int, outcome: Outcome) -> Place:
         """Where an action leads from a place that looks like a symbol."""
-        if not self.is_moving(symbol, action, outcome.symbol):
+        known = self.moves.get((place, action))
+        if not (self.is_moving(symbol, action, outcome.symbol) if known is None else known):
             return place
-        axis, direction = self.axes[action]
-        at = axis + 2
-        return (*place[:at], place[at] + direction, *place[at + 1 :])
+        return beyond(self.axes, place, action)
 
     def is_moving(self, symbol: int, action: int, after: int) -> bool:
         """Whether a step moves, from a look to a look."""
@@ -59,6 +71,8 @@ class Reckoning(NamedTuple):
 
     def is_refuted(self, symbol: int, action: int, outcome: Outcome) -> bool:
         """Whether another look is seen after an action that was thought not to move at a look."""
+        if self.moves:
+            return False  # rows of its places say so
         same, step = (symbol, action, symbol), (symbol, action, outcome.symbol)
         is_still = same in self.steps and same not in self.exceptions
         is_new = action not in self.axes and not any(
@@ -78,11 +92,24 @@ class Reckoning(NamedTuple):
         for n_others in range(1, len({action for _, action, _ in self.steps})):
             n_ways, n_before = n_ways + n_others * n_before, n_ways
         found = -math.log(n_ways)
+        if self.moves:
+            return found + _log_share(*self.n_alike)
         for is_same in (True, False):
             kind = [step in self.exceptions for step in self.steps if is_move(step) != is_same]
-            n, k = len(kind), sum(kind)
-            found += math.lgamma(k + 1) + math.lgamma(n - k + 1) - math.lgamma(n + 2)
+            found += _log_share(sum(kind), len(kind) - sum(kind))
         return found
+
+
+def _log_share(k: int, m: int) -> float:
+    """ln probability of k of one kind and m of the other, if any share is as likely."""
+    return math.lgamma(k + 1) + math.lgamma(m + 1) - math.lgamma(k + m + 2)
+
+
+def beyond(axes: Axes, place: Place, action: int) -> Place:
+    """Where an action leads if nothing is in the way."""
+    axis, direction = axes[action]
+    at = axis + 2
+    return (*place[:at], place[at] + direction, *place[at + 1 :])
 
 
 def is_move(step: Step) -> bool:
