@@ -1,5 +1,7 @@
 """Pieces of episodes that are smoothed at once."""
 
+import itertools
+
 import numpy as np
 
 from tgm.transition.flow_smoothing import _by_position
@@ -18,3 +20,5 @@ def test_episodes_are_cut_into_pieces_of_a_hundred_steps():
     assert sorted(places[10].tolist()) == [20, 120, 220]
     assert places[99].tolist() == [109, 209]
     assert sorted(order.tolist()) == list(range(260))
+    for before, after in itertools.pairwise(places):
+        np.testing.assert_array_equal(before[: len(after)] + 1, after)
