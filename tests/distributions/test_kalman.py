@@ -3,7 +3,13 @@
 import numpy as np
 from tests import oracles
 
-from tgm.distributions.kalman import Gaussians, condition, predict, smooth
+from tgm.distributions.kalman import (
+    Gaussians,
+    condition,
+    looking_back,
+    predict,
+    smooth,
+)
 
 
 def chain(seed, n_steps=4, n_features=3):
@@ -31,8 +37,9 @@ def test_the_filter_and_the_smoother_are_the_conditional_of_the_whole_chain():
         total += log_density
     found, across = [now], []
     for t, (before, expected) in reversed(list(enumerate(passed))):
-        one, both = smooth(before, expected, found[0], slopes[:, t])
-        found, across = [one, *found], [both, *across]
+        back = looking_back(before.covariance, expected.covariance, slopes[:, t])
+        across = [back @ found[0].covariance, *across]
+        found = [smooth(before, expected, found[0], back), *found]
     for k, (start, slope, shift, _, points) in enumerate(chains):
         mean, covariance, density = oracles.linear_chain_posterior(
             start, slope, shift, (motion, seen), points

@@ -14,7 +14,8 @@ from tgm.learners.flow_schedule import SOONEST
 from tgm.learners.flow_trial import LAWS_AT, FlowTrial, may_flow
 from tgm.learners.scale_search import ScaleSearchLearner
 from tgm.memory.flow_memory import MOST_FLOW_STEPS, FlowMemory
-from tgm.planning.flow_planner import IMAGINED, Plan
+from tgm.planning.flow_planner import Plan
+from tgm.planning.imagination import IMAGINED
 from tgm.runs import Run
 
 
@@ -450,6 +451,17 @@ def test_a_learner_in_noise_goes_on_from_a_file_to_the_bit(noisy_agent):
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+
+
+def test_a_plan_in_noise_is_imagined_alike_after_a_file(noisy_agent):
+    first = noisy_agent.learner.inner
+    second = FlowLearner(4, 2, first.gamma)
+    second.restore(ArrayReader(first.to_arrays()))
+    ours, theirs = (one.best for one in (first, second))
+    starts = first.memory.places()
+    worth = ours.imagined_return(ours.outlook, starts)
+    assert theirs.imagined_return(theirs.outlook, starts) == worth
+    assert ours.outlook.model.news.any()
 
 
 def test_a_covariance_that_is_none_is_refused(noisy_agent):

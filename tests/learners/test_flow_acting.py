@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tgm.learners.flow_acting import FlowActing
-from tgm.planning.flow_planner import IMAGINED
+from tgm.planning.imagination import IMAGINED
 
 POINT = np.zeros((1, 2))
 GREEDY, HOPEFUL = 0, 1

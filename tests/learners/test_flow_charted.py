@@ -6,7 +6,7 @@ import pytest
 
 import tgm
 from tgm.learners.flow import FEW_PLANS, FlowLearner
-from tgm.planning.flow_planner import IMAGINED
+from tgm.planning.imagination import IMAGINED
 
 LIMIT = 120
 

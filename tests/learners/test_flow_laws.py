@@ -66,6 +66,15 @@ def test_laws_that_explain_less_are_not(noisy, monkeypatch):
     assert shaped(steps, 2, first.units, spoilt(first.model)).units is not first.units
 
 
+def test_laws_that_went_astray_begin_afresh(noisy, monkeypatch):
+    steps, _, first = noisy
+    monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 1)
+    astray = spoilt(first.model)
+    monkeypatch.setattr("tgm.learners.flow_laws._of_smoothed", lambda *_: (first.units, astray))
+    fresh, found = shaped(steps, 2, None, None), shaped(steps, 2, first.units, astray)
+    np.testing.assert_array_equal(found.steps.departure, fresh.steps.departure)
+
+
 def test_a_new_shape_is_judged_by_smoothed_steps_and_has_their_noise(noisy):
     steps, _, first = noisy
     same = settled(first.model, first.units.seen(steps), follows(steps), 2)

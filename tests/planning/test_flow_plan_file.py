@@ -9,6 +9,7 @@ from tgm.files.arrays import ArrayReader
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
 from tgm.planning.flow_planner import Plan, make_plan
 from tgm.planning.flow_support import COARSEST
+from tgm.planning.linear_policy import LinearPolicy
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits
 
@@ -26,6 +27,15 @@ def test_a_plan_survives_a_file(plan):
     points = pushed(50, seed=1).departure
     for one, other in zip(plan.action_values(points), copy.action_values(points), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_so_does_its_policy(plan):
+    led = plan._replace(policy=LinearPolicy(np.array([[0.0, 1.0, 0.0], [0.1, 0.0, 1.0]])))
+    copy = plan_from_arrays(ArrayReader(plan_to_arrays(led)), 2, 2, GAMMA)
+    points = pushed(50, seed=1).departure
+    np.testing.assert_array_equal(copy.best_actions(points), led.policy.actions(points))
+    with pytest.raises(DataError, match="policy"):
+        plan_from_arrays(ArrayReader(plan_to_arrays(led) | {"policy": np.eye(2)}), 2, 2, GAMMA)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Laws of worlds that are seen with noise: a point with a speed, pushed to and fro."""
 
-import itertools
-
 import numpy as np
 import pytest
 from tests import oracles
@@ -13,9 +11,7 @@ from tgm.transition.flow_law import FlowLaw, LawShape
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import expected_sums, learn_despite_noise, with_noise
 from tgm.transition.flow_smoothing import (
-    LONGEST_SMOOTHED,
     Smoothed,
-    _by_position,
     follows,
     smoothed,
 )
@@ -115,16 +111,6 @@ def test_smoothed_steps_are_the_conditional_of_each_episode():
             np.testing.assert_allclose(found.across[k], pair[:2, 2:], rtol=1e-6, atol=1e-9)
             np.testing.assert_allclose(found.moved[k], pair[2:, 2:], rtol=1e-6, atol=1e-9)
     assert found.log_density == pytest.approx(total)
-
-
-def test_episodes_are_cut_into_pieces():
-    is_next = np.ones(2 * LONGEST_SMOOTHED + 30, dtype=bool)
-    is_next[[0, 20]] = False
-    rows = _by_position(is_next)
-    assert len(rows) == LONGEST_SMOOTHED
-    assert sorted(np.concatenate(rows).tolist()) == list(range(len(is_next)))
-    for before, after in itertools.pairwise(rows):
-        np.testing.assert_array_equal(before[: len(after)] + 1, after)
 
 
 @pytest.mark.parametrize("is_shared", [True, False])

@@ -46,51 +46,60 @@ def condition(
 ) -> tuple[Gaussians, FloatArray]:
     """What is believed after observations (n, n_features) with noise (n_features, n_features).
 
-    K = P (P + R)^-1, mean + K (y - mean), P - K P
-
     Returns:
         the beliefs, and (n,) ln density of each observation before it was seen.
     """
+    return conditioned(expected, observed, noise), log_densities(expected, observed, noise)
+
+
+def conditioned(expected: Gaussians, observed: FloatArray, noise: FloatArray) -> Gaussians:
+    """The beliefs of `condition` alone.
+
+    K = P (P + R)^-1, mean + K (y - mean), P - K P
+    """
+    gain = expected.covariance @ np.linalg.inv(expected.covariance + noise)
     off = observed - expected.mean
-    total = expected.covariance + noise
-    # Of symmetric matrices: (P + R)^-1 P is the transposed gain.
-    gain = _transposed(_solved(total, expected.covariance))
     mean = expected.mean + (gain @ off[..., None])[..., 0]
-    covariance = _symmetric(expected.covariance - gain @ expected.covariance)
-    square = np.sum(off * _solved(total, off[..., None])[..., 0], axis=1)
-    log_det = np.linalg.slogdet(2.0 * np.pi * total)[1]
-    return Gaussians(mean, covariance), np.asarray(-0.5 * (square + log_det))
+    return Gaussians(mean, _symmetric(expected.covariance - gain @ expected.covariance))
 
 
-def smooth(
-    before: Gaussians, expected: Gaussians, after: Gaussians, slope: FloatArray
-) -> tuple[Gaussians, FloatArray]:
+def log_densities(expected: Gaussians, observed: FloatArray, noise: FloatArray) -> FloatArray:
+    """(n,) ln density of each observation before it was seen."""
+    off, total = observed - expected.mean, expected.covariance + noise
+    square = np.sum(off * np.linalg.solve(total, off[..., None])[..., 0], axis=1)
+    return np.asarray(-0.5 * (square + np.linalg.slogdet(2.0 * np.pi * total)[1]))
+
+
+def looking_back(before: FloatArray, expected: FloatArray, slope: FloatArray) -> FloatArray:
+    """(n, n_features, n_features) G = P F^T P'^-1: what points after a motion say of those before.
+
+    Args:
+        before: (n, n_features, n_features) P, the covariances before the motion.
+        expected: (n, n_features, n_features) P', those that `predict` made of them.
+        slope: (n, n_features, n_features) F.
+    """
+    return _transposed(np.asarray(np.linalg.solve(expected, slope @ before)))
+
+
+def smooth(before: Gaussians, expected: Gaussians, after: Gaussians, back: FloatArray) -> Gaussians:
     """What is believed of points before a motion, once all that came after it is known.
 
-    G = P F^T P'^-1, mean + G (mean_after - mean'), P + G (P_after - P') G^T
+    mean + G (mean_after - mean'), P + G (P_after - P') G^T; the covariance of points before and
+    after is G P_after.
 
     Args:
         before: the beliefs before the motion, from all until then.
         expected: what `predict` made of them, mean' and P'.
         after: the beliefs after the motion, from everything.
-        slope: (n, n_features, n_features) F.
-
-    Returns:
-        the beliefs, and the covariance (n, n_features, n_features) of points before and after.
+        back: G, of `looking_back`.
     """
-    back = _transposed(_solved(expected.covariance, slope @ before.covariance))
     mean = before.mean + (back @ (after.mean - expected.mean)[..., None])[..., 0]
     change = back @ (after.covariance - expected.covariance) @ _transposed(back)
-    covariance = _symmetric(before.covariance + change)
-    return Gaussians(mean, covariance), back @ after.covariance
+    return Gaussians(mean, _symmetric(before.covariance + change))
 
 
 def _transposed(matrices: FloatArray) -> FloatArray:
     return np.asarray(np.swapaxes(matrices, -1, -2), dtype=np.float64)
-
-
-def _solved(matrices: FloatArray, sides: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.solve(matrices, sides), dtype=np.float64)
 
 
 def _symmetric(matrices: FloatArray) -> FloatArray:

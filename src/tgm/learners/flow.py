@@ -23,7 +23,9 @@ from tgm.learners.step_info import StepInfo
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
 from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
-from tgm.planning.flow_planner import IMAGINED, Outlook, Plan, make_plan
+from tgm.planning.flow_planner import Plan, make_plan
+from tgm.planning.imagination import AS_GOOD, IMAGINED, Outlook
+from tgm.planning.policy_search import with_policy
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -43,7 +45,6 @@ LATE_PLAN_GROWTH = 0.25  # the share then
 SLOWER = 2.0  # times as many steps after a plan that was no better
 SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
-AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
 REWARD_DEVIATIONS = 5.0  # of noise, by which a reward may be below the highest expected one
 
 
@@ -187,9 +188,11 @@ class FlowLearner(FlowKnowledge):
             # While there are few steps a plan takes over that is no better: refinement could harm.
             starts = self.memory.places() if self.n_steps >= FEW_PLANS else None
             plan = make_plan(model, self._units, kept, self.gamma, self.newest, starts)
-            is_better = self._is_better(plan) if something else True
-            is_late = something and self.n_steps >= FEW_PLANS
-            self._growth = LATE_PLAN_GROWTH if is_late else PLAN_GROWTH
+            is_better, self._growth = True, PLAN_GROWTH
+            if something:
+                plan = with_policy(plan, self.memory.places(), self.memory.lately(), self.best)
+                is_better = self._is_better(plan)
+                self._growth = PLAN_GROWTH if self.n_steps < FEW_PLANS else LATE_PLAN_GROWTH
             if not is_better:
                 self._growth *= SLOWER
             self._follow(plan)

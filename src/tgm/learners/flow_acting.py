@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from tgm.distributions import FloatArray
-from tgm.planning.flow_planner import IMAGINED, Plan
+from tgm.planning.flow_planner import Plan
+from tgm.planning.imagination import IMAGINED
 
 LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
 

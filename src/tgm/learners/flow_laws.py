@@ -63,15 +63,16 @@ def shaped(
             return new
         old = continued(kept, n_new, units, before)
         return new if _mean_evidence(new) >= _mean_evidence(old) else old
+    fresh = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
     if before is None or units is None or not had_noise:
-        found = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
-        return Laws(new_units, found.model, found.smoothed.steps)
+        return Laws(new_units, fresh.model, fresh.smoothed.steps)
     same = settled(before, units.seen(kept), is_next, SMOOTHING_ROUNDS)
-    new_units, model = _of_smoothed(same, units, n_actions)
+    found = [(same, units), (fresh, new_units)]
+    best = max(found, key=lambda one: _evidence(*one))
+    new_units, model = _of_smoothed(*best, n_actions)
     other = settled(model, new_units.seen(kept), is_next, SMOOTHING_ROUNDS)
-    if _evidence(same, units) > _evidence(other, new_units):
-        return Laws(units, same.model, same.smoothed.steps)
-    return Laws(new_units, other.model, other.smoothed.steps)
+    best = max(best, (other, new_units), key=lambda one: _evidence(*one))
+    return Laws(best[1], best[0].model, best[0].smoothed.steps)
 
 
 def _on_chart(kept: Steps, n_actions: int, chart: Chart) -> Laws | None:

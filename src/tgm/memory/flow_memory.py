@@ -70,6 +70,10 @@ class FlowMemory:
         lately = self.steps().departure[-RECENT_STEPS :: RECENT_STEPS // VISITED]
         return np.concatenate([np.array(self.starts[-IMAGINED_FROM:]), lately])
 
+    def lately(self) -> FloatArray:
+        """(n, n_features) where the newest steps began."""
+        return self.steps().departure[-RECENT_STEPS:]
+
     def all_learned(self) -> int:
         """Mark all steps as learned; returns how many were evicted, because memory was full.
 

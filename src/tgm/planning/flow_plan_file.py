@@ -9,6 +9,7 @@ from tgm.files.arrays import ANY, LARGEST_SUM, ArrayReader, Arrays, prefixed
 from tgm.planning.flow_planner import Plan
 from tgm.planning.flow_support import COARSEST, MOST_POINTS, Box, Reach, Support
 from tgm.planning.interpolation import Interpolation
+from tgm.planning.linear_policy import LinearPolicy
 from tgm.transition.flow_file import (
     model_from_arrays,
     model_to_arrays,
@@ -20,7 +21,8 @@ from tgm.transition.flow_file import (
 def plan_to_arrays(plan: Plan) -> Arrays:
     """Everything."""
     support = plan.support
-    return {
+    policy = {} if plan.policy is None else {"policy": plan.policy.weights}
+    return policy | {
         **prefixed("units", units_to_arrays(plan.units)),
         **prefixed("model", model_to_arrays(plan.model)),
         "points": support.points,
@@ -40,6 +42,7 @@ def plan_to_arrays(plan: Plan) -> Arrays:
 
 def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma: float) -> Plan:
     """Take over what `plan_to_arrays` gave, of observations of `n_features`, checked."""
+    policy = _policy(saved, n_features, n_actions)
     units = units_from_arrays(saved.part("units"), n_features)
     n_features = len(units.origin)
     points = saved.floats("points", ANY, n_features).copy()
@@ -76,4 +79,11 @@ def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma:
         lowest,
         highest,
         gamma,
+        policy,
     )
+
+
+def _policy(saved: ArrayReader, n_features: int, n_actions: int) -> LinearPolicy | None:
+    if not saved.has("policy"):
+        return None
+    return LinearPolicy(saved.floats("policy", n_actions, 1 + n_features).copy())

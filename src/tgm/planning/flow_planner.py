@@ -25,7 +25,15 @@ from tgm.planning.flow_support import (
     most_points,
     refined,
 )
+from tgm.planning.imagination import (
+    HELD_IN_ACTING,
+    IMAGINED,
+    SURE_END,
+    Outlook,
+    imagined_returns,
+)
 from tgm.planning.interpolation import Interpolation
+from tgm.planning.linear_policy import LinearPolicy
 from tgm.planning.local_planes import plane_values
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_rewards import has_found
@@ -34,49 +42,15 @@ from tgm.transition.flow_units import FlowUnits, Steps
 FAR = 0.7  # spacings from any arrival, beyond which an imagined point is unknown
 LEAST_FAR = 0.1  # spans from any arrival, below which no imagined point is unknown
 NEARER = (1.0, 0.5, 0.25, 0.1)  # shares of that distance, if nothing is so far
-OUTSIDE = 0.1  # spans beyond all that was seen: there the greedy value is the lowest
 FRONTIER = 0.05  # spans beyond all that was seen: there the hopeful value is the highest
-SURE_END = 0.5  # probability of an end from which a point is known to be one
 PLAN_CONVERGED = 1e-6  # of the range of values
 MOST_PLAN_SWEEPS = 100  # rounds of policy iteration of one plan
 EVALUATIONS = 30  # sweeps over the actions of one policy
 CLEARLY = 0.05  # of the range of values: the hopeful value must be so much above the greedy one
 ROOMY = 0.6  # of the most points: with fewer points the next support may be finer
-HELD_IN_ACTING = 2  # steps for which an action is held in acting
 LOOKED_AHEAD_IN_NOISE = 2  # actions in acting, before values are read; one where there is no noise
-WORTH_COSTS = 10.0  # dearest actions for ever, that anything is worth while nothing was found
-IMAGINED = 200  # steps of an imagined episode
 COARSE = 0.55  # share of the most points, if the support is refined
 REFINEMENTS = 2  # of a plan: each follows the greedy episodes of the one before
-
-
-class Outlook(NamedTuple):
-    """By what episodes are imagined.
-
-    Attributes:
-        units: of points.
-        model: the laws.
-        seen: bounds of what was seen; outside the rest is worth the lowest value.
-        lowest, highest: bounds of values.
-    """
-
-    units: FlowUnits
-    model: FlowModel
-    seen: Box
-    lowest: float
-    highest: float
-
-    @classmethod
-    def of(cls, model: FlowModel, units: FlowUnits, steps: Steps, gamma: float) -> Outlook:
-        """Of laws and steps in the same units."""
-        # Noise of rewards is no reason to hope for more elsewhere than was ever to be expected.
-        expected = model.expected_rewards(steps).clip(steps.reward.min(), steps.reward.max())
-        lowest = min(0.0, float(expected.min()) / (1.0 - gamma))
-        highest = max(0.0, float(expected.max()) / (1.0 - gamma))
-        if not has_found(steps):
-            # Actions cost, and nothing is known that they could be spent for: it is worth a lot.
-            highest += WORTH_COSTS * float(np.ptp(expected)) / (1.0 - gamma)
-        return cls(units, model, Box.of(steps).wider(OUTSIDE), lowest, highest)
 
 
 class Plan(NamedTuple):
@@ -92,6 +66,7 @@ class Plan(NamedTuple):
         is_unknown: (n_points,) where the hopeful value is set to the highest.
         lowest, highest: bounds of values.
         gamma: discount of a step.
+        policy: takes the place of the greedy actions, if it was imagined to be better.
     """
 
     units: FlowUnits
@@ -105,6 +80,7 @@ class Plan(NamedTuple):
     lowest: float
     highest: float
     gamma: float
+    policy: LinearPolicy | None = None
 
     def action_values(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Greedy and hopeful values (n, n_actions) of observations (n, n_features).
@@ -126,7 +102,15 @@ class Plan(NamedTuple):
         later = plane_values(self.interpolation, (self.greedy, self.hopeful), arrival)
         values = reward + discount * later.swapaxes(0, 1).reshape(2, -1)
         greedy, hopeful = values.reshape(2, n, n_actions, -1).max(axis=3)
+        if self.policy is not None:
+            greedy = self.policy.leads(points, greedy)
         return greedy, hopeful
+
+    def best_actions(self, points: FloatArray) -> IntArray:
+        """(n,) what is done at observations (n, n_features) without hope."""
+        if self.policy is not None:
+            return self.policy.actions(points)
+        return np.asarray(self.action_values(points)[0].argmax(axis=1))
 
     def weights(self, z: FloatArray) -> tuple[IntArray, FloatArray]:
         """The support points of each z (n, n_features), or of the nearest point that has some."""
@@ -159,7 +143,7 @@ class Plan(NamedTuple):
         """
         model, units, now, found = outlook.model, outlook.units, starts, []
         for _ in range(IMAGINED // HELD_IN_ACTING):
-            actions = self.action_values(now)[0].argmax(axis=1)
+            actions = self.best_actions(now)
             for _ in range(HELD_IN_ACTING):
                 arrival, p_end, _ = model.advance(units.local(now), actions)
                 found.append(arrival)
@@ -174,37 +158,12 @@ class Plan(NamedTuple):
     ) -> float:
         """Mean discounted reward of greedy episodes from observations, by the laws of an outlook.
 
-        Actions are held as long as the values assume. Where observations have noise, what is
-        believed changes with each of them; the same random numbers serve every plan.
-
-        Returns:
-            the mean; if it is below `enough`, something from it to `enough`.
+        If it is below `enough`, something from it to `enough`.
         """
-        model, units = outlook.model, outlook.units
-        now, gone_on = starts, np.ones(len(starts))
-        root, rng = _root(model), np.random.default_rng(0)
-        total, actions = 0.0, np.zeros(len(starts), dtype=np.intp)
-        for step in range(IMAGINED):
-            most = outlook.highest * (1.0 - self.gamma ** (IMAGINED - step))
-            if total + float(gone_on.sum()) * most < enough * len(starts):
-                break
-            if step % HELD_IN_ACTING == 0:
-                actions = self.action_values(now)[0].argmax(axis=1)
-            arrival, p_end, reward = model.advance(units.local(now), actions)
-            p_end = (p_end > SURE_END).astype(float)  # half an end is no end: episodes go on
-            total += float(gone_on @ reward)
-            inside = outlook.seen.holds(arrival)
-            gone_on = gone_on * (1.0 - p_end) * self.gamma
-            total += float(gone_on @ ~inside) * outlook.lowest
-            goes_on = inside & (gone_on > 1e-3)
-            now, gone_on = arrival[goes_on], gone_on[goes_on]
-            if root is not None:
-                now = now + rng.normal(size=now.shape) @ root.T
-            now = units.observations(now)
-            actions = actions[goes_on]
-            if len(now) == 0:
-                break
-        return total / len(starts)
+        found = imagined_returns(
+            outlook, starts, self.gamma, lambda now, _: self.best_actions(now), 1, enough
+        )
+        return float(found[0])
 
 
 def make_plan(
@@ -304,11 +263,6 @@ def _unknown(model: FlowModel, support: Support, steps: Steps) -> BoolArray:
         if is_unknown.any():
             break
     return np.asarray(is_unknown)
-
-
-def _root(model: FlowModel) -> FloatArray | None:
-    """Of the covariance of what an observation changes in the belief; None without noise."""
-    return np.asarray(np.linalg.cholesky(model.news)) if model.has_noise else None
 
 
 def _solve(

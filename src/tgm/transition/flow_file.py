@@ -35,7 +35,7 @@ def model_to_arrays(model: FlowModel) -> Arrays:
     elif isinstance(model.ends, LogisticEnds):
         arrays["ends.weights"] = model.ends.weights
     if model.has_noise:
-        arrays["observation_noise"] = model.observation_noise
+        arrays |= {"observation_noise": model.observation_noise, "news": model.news}
     rewards = model.rewards
     arrays["reward.forms"] = np.array(rewards.forms, dtype=np.int64)
     for name, weights in zip(("going", "ending"), rewards.weights, strict=True):
@@ -62,9 +62,10 @@ def model_from_arrays(saved: ArrayReader, n_features: int, n_actions: int) -> Fl
         model.wall = Wall(where[:-1].copy(), float(where[-1]), law)
     model.ends = _ends(saved.part("ends"), model.directions)
     if saved.has("observation_noise"):
-        model.observation_noise = saved.positive_definite(
-            "observation_noise", n_features, n_features
-        ).copy()
+        shape = (n_features, n_features)
+        model.observation_noise = saved.positive_definite("observation_noise", *shape).copy()
+        if saved.has("news"):
+            model.news = saved.scatter("news", *shape).copy()
     forms = saved.whole("reward.forms", 2, high=3).tolist()
     weights, regions = list[FloatArray](), list[Thresholds | None]()
     for name, form in zip(("going", "ending"), forms, strict=True):

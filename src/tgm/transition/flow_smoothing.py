@@ -10,7 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
-from tgm.distributions.kalman import Gaussians, condition, predict, smooth
+from tgm.distributions.kalman import (
+    Gaussians,
+    conditioned,
+    log_densities,
+    looking_back,
+    predict,
+    smooth,
+)
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import Steps
 
@@ -49,82 +56,84 @@ def follows(steps: Steps) -> BoolArray:
 
 
 class _Filtered(NamedTuple):
-    """What was believed of n steps when they were made.
+    """What was believed of n steps when they were made: those at each position of a piece together.
 
     Attributes:
         left: where each began.
         expected: where it would arrive, before that was observed.
         reached: where it arrived.
         slope: (n, n_features, n_features) of the motion.
-        log_density: of all arrivals.
     """
 
     left: Gaussians
     expected: Gaussians
     reached: Gaussians
     slope: FloatArray
-    log_density: float
 
 
 def smoothed(model: FlowModel, steps: Steps, is_next: BoolArray) -> Smoothed:
     """Smooth steps in local units; `is_next` (n,) says which follow the step before."""
-    rows = _by_position(is_next)
-    then = _filtered(model, steps, rows)
-    left, reached, across = _looked_back(then, rows)
+    order, rows = _by_position(is_next)
+    ordered = steps.chosen(order)
+    then = _filtered(model, ordered, rows)
+    left, reached, back = _looked_back(then, rows)
     news, first = then.reached.mean - then.expected.mean, rows[0]
-    off = np.concatenate([steps.arrival - reached.mean, (steps.departure - left.mean)[first]])
+    off = np.concatenate([ordered.arrival - reached.mean, (ordered.departure - left.mean)[first]])
     doubt = np.concatenate([reached.covariance, left.covariance[first]])
-    turned = across.transpose(0, 2, 1)
+    log_density = log_densities(then.expected, ordered.arrival, model.observation_noise).sum()
+    across, place = back @ reached.covariance, np.argsort(order)
+    moved = reached.covariance + left.covariance - across - across.transpose(0, 2, 1)
     return Smoothed(
-        steps._replace(departure=left.mean, arrival=reached.mean),
-        left.covariance,
-        reached.covariance + left.covariance - across - turned,
-        across - left.covariance,
+        steps._replace(departure=left.mean[place], arrival=reached.mean[place]),
+        left.covariance[place],
+        moved[place],
+        (across - left.covariance)[place],
         off.T @ off / len(off) + doubt.mean(axis=0),
         news.T @ news / len(news),
-        then.log_density,
+        float(log_density),
     )
 
 
-def _filtered(model: FlowModel, steps: Steps, rows: list[IntArray]) -> _Filtered:
+def _filtered(model: FlowModel, steps: Steps, rows: list[slice]) -> _Filtered:
     """Forward through all pieces at once; each begins with what its first observation says."""
     noise, spread, first = model.observation_noise, motion_noise(model), rows[0]
     left, expected, reached = (_empty(steps.departure.shape) for _ in range(3))
-    slopes, total = np.empty_like(left.covariance), 0.0
-    now = Gaussians(steps.departure[first], np.broadcast_to(noise, (len(first), *noise.shape)))
+    slopes, n = np.empty_like(left.covariance), first.stop
+    now = Gaussians(steps.departure[first], np.broadcast_to(noise, (n, *noise.shape)))
     for at in rows:
-        now = Gaussians(now.mean[: len(at)], now.covariance[: len(at)])
+        n = at.stop - at.start
+        now = Gaussians(now.mean[:n], now.covariance[:n])
         arrival, slope = model.motion(now.mean, steps.action[at])
         there = predict(now, arrival, slope, spread)
         _put(left, at, now)
         _put(expected, at, there)
         slopes[at] = slope
-        now, log_density = condition(there, steps.arrival[at], noise)
+        now = conditioned(there, steps.arrival[at], noise)
         _put(reached, at, now)
-        total += float(log_density.sum())
-    return _Filtered(left, expected, reached, slopes, total)
+    return _Filtered(left, expected, reached, slopes)
 
 
-def _looked_back(then: _Filtered, rows: list[IntArray]) -> tuple[Gaussians, Gaussians, FloatArray]:
-    """Backward: where steps began and arrived given everything, and the covariance of both."""
+def _looked_back(then: _Filtered, rows: list[slice]) -> tuple[Gaussians, Gaussians, FloatArray]:
+    """Backward: where steps began and arrived given everything, and what `looking_back` says."""
+    back = looking_back(then.left.covariance, then.expected.covariance, then.slope)
     left, reached = (_empty(then.left.mean.shape) for _ in range(2))
-    across, later = np.empty_like(then.slope), rows[0][:0]
+    later = slice(0, 0)
     for at in reversed(rows):
         _put(reached, at, _of(then.reached, at))
-        _put(reached, at[: len(later)], _of(left, later))  # where the next step began
-        before, across[at] = smooth(
-            _of(then.left, at), _of(then.expected, at), _of(reached, at), then.slope[at]
+        goes_on = slice(at.start, at.start + later.stop - later.start)
+        _put(reached, goes_on, _of(left, later))  # where the next step began
+        _put(
+            left, at, smooth(_of(then.left, at), _of(then.expected, at), _of(reached, at), back[at])
         )
-        _put(left, at, before)
         later = at
-    return left, reached, across
+    return left, reached, back
 
 
 def _empty(shape: tuple[int, ...]) -> Gaussians:
     return Gaussians(np.empty(shape), np.empty((*shape, shape[1])))
 
 
-def _of(whole: Gaussians, at: IntArray) -> Gaussians:
+def _of(whole: Gaussians, at: slice) -> Gaussians:
     return Gaussians(whole.mean[at], whole.covariance[at])
 
 
@@ -133,12 +142,16 @@ def motion_noise(model: FlowModel) -> FloatArray:
     return np.asarray(model.law.noise + LEAST_MOTION_VARIANCE * np.eye(len(model.law.noise)))
 
 
-def _put(whole: Gaussians, at: IntArray, some: Gaussians) -> None:
+def _put(whole: Gaussians, at: slice, some: Gaussians) -> None:
     whole.mean[at], whole.covariance[at] = some
 
 
-def _by_position(is_next: BoolArray) -> list[IntArray]:
-    """The first steps of all pieces, then the second ones, and so on; longest pieces first."""
+def _by_position(is_next: BoolArray) -> tuple[IntArray, list[slice]]:
+    """The first steps of all pieces, then the second ones, and so on; longest pieces first.
+
+    Returns:
+        (n,) the steps in that order, and where each position is in it.
+    """
     starts = np.flatnonzero(~is_next)
     lengths = np.diff([*starts, len(is_next)])
     pieces = [
@@ -148,4 +161,6 @@ def _by_position(is_next: BoolArray) -> list[IntArray]:
     ]
     pieces.sort(key=lambda piece: -piece[1])
     begin, length = np.array(pieces).T
-    return [begin[length > position] + position for position in range(int(length.max()))]
+    order = [begin[length > position] + position for position in range(int(length.max()))]
+    ends = np.cumsum([len(at) for at in order]).tolist()
+    return np.concatenate(order), [slice(*pair) for pair in zip([0, *ends], ends, strict=False)]
