@@ -11,11 +11,28 @@ HERE = Place(np.zeros(1), np.zeros((1, 1)), np.zeros((1, 1)), 0)
 TABLE = PolicyTable(np.zeros((1, 1)), np.array([[0.0, 1.0]]), np.zeros((1, 2, 1)))
 
 
-def formed(monkeypatch):
+def made(monkeypatch, *, is_good=True):
+    """Every table is `TABLE`, and as good in imagination or not."""
     monkeypatch.setattr("tgm.learners.flow_habit.PolicyTable.of", lambda plan: TABLE)
+    monkeypatch.setattr(PolicyTable, "loses_nothing", lambda *_: is_good)
+
+
+def formed(monkeypatch):
+    made(monkeypatch)
     habit = Habit()
-    habit.form(None)
+    habit.form(None, None, 0.0, IMAGINED)
     return habit
+
+
+def test_a_table_that_loses_in_imagination_is_tried_again_after_ten_times_the_steps(monkeypatch):
+    habit = Habit()
+    made(monkeypatch, is_good=False)
+    habit.form(None, None, 0.0, IMAGINED)
+    made(monkeypatch)
+    habit.form(None, None, 0.0, DISTRUST * IMAGINED - 1)
+    assert habit.table is None
+    habit.form(None, None, 0.0, DISTRUST * IMAGINED)
+    assert habit.table is TABLE
 
 
 def test_without_a_table_the_plan_is_asked():

@@ -13,7 +13,7 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
-from tgm.learners.flow_acting import FlowActing
+from tgm.learners.flow_acting import AS_GOOD, FlowActing, enough_of, least_of
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_habit import Habit
 from tgm.learners.flow_knowledge import FlowKnowledge
@@ -44,7 +44,6 @@ LATE_PLAN_GROWTH = 0.25  # the share then
 SLOWER = 2.0  # times as many steps after a plan that was no better
 SOONER = 0.05  # times as many after an end that was not imagined
 OTHER_SHAPE = 1.4  # times the steps at which the shape of the laws was chosen, until it is again
-AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
 REWARD_DEVIATIONS = 5.0  # of noise, by which a reward may be below the highest expected one
 
 
@@ -112,7 +111,8 @@ class FlowLearner(FlowKnowledge):
         if self._is_settled:
             n_gone, self._planned_at = self.memory.let_new_go(), self.n_steps
             if self.best is not None and self.filter is None:
-                self._habit.form(self.best)
+                least, lived = least_of(self.best), self._lived_well
+                self._habit.form(self.best, self.memory.places(), least, lived)
             return self._info(log_density)._replace(n_evicted=n_gone)
         return self._planned(observation, log_density)
 
@@ -143,7 +143,7 @@ class FlowLearner(FlowKnowledge):
         point = self._seen[None] if self._now is None else self._now.mean
         # While there are few steps, laws may imagine what is not so.
         best, n_steps, lived = self.best, self.n_steps, self._lived_well
-        enough = _enough(best) if n_steps >= FEW_PLANS else math.inf
+        enough = enough_of(best) if n_steps >= FEW_PLANS else math.inf
         return self._acting.choose(
             best, self.newest, point, n_steps, enough=enough, lived_well=lived
         )
@@ -221,7 +221,7 @@ class FlowLearner(FlowKnowledge):
     @property
     def _is_content(self) -> bool:
         """Whether nothing is left to gain: imagined episodes cannot be better."""
-        return self.best is not None and self._best_return > _enough(self.best)
+        return self.best is not None and self._best_return > enough_of(self.best)
 
     @property
     def _is_settled(self) -> bool:
@@ -264,10 +264,10 @@ class FlowLearner(FlowKnowledge):
     def _live(self, reward: float, *, terminated: bool) -> None:
         """Count the steps with the greedy plan that went on with the highest reward."""
         if self.best is not None:
-            highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
+            least = least_of(self.best)
             if self._model is not None:
-                highest -= REWARD_DEVIATIONS * self._model.rewards.noise
-            is_best = not terminated and reward >= highest
+                least -= REWARD_DEVIATIONS * self._model.rewards.noise
+            is_best = not terminated and reward >= least
             self._lived_well = self._lived_well + 1 if is_best else 0
 
     def _learn_laws(self) -> Steps:
@@ -343,8 +343,3 @@ class FlowLearner(FlowKnowledge):
             self.best, self._density = plans[0], FlowDensity(plans[0])
             self._follow(plans[1])
             self._habit.restore(saved.whole("habit", 2), plans[0])
-
-
-def _enough(best: Plan) -> float:
-    """What imagined episodes of a plan are worth from which no other is better."""
-    return best.most_imagined - AS_GOOD * best.range

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgm.distributions import IntArray
+from tgm.distributions import FloatArray, IntArray
 from tgm.distributions.threads import one_thread
 from tgm.learners.flow_forecast import Place
 from tgm.planning.flow_planner import IMAGINED, Plan
 from tgm.planning.policy_table import PolicyTable
 
-DISTRUST = 10  # times as many good steps are wanted after each step that was worse
+DISTRUST = 10  # times as many good steps are wanted after each that was worse, lived or imagined
 
 
 class Habit:
@@ -27,11 +27,22 @@ class Habit:
         self.wanted = IMAGINED
         self._acts = False  # whether the last action was its
 
-    def form(self, plan: Plan) -> None:
-        """Make the table of the greedy plan, if there is none."""
-        if self.table is None:
+    def form(self, plan: Plan, starts: FloatArray, least: float, lived_well: int) -> None:
+        """Make the table of the greedy plan, if there is none and it loses nothing in imagination.
+
+        Args:
+            plan: the greedy one.
+            starts: (n, n_features) observations from which episodes are imagined.
+            least: a reward that is as good as the highest one.
+            lived_well: steps for which life was as good as can be.
+        """
+        if self.table is None and lived_well >= self.wanted:
             with one_thread():
-                self.table = PolicyTable.of(plan)
+                table = PolicyTable.of(plan)
+                if table.loses_nothing(plan, starts, least):
+                    self.table = table
+                else:
+                    self.wanted *= DISTRUST
 
     def choose(self, place: Place, lived_well: int) -> int | None:
         """The action of the table; None if the plan is to be asked.
@@ -55,4 +66,5 @@ class Habit:
         """Take over what `to_numbers` gave, with the greedy plan."""
         is_formed, self.wanted = saved.tolist()
         if is_formed:
-            self.form(plan)
+            with one_thread():
+                self.table = PolicyTable.of(plan)

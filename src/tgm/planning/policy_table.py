@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tgm.distributions import FloatArray
-from tgm.planning.flow_planner import Plan
+from tgm.distributions import FloatArray, IntArray
+from tgm.planning.flow_planner import SURE_END, Plan
+
+LONG_IMAGINED = 1000  # imagined steps without a loss, after which a table is trusted
 
 
 class PolicyTable(NamedTuple):
@@ -28,8 +30,8 @@ class PolicyTable(NamedTuple):
 
     @classmethod
     def of(cls, plan: Plan) -> PolicyTable:
-        """Slopes are differences between points half of the finest spacing to each side."""
-        points, aside = plan.support.points, 0.5 * plan.support.finest
+        """Slopes are differences across a spacing to each side: narrower ones are rough."""
+        points, aside = plan.support.points, plan.support.finest
 
         def greedy(z: FloatArray) -> FloatArray:
             return plan.action_values(plan.units.observations(z))[0]
@@ -44,3 +46,25 @@ class PolicyTable(NamedTuple):
         """The best action at z (n_coordinates,), next to a support point."""
         values = self.values[nearest] + self.slopes[nearest] @ (z - self.points[nearest])
         return int(values.argmax())
+
+    def actions(self, nearest: IntArray, z: FloatArray) -> IntArray:
+        """(n,) the same at points z (n, n_coordinates)."""
+        off = (z - self.points[nearest])[:, :, None]
+        values = self.values[nearest] + (self.slopes[nearest] @ off)[:, :, 0]
+        return np.asarray(values.argmax(axis=1))
+
+    def loses_nothing(self, plan: Plan, starts: FloatArray, least: float) -> bool:
+        """Whether long imagined episodes from observations end nowhere, with rewards from `least`.
+
+        Args:
+            plan: whose table it is.
+            starts: (n, n_features)
+            least: a reward that is as good as the highest one.
+        """
+        z = plan.units.local(starts)
+        for _ in range(LONG_IMAGINED):
+            actions = self.actions(plan.interpolation.nearest(z), z)
+            z, p_end, reward = plan.model.advance(z, actions)
+            if (p_end > SURE_END).any() or not plan.seen.holds(z).all() or reward.min() < least:
+                return False
+        return True
