@@ -1296,3 +1296,35 @@ def best_gain_in_doubt(
                 gain += gamma * max(found)
         gains.append(gain)
     return gains
+
+
+def nats_for_a_cue(episodes: list[list[tuple]], n_features: int) -> float:
+    """Nats for looks that ask for one feature of the first look, by urns and a plain loop.
+
+    Episodes are (look, action, outcome) of each step, where looks are tuples; a first look that
+    comes again is one. Looks at which each action had one outcome ask for nothing.
+    """
+    later: dict[tuple, list[tuple]] = {}
+    for episode in episodes:
+        first = episode[0][0]
+        for look, action, outcome in episode:
+            if look != first:
+                later.setdefault(look, []).append((first, action, outcome))
+    nats = 0.0
+    for steps in later.values():
+        if len({(action, outcome) for _, action, outcome in steps}) == len(
+            {a for _, a, _ in steps}
+        ):
+            continue
+        names = sorted({outcome for _, _, outcome in steps})
+        outcomes = [names.index(outcome) for _, _, outcome in steps]
+        base = np.full(len(names), 1.0 / len(names))
+        common = rows_log_probability([a for _, a, _ in steps], outcomes, base)
+        odds = [
+            math.exp(
+                rows_log_probability([(a, f[i]) for f, a, _ in steps], outcomes, base) - common
+            )
+            for i in range(n_features)
+        ]
+        nats += math.log(0.5 + 0.5 * sum(odds) / len(odds))
+    return nats

@@ -77,12 +77,14 @@ def test_while_life_is_settled_steps_are_not_kept(agent, tmp_path):
     after = learner.to_arrays()
     for name in ("best.greedy", "model.law.linear", "sums.inputs"):
         np.testing.assert_array_equal(after[name], before[name], err_msg=name)
+    assert learner._habit.table is not None
     # A step that is worse ends it.
     learner._live(0.0, terminated=True)
     assert not learner._is_settled
 
 
 def test_saved_it_goes_on_to_the_bit(agent, tmp_path):
+    assert flow(agent)._habit.table is not None
     agent.save(tmp_path / "agent.tgm")
     copies = [tgm.TGMAgent.load(tmp_path / "agent.tgm", Balance()) for _ in range(2)]
     first, second = (flow(copy.learn(300)).to_arrays() for copy in copies)

@@ -9,6 +9,7 @@ from tests.transition.test_flow_model import pendulum
 
 from tgm.learners.flow_forecast import NOISE_FLOOR, FlowDensity, FlowForecaster
 from tgm.memory.flow_memory import FlowMemory
+from tgm.planning.interpolation import Interpolation
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -38,13 +39,16 @@ def test_the_density_of_a_step_is_that_of_a_gaussian_about_what_the_laws_predict
     steps = pendulum(300)
     units = FlowUnits.of_motion(steps)  # axes that are not those of the features
     model = FlowModel.of(units.seen(steps), 2)
-    known = FlowDensity(SimpleNamespace(model=model, units=units))
+    points = Interpolation(units.local(steps.departure[:9]), 0.1)
+    known = FlowDensity(SimpleNamespace(model=model, units=units, interpolation=points))
     spread = np.diag(np.diag(model.law.noise)) + NOISE_FLOOR * np.eye(2)
     for before, action, after in zip(steps.departure, steps.action, steps.arrival, strict=True):
         local = units.local(before[None])
         there = units.observations(local + model.displacement(local, np.array([action])))[0]
         wanted = multivariate_normal(there, units.axes.T @ spread @ units.axes).logpdf(after)
         assert known.log_density(before, int(action), after) == pytest.approx(wanted, rel=1e-6)
+        nearest = np.square(points.points - units.local(after[None])).sum(axis=1).argmin()
+        assert known.place(after).nearest == nearest
 
 
 def test_where_each_action_leads():

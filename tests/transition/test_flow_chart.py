@@ -50,7 +50,7 @@ def test_steps_arrive_as_far_from_where_they_began_as_they_moved():
     moved = CHART.moved(CHART.local(points[:-1]), CHART.local(points[1:]))
     np.testing.assert_allclose(seen.arrival - seen.departure, moved, atol=1e-12)
     units = FlowUnits(np.array([1.0, 2.0]), np.diag([2.0, 4.0]), np.diag([0.5, 0.25]), CHART)
-    np.testing.assert_allclose(units.moved(points[0], points[1]), moved[0] / [2.0, 4.0])
+    np.testing.assert_allclose(units.moved(*units.charted(points[:2])), moved[0] / [2.0, 4.0])
     np.testing.assert_allclose(units.observations(units.local(points))[:, :3], points[:, :3])
 
 

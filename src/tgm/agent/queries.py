@@ -81,7 +81,8 @@ class AgentQueries:
         else:
             chosen = np.array([draw(greedy(row), self._predict_rng) for row in values], np.intp)
         actions = self.interface.actions.actions(chosen)
-        state = self._contexts_after(belief, chosen, points, covariance)
+        contexts = _contexts(state, episode_start, len(points), "predict")
+        state = self._contexts_after(belief, chosen, points, covariance, contexts)
         return (actions if is_batch else actions[0]), state
 
     def _placed(
@@ -106,6 +107,7 @@ class AgentQueries:
         actions: IntArray,
         points: FloatArray,
         covariance: FloatArray | None,
+        before: list[Context | None] | None,
     ) -> list[Context]:
         """What the next call of `predict` must know of this one."""
         ids = self._learner.state_ids.tolist()
@@ -113,12 +115,14 @@ class AgentQueries:
         spreads: list[tuple[float, ...] | None] = [None] * len(points)
         if covariance is not None:
             spreads = [tuple(one.ravel().tolist()) for one in covariance]
-        every = zip(belief, actions.tolist(), points.tolist(), spreads, strict=True)
-        for row, action, point, spread in every:
+        firsts = [None if one is None else one.first for one in before or [None] * len(points)]
+        every = zip(belief, actions.tolist(), points.tolist(), spreads, firsts, strict=True)
+        for row, action, point, spread, first in every:
             found = [(float(row[k]), k) for k in np.flatnonzero(row > DROPPED).tolist()]
             found.sort(reverse=True)
             shares = tuple((StateId(ids[k]), share) for share, k in found)
-            contexts.append(Context(shares, action, tuple(point), spread))
+            seen = tuple(point)
+            contexts.append(Context(shares, action, seen, spread, seen if first is None else first))
         return contexts
 
     def belief(self, observation: Any, state: Any = None, episode_start: Any = None) -> FloatArray:

@@ -25,6 +25,7 @@ from tgm.learners.step_info import StepInfo
 from tgm.learners.symbols import Reader, symbol_of, symbols_of
 from tgm.memory.symbol_history import MOST_HISTORY_STEPS, SymbolHistory
 from tgm.structure.clone_model import gain_of_clones, gain_of_cue, sure_map
+from tgm.structure.cue_features import Cue, find_cue
 from tgm.structure.history_test import gain_of_history
 from tgm.transition.automaton import Outcome
 
@@ -125,6 +126,11 @@ class AliasWatch:
         is_quiet = self._n_steps >= self._surprised_at + QUIET and not self._leads_nowhere
         is_long = self._n_steps >= LONGEST_WATCH or len(self._rewards) > MOST_REWARD_CLASSES
         self.is_over = is_quiet or is_long
+
+    def cue(self) -> Cue | None:
+        """Features of the first look that later ones ask for, if the evidence is for that."""
+        is_due = self._n_steps >= self._look_at and self._is_surprised
+        return find_cue(self.history.episodes, self.history.points) if is_due else None
 
     def won(self, learner: Reader, *, is_certain: bool) -> CloneLife | None:
         """The clones that were learned from the episodes, if they have won; None if not.

@@ -84,7 +84,9 @@ class CodedLearner(OuterLearner):
         found = np.where(self.left_out, self._use.common_mean, np.zeros((len(points), 1)))
         codes = np.rint(points[:, 0]).astype(np.intp).tolist()
         known = np.array([i for i, code in enumerate(codes) if code != NO_CODE], dtype=np.intp)
-        found[np.ix_(known, self._exact)] = self.book.symbols([codes[i] for i in known.tolist()])
+        found[np.ix_(known, self._exact)] = self.book.symbols([codes[i] for i in known.tolist()])[
+            :, : len(self._exact)
+        ]
         found[:, self._rest] = points[:, 1:]
         return found
 

@@ -13,8 +13,9 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
-from tgm.learners.flow_acting import FlowActing
+from tgm.learners.flow_acting import FlowActing, enough_of, least_of
 from tgm.learners.flow_forecast import FlowDensity
+from tgm.learners.flow_habit import Habit
 from tgm.learners.flow_knowledge import FlowKnowledge
 from tgm.learners.flow_laws import continued, shaped
 from tgm.learners.flow_schedule import SincePlan
@@ -22,7 +23,7 @@ from tgm.learners.learner import Learner, LearnInfo
 from tgm.learners.step_info import StepInfo
 from tgm.perception.component_map import Move
 from tgm.perception.observation_model import NO_STATE, StateId
-from tgm.planning.flow_plan_file import plan_from_arrays, plan_to_arrays
+from tgm.planning.flow_plan_file import plans_from_arrays, plans_to_arrays
 from tgm.planning.flow_planner import Plan, make_plan
 from tgm.planning.imagination import AS_GOOD, IMAGINED, Outlook
 from tgm.planning.policy_search import with_policy
@@ -75,8 +76,8 @@ class FlowLearner(FlowKnowledge):
         self._now: Gaussians | None = None  # where the agent is believed to be
         self._episode_ended = False
         self._lived_well = 0  # steps with the greedy plan, none of which could be better
-        self._acting = FlowActing()
-        self._density: FlowDensity | None = None  # by the greedy plan, made when it is needed
+        self._acting, self._habit = FlowActing(), Habit()
+        self._density: FlowDensity | None = None  # by the greedy plan
         self._time_limit = math.inf  # of an episode, if it is known
 
     # --- learning ---------------------------------------------------------------------------------
@@ -87,17 +88,17 @@ class FlowLearner(FlowKnowledge):
         self._acting.begin()
         self._now = None if self.filter is None else self.filter.begin(observation[None])
         self.memory.begin(observation)
-        return self._info(observation, 0.0)
+        return self._info(0.0)
 
     def observe(
         self, action: int, reward: float, observation: FloatArray, *, terminated: bool
     ) -> StepInfo:
         """Keep a step; when it is time, learn from all new ones and plan."""
         assert self._seen is not None
-        log_density = self._followed(self._seen, action, observation)
+        before, self._seen = self._seen, observation.copy()
+        log_density = self._followed(before, action, self._seen)
         self.log_evidence += log_density
-        self.memory.add(self._seen, action, reward, observation, ended=terminated)
-        self._seen = observation.copy()
+        self.memory.add(before, action, reward, observation, ended=terminated)
         self.n_steps += 1
         self._episode_ended = terminated
         # No action changes how much time is left: its end is none of the world.
@@ -108,10 +109,13 @@ class FlowLearner(FlowKnowledge):
             # No imagined episode had this end, or exploration has led to it: plan soon.
             self._growth *= SOONER if self.n_steps >= FEW_PLANS else 0.0
         if not self._is_due():
-            return self._info(observation, log_density)
+            return self._info(log_density)
         if self._is_settled:
             n_gone, self._planned_at = self.memory.let_new_go(), self.n_steps
-            return self._info(observation, log_density)._replace(n_evicted=n_gone)
+            if self.best is not None and self.filter is None:
+                least, lived = least_of(self.best), self._lived_well
+                self._habit.form(self.best, self.memory.places(), least, lived)
+            return self._info(log_density)._replace(n_evicted=n_gone)
         return self._planned(observation, log_density)
 
     def recall(self, events: Sequence[Event]) -> StepInfo:
@@ -134,12 +138,17 @@ class FlowLearner(FlowKnowledge):
         if self.best is None or self.newest is None:
             return int(rng.integers(self.n_actions))
         assert self._seen is not None
+        if self._density is not None and self.filter is None:
+            action = self._habit.choose(self._density.place(self._seen), self._lived_well)
+            if action is not None:
+                return action
         point = self._seen[None] if self._now is None else self._now.mean
         # While there are few steps, laws may imagine what is not so.
-        best, n_steps, is_late = self.best, self.n_steps, self.n_steps >= FEW_PLANS
-        enough = best.most_imagined - AS_GOOD * best.range if is_late else math.inf
-        newest, lived = self.newest, self._lived_well
-        return self._acting.choose(best, newest, point, n_steps, enough=enough, lived_well=lived)
+        best, n_steps, lived = self.best, self.n_steps, self._lived_well
+        enough = enough_of(best) if n_steps >= FEW_PLANS else math.inf
+        return self._acting.choose(
+            best, self.newest, point, n_steps, enough=enough, lived_well=lived
+        )
 
     @property
     def active(self) -> Learner:
@@ -169,7 +178,7 @@ class FlowLearner(FlowKnowledge):
         except np.linalg.LinAlgError:
             self._planned_at, self._model = self.n_steps, None  # learned again with other units
             self.memory.all_learned()
-            return self._info(observation, log_density)
+            return self._info(log_density)
 
     def _plan(self, observation: FloatArray, log_density: float) -> StepInfo:
         """Learn from the new steps; plan, unless no plan can be better than the greedy one."""
@@ -198,11 +207,12 @@ class FlowLearner(FlowKnowledge):
             self._follow(plan)
         n_evicted = self.memory.all_learned()
         if is_better:
-            self.best, self._lived_well = plan, 0
+            self.best, self._density = plan, FlowDensity(plan)
+            self._lived_well, self._habit = 0, Habit()
             self.first_id, self.next_id = self.next_id, self.next_id + len(plan.support.points)
         if self._is_content:
             self._growth = SLOWER * LATE_PLAN_GROWTH
-        info = self._info(observation, log_density)
+        info = self._info(log_density)
         return info._replace(changed_all=is_better, n_evicted=n_evicted)
 
     def _follow(self, newest: Plan) -> None:
@@ -215,8 +225,7 @@ class FlowLearner(FlowKnowledge):
     @property
     def _is_content(self) -> bool:
         """Whether nothing is left to gain: imagined episodes cannot be better."""
-        best = self.best
-        return best is not None and (self._best_return > best.most_imagined - AS_GOOD * best.range)
+        return self.best is not None and self._best_return > enough_of(self.best)
 
     @property
     def _is_settled(self) -> bool:
@@ -259,10 +268,10 @@ class FlowLearner(FlowKnowledge):
     def _live(self, reward: float, *, terminated: bool) -> None:
         """Count the steps with the greedy plan that went on with the highest reward."""
         if self.best is not None:
-            highest = (1.0 - self.gamma) * (self.best.highest - AS_GOOD * self.best.range)
+            least = least_of(self.best)
             if self._model is not None:
-                highest -= REWARD_DEVIATIONS * self._model.rewards.noise
-            is_best = not terminated and reward >= highest
+                least -= REWARD_DEVIATIONS * self._model.rewards.noise
+            is_best = not terminated and reward >= least
             self._lived_well = self._lived_well + 1 if is_best else 0
 
     def _learn_laws(self) -> Steps:
@@ -279,23 +288,19 @@ class FlowLearner(FlowKnowledge):
 
     # --- report -----------------------------------------------------------------------------------
 
-    def _info(self, observation: FloatArray, log_density: float) -> StepInfo:
-        if self.best is None:
+    def _info(self, log_density: float) -> StepInfo:
+        if self._density is None or self._seen is None:
             return StepInfo(NO_STATE, log_density)
-        state = StateId(self.first_id + int(self._nearest(observation[None])[0]))
+        state = StateId(self.first_id + self._density.place(self._seen).nearest)
         return StepInfo(state, log_density, belief=((state, 1.0),))
 
     def _followed(self, before: FloatArray, action: int, after: FloatArray) -> float:
         """Follow a step by the laws; returns ln predictive density of where it led."""
-        if self.best is None:
-            return 0.0
         if self.filter is not None:
             now = self.filter.begin(before[None]) if self._now is None else self._now
             self._now, log_density = self.filter.step(now, np.array([action]), after[None])
             return float(log_density[0])
-        if self._density is None or self._density.plan is not self.best:
-            self._density = FlowDensity(self.best)
-        return self._density.log_density(before, action, after)
+        return 0.0 if self._density is None else self._density.log_density(before, action, after)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -308,20 +313,16 @@ class FlowLearner(FlowKnowledge):
             "growth": number(self._growth),
             "best_return": number(self._best_return),
             "log_evidence": number(self.log_evidence),
-            "is_new_best": np.array([self.newest is self.best]),
             "episode_ended": np.array([self._episode_ended]),
             "lived_well": np.array([self._lived_well, self._acting.best_until]),
             "time_limit": number(self._time_limit),
+            "habit": self._habit.to_numbers(),
         }
         if self._model is not None and self._units is not None:
             arrays |= prefixed("units", units_to_arrays(self._units))
             arrays |= prefixed("model", model_to_arrays(self._model))
             arrays |= prefixed("sums", sums_to_arrays(self._model.total))
-        if self.best is not None and self.newest is not None:
-            arrays |= prefixed("best", plan_to_arrays(self.best))
-            if self.newest is not self.best:
-                arrays |= prefixed("newest", plan_to_arrays(self.newest))
-        return arrays
+        return arrays | plans_to_arrays(self.best, self.newest)
 
     def restore(self, saved: ArrayReader) -> None:
         """Take over what `to_arrays` gave, checked."""
@@ -341,10 +342,8 @@ class FlowLearner(FlowKnowledge):
             self._model = model_from_arrays(saved.part("model"), n_coordinates, n_actions)
             n_inputs = len(self._model.law.prior.precision)
             self._model.total = sums_from_arrays(saved.part("sums"), n_inputs, n_coordinates)
-        if saved.has("best.points"):
-            best = plan_from_arrays(saved.part("best"), n_features, n_actions, self.gamma)
-            self.best = newest = best
-            if not saved.flags("is_new_best", 1)[0]:
-                part = saved.part("newest")
-                newest = plan_from_arrays(part, n_features, n_actions, self.gamma)
-            self._follow(newest)
+        plans = plans_from_arrays(saved, n_features, n_actions, self.gamma)
+        if plans is not None:
+            self.best, self._density = plans[0], FlowDensity(plans[0])
+            self._follow(plans[1])
+            self._habit.restore(saved.whole("habit", 2), plans[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
@@ -14,8 +16,27 @@ from tgm.transition.flow_law import FlowLaw
 NOISE_FLOOR = 1e-6  # variance, in squares of the span
 
 
+class Place(NamedTuple):
+    """Where an observation is, seen by a plan.
+
+    Attributes:
+        observation: (n_features,)
+        charted: (1, n_coordinates) in the coordinates of the chart.
+        local: (1, n_coordinates) in units of the plan.
+        nearest: the support point next to it.
+    """
+
+    observation: FloatArray
+    charted: FloatArray
+    local: FloatArray
+    nearest: int
+
+
 class FlowDensity:
-    """Predictive density of steps by the laws of one plan, one by one."""
+    """Where observations are by one plan, and the predictive density of steps, one by one.
+
+    A step begins where the one before arrived: the last observation is not placed again.
+    """
 
     def __init__(self, plan: Plan) -> None:
         """Compute once what is the same for all steps."""
@@ -24,13 +45,24 @@ class FlowDensity:
         self._log_spread = float(
             0.5 * np.log(2.0 * np.pi * self._noise).sum() + np.linalg.slogdet(plan.units.axes)[1]
         )
+        self._last: Place | None = None
 
     def log_density(self, before: FloatArray, action: int, after: FloatArray) -> float:
         """Of a step that led from one observation (n_features,) to another."""
-        units, model = self.plan.units, self.plan.model
-        z = units.local(before[None])
-        off = units.moved(before, after) - model.displacement(z, np.array([action]))[0]
+        model, here, there = self.plan.model, self.place(before), self.place(after)
+        off = self.plan.units.moved(here.charted, there.charted)[0]
+        off -= model.displacement(here.local, np.array([action]))[0]
         return -0.5 * float(off @ (off / self._noise)) - self._log_spread
+
+    def place(self, observation: FloatArray) -> Place:
+        """Of an observation (n_features,), which must not be changed afterwards."""
+        last = self._last
+        if last is None or last.observation is not observation:
+            plan, charted = self.plan, self.plan.units.charted(observation[None])
+            local = plan.units.plain.local(charted)
+            nearest = int(plan.interpolation.nearest(local)[0])
+            last = self._last = Place(observation, charted, local, nearest)
+        return last
 
 
 class FlowForecaster:

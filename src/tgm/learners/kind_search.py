@@ -8,17 +8,18 @@ import numpy as np
 
 from tgm.config import TGMConfig
 from tgm.distributions import BoolArray, FloatArray
-from tgm.errors import DataError, SpaceError
+from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays, prefixed
 from tgm.learners.alias_watch import AliasWatch, look_longer, may_alias
 from tgm.learners.clones import CloneLearner
 from tgm.learners.coded import CodedLearner
+from tgm.learners.cued import CuedLearner
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.learners.exact_trial import ExactTrial
 from tgm.learners.flow import FlowLearner
 from tgm.learners.flow_trial import FlowTrial, may_flow
 from tgm.learners.learner import Learner
-from tgm.learners.limits import MOST_CONTINUOUS
+from tgm.learners.limits import MOST_CONTINUOUS, too_many
 from tgm.learners.online import OnlineLearner
 from tgm.learners.outer import OuterLearner
 from tgm.learners.scale_search import ScaleSearchLearner
@@ -31,7 +32,7 @@ KINDS_AT = (16, 32, 64, 128, 256)  # observations after which the kinds are judg
 MOST_AT_ONCE = 50  # features for which covariances are made before anything was seen
 
 GaussianLearner = OnlineLearner | ScaleSearchLearner
-AnyLearner = GaussianLearner | CodedLearner | FlowLearner | CloneLearner
+AnyLearner = GaussianLearner | CodedLearner | FlowLearner | CloneLearner | CuedLearner
 MakeGaussian = Callable[[], GaussianLearner]
 
 
@@ -67,8 +68,7 @@ class KindSearchLearner(OuterLearner):
         self.is_over = bool(is_categorical.all())
         self._was_whole = np.ones(n_features, dtype=bool)  # features whose values all were
         self._events: list[Event] = []  # while it is not over
-        # Which exact features are noise, once some are.
-        self._use: Coordinates | None = None
+        self._use: Coordinates | None = None  # which exact features are noise, once some are
         # While it is weighed whether all exact features matter.
         self._exact_trial = ExactTrial(n_features, n_actions) if n_features > 1 else None
         # As it is believed now; before the first observation it does not matter.
@@ -81,24 +81,22 @@ class KindSearchLearner(OuterLearner):
         # While it is watched whether places look alike.
         self._aliases = self._new_watch() if may_alias(config) else None
         self._is_watching = self._may_change()
-        # Whether it is known what kind of world this is, but for places that look alike.
-        self._is_settled = False
+        self._is_settled = False  # is the kind of world known, but for places that look alike?
 
     def _new_watch(self) -> AliasWatch:
         return AliasWatch(len(self._is_categorical), self._n_actions, self._config.gamma)
 
     def _made(self, is_exact: BoolArray) -> GaussianLearner | CodedLearner:
         """A learner that knows nothing, for features of these kinds."""
-        n_continuous = int((~is_exact).sum())
-        if n_continuous > MOST_CONTINUOUS:
-            raise SpaceError(
-                f"{n_continuous} features of an observation vary continuously; at most "
-                f"{MOST_CONTINUOUS} can be used: choose or compute fewer "
-                "(gymnasium.wrappers.TransformObservation)"
-            )
+        if (n_continuous := int((~is_exact).sum())) > MOST_CONTINUOUS:
+            raise too_many(n_continuous)
         if not is_exact.any():
             return self._make_gaussian()
         return CodedLearner(is_exact, self._n_actions, self._config, self._use)
+
+    def _cued(self) -> CuedLearner:
+        """One that knows nothing, whose looks ask for features of the first one."""
+        return CuedLearner(self.is_exact, self._n_actions, self._config)
 
     # --- learning ---------------------------------------------------------------------------------
 
@@ -178,13 +176,12 @@ class KindSearchLearner(OuterLearner):
 
     def _may_change_kinds(self) -> bool:
         """The same, whether places look alike apart."""
-        if not self.is_over or self._trial is not None or self._exact_trial is not None:
-            return True
-        return bool(self._refutable(self.is_exact).any())
+        is_open = not self.is_over or self._trial is not None or self._exact_trial is not None
+        return is_open or bool(self._refutable(self.is_exact).any())
 
     def _told_apart(self, watch: AliasWatch, event: Event, info: StepInfo) -> StepInfo:
         """Watch whether places look alike; if clones have won, a learner of them takes over."""
-        if isinstance(self.inner, (FlowLearner, CloneLearner)):
+        if isinstance(self.inner, (FlowLearner, CloneLearner, CuedLearner)):
             self._aliases = None
             return info
         watch.add(event, info, self.inner)
@@ -194,6 +191,10 @@ class KindSearchLearner(OuterLearner):
         look_longer(inner, watch)
         is_settled = self.is_over and self._trial is None and not is_joined
         is_certain = bool(self.is_exact.all())
+        if is_settled and is_certain and (cue := watch.cue()) is not None:
+            self._aliases = self._exact_trial = None
+            next_id, self.inner = self.world.states.next_id, self._cued()
+            return self.inner.take_over(cue, watch.history, next_id)
         if is_settled and (life := watch.won(self.inner, is_certain=is_certain)) is not None:
             self._aliases, learner = None, CloneLearner(self.inner, life)
             info, self.inner = learner.take_over(info), learner
@@ -219,8 +220,7 @@ class KindSearchLearner(OuterLearner):
 
     def _flowing(self, next_id: int) -> FlowLearner:
         """A learner of laws that knows nothing."""
-        n_features = len(self._is_categorical)
-        return FlowLearner(n_features, self._n_actions, self._config.gamma, next_id)
+        return FlowLearner(len(self._is_categorical), self._n_actions, self._config.gamma, next_id)
 
     def _after(self, point: FloatArray, *, is_first: bool) -> BoolArray:
         """The kinds after one more point: a feature is refuted by a number that is not whole."""
@@ -228,8 +228,6 @@ class KindSearchLearner(OuterLearner):
         if is_first:
             self._was_whole = whole
             return whole if (whole | self._is_categorical).all() else self._is_categorical
-        if whole.all():
-            return self.is_exact
         refuted = self.is_exact & self._was_whole & ~whole
         self._was_whole = self._was_whole & whole
         return self.is_exact & ~refuted if refuted.any() else self.is_exact
@@ -268,8 +266,8 @@ class KindSearchLearner(OuterLearner):
     @property
     def active(self) -> Learner:
         """The learner alone, once no observation can change the kinds."""
-        may_change = self._is_watching or isinstance(self.inner, CloneLearner)
-        return self if may_change else self.inner.active
+        is_self = self._is_watching or isinstance(self.inner, CloneLearner)
+        return self if is_self else self.inner.active
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -288,12 +286,11 @@ class KindSearchLearner(OuterLearner):
             arrays |= prefixed("exact", self._exact_trial.to_arrays())
         if self._use is not None:
             arrays |= prefixed("kind.use", self._use.to_arrays())
-        events = events_to_arrays(self._events, len(self.is_exact))
         return arrays | {
             "kind.is_over": np.array([self.is_over]),
             "kind.is_exact": self.is_exact,
             "kind.was_whole": self._was_whole,
-            **prefixed("kind.event", events),
+            **prefixed("kind.event", events_to_arrays(self._events, len(self.is_exact))),
         }
 
     def restore(self, saved: ArrayReader) -> None:
@@ -329,9 +326,13 @@ class KindSearchLearner(OuterLearner):
         n_continuous, n_numbers = int((~self.is_exact).sum()), saved.n_numbers
         if n_continuous**2 > max(n_numbers, MOST_AT_ONCE**2):
             raise DataError(f"{n_numbers} numbers are too few for {n_continuous} features")
-        self.inner = self._made(self.is_exact)
-        self.inner.restore(saved)
-        self._restore_aliases(saved, self.inner)
+        if saved.part("cued").is_empty:
+            self.inner = inner = self._made(self.is_exact)
+            inner.restore(saved)
+            self._restore_aliases(saved, inner)
+        else:
+            self.inner, self._aliases = self._cued(), None
+            self.inner.restore(saved)
         self._is_watching = self._may_change()
 
     def _restore_aliases(self, saved: ArrayReader, inner: GaussianLearner | CodedLearner) -> None:

@@ -54,12 +54,14 @@ class Context(NamedTuple):
         action: None at the start of an episode.
         observation: the n_features numbers before; None at the start of an episode.
         covariance: of where the agent was about that observation, flat; None if that is exact.
+        first: the first observation of the episode; None if it is not known.
     """
 
     belief: tuple[tuple[StateId, float], ...] = ()
     action: int | None = None
     observation: tuple[float, ...] | None = None
     covariance: tuple[float, ...] | None = None
+    first: tuple[float, ...] | None = None
 
 
 class Forecast(NamedTuple):

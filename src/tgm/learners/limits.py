@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tgm.errors import SpaceError
+
 MOST_FEATURES = 5000  # of a Box, with one number in each
 MOST_CONTINUOUS = 1000  # features that are amounts: a covariance has the square of it
 KNOWN_TO_WORK = 64  # amounts that tell states apart; more were not measured
@@ -28,3 +30,12 @@ def most_symbols(n_features: int) -> int:
 def most_shared_states(n_features: int) -> int:
     """The same where states share one covariance, and each has a mean of so many features."""
     return min(MOST_STATES, max(2, MOST_DENSITY_NUMBERS // n_features))
+
+
+def too_many(n_continuous: int) -> SpaceError:
+    """The error of more amounts than can be used."""
+    return SpaceError(
+        f"{n_continuous} features of an observation vary continuously; at most "
+        f"{MOST_CONTINUOUS} can be used: choose or compute fewer "
+        "(gymnasium.wrappers.TransformObservation)"
+    )

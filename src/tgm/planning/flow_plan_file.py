@@ -83,6 +83,28 @@ def plan_from_arrays(saved: ArrayReader, n_features: int, n_actions: int, gamma:
     )
 
 
+def plans_to_arrays(best: Plan | None, newest: Plan | None) -> Arrays:
+    """The greedy plan and the newest, which may be one."""
+    arrays: Arrays = {"is_new_best": np.array([newest is best])}
+    if best is not None and newest is not None:
+        arrays |= prefixed("best", plan_to_arrays(best))
+        if newest is not best:
+            arrays |= prefixed("newest", plan_to_arrays(newest))
+    return arrays
+
+
+def plans_from_arrays(
+    saved: ArrayReader, n_features: int, n_actions: int, gamma: float
+) -> tuple[Plan, Plan] | None:
+    """Take over what `plans_to_arrays` gave, checked; None if there was no plan."""
+    if not saved.has("best.points"):
+        return None
+    best = plan_from_arrays(saved.part("best"), n_features, n_actions, gamma)
+    if saved.flags("is_new_best", 1)[0]:
+        return best, best
+    return best, plan_from_arrays(saved.part("newest"), n_features, n_actions, gamma)
+
+
 def _policy(saved: ArrayReader, n_features: int, n_actions: int) -> LinearPolicy | None:
     if not saved.has("policy"):
         return None

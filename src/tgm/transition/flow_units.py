@@ -110,11 +110,13 @@ class FlowUnits(NamedTuple):
         length = np.sqrt(np.square(self.axes).sum(axis=0))
         return np.asarray((self.axes / length).T)
 
+    def charted(self, points: FloatArray) -> FloatArray:
+        """Observations in the coordinates of the chart; themselves if there is none."""
+        return points if self.chart is None else self.chart.local(points)
+
     def local(self, points: FloatArray) -> FloatArray:
         """Observations in these units."""
-        if self.chart is not None:
-            points = self.chart.local(points)
-        return (points - self.origin) @ self.inverse
+        return (self.charted(points) - self.origin) @ self.inverse
 
     def observations(self, local: FloatArray) -> FloatArray:
         """What has these coordinates."""
@@ -122,11 +124,9 @@ class FlowUnits(NamedTuple):
         return found if self.chart is None else self.chart.observations(found)
 
     def moved(self, before: FloatArray, after: FloatArray) -> FloatArray:
-        """Displacement in these units between observations."""
-        if self.chart is None:
-            return self.local(after) - self.local(before)
-        there = self.chart.local(after)
-        return self.chart.moved(self.chart.local(before), there) @ self.inverse
+        """Displacement in these units between points in the coordinates of the chart."""
+        moved = after - before if self.chart is None else self.chart.moved(before, after)
+        return moved @ self.inverse
 
     def time(self, observation: FloatArray) -> float:
         """What the clock of an observation (n_features,) shows; -inf if there is none."""

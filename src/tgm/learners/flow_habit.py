@@ -1,0 +1,71 @@
+"""What is done by habit: the greedy plan as a table, while life is as good as can be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tgm.distributions import FloatArray, IntArray
+from tgm.distributions.threads import one_thread
+from tgm.learners.flow_forecast import Place
+from tgm.planning.flow_planner import Plan
+from tgm.planning.imagination import IMAGINED
+from tgm.planning.policy_table import PolicyTable
+
+DISTRUST = 10  # times as many good steps are wanted after each that was worse, lived or imagined
+
+
+class Habit:
+    """Actions of a table that was made of the greedy plan.
+
+    Attributes:
+        table: None if there is none.
+        wanted: steps for which life must have been as good as can be before the table acts.
+    """
+
+    def __init__(self) -> None:
+        """No habit yet."""
+        self.table: PolicyTable | None = None
+        self.wanted = IMAGINED
+        self._acts = False  # whether the last action was its
+
+    def form(self, plan: Plan, starts: FloatArray, least: float, lived_well: int) -> None:
+        """Make the table of the greedy plan, if there is none and it loses nothing in imagination.
+
+        Args:
+            plan: the greedy one.
+            starts: (n, n_features) observations from which episodes are imagined.
+            least: a reward that is as good as the highest one.
+            lived_well: steps for which life was as good as can be.
+        """
+        if self.table is None and lived_well >= self.wanted:
+            with one_thread():
+                table = PolicyTable.of(plan)
+                if table.loses_nothing(plan, starts, least):
+                    self.table = table
+                else:
+                    self.wanted *= DISTRUST
+
+    def choose(self, place: Place, lived_well: int) -> int | None:
+        """The action of the table; None if the plan is to be asked.
+
+        Args:
+            place: where the agent is, by the greedy plan.
+            lived_well: steps for which life was as good as can be.
+        """
+        if self._acts and lived_well == 0:
+            self.wanted *= DISTRUST
+        self._acts = self.table is not None and lived_well >= self.wanted
+        if self.table is None or not self._acts:
+            return None
+        return self.table.action(place.nearest, place.local[0])
+
+    def to_numbers(self) -> IntArray:
+        """(2,) whether there is a table, and how many steps are wanted: the plan tells the rest."""
+        return np.array([self.table is not None, self.wanted])
+
+    def restore(self, saved: IntArray, plan: Plan) -> None:
+        """Take over what `to_numbers` gave, with the greedy plan."""
+        is_formed, self.wanted = saved.tolist()
+        if is_formed:
+            with one_thread():
+                self.table = PolicyTable.of(plan)
