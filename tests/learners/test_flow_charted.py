@@ -36,7 +36,7 @@ class Balance(gym.Env):
 
 @pytest.fixture(scope="module")
 def agent():
-    agent = tgm.TGMAgent(Balance(), seed=0).learn(FEW_PLANS + 1500)
+    agent = tgm.TGMAgent(Balance(), seed=2).learn(FEW_PLANS + 1500)
     while not agent.is_between_episodes:
         agent.learn(1)
     return agent
