@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.structure.test_search import one_state_for_two_places
+from tests.structure.test_search import FAR, one_state_for_two_places
 
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
+from tgm.memory.step import Step
 from tgm.perception.state_slots import LEAST_WEIGHT
 
 
@@ -173,3 +174,23 @@ def test_states_that_have_gone_or_grown_are_not_doubted_any_more():
     learner._reviser.revise(36)
     assert learner._reviser._doubted == {state: 2.0}
     assert learner._reviser.to_arrays()["doubted.tries"].tolist() == [2.0]
+
+
+def test_kept_steps_of_a_state_that_was_split_go_where_their_rows_say():
+    """One was seen a little beyond the middle; its action leads to the other half."""
+    learner, state, far, _ = one_state_for_two_places(9, 9)
+    world, point = learner.world, np.array([0.52, 0.0])
+    misread = Step(FAR, [(far, 1.0)], 0, -1.0, 0.0, point)
+    misread.entries, misread.after = [(far, state, 1.0)], [(state, 1.0)]
+    world.states.add(state, point, 1.0)
+    world.count(misread, +1.0)
+    world.memory.keep(misread, state)
+    learner._search.touched.add(state)
+    learner._reviser.revise(37)
+    left, right = sorted(
+        (half for half in world.states.alive.tolist() if half != far),
+        key=lambda half: world.states.mean[half][0],
+    )
+    assert misread.after[0][0] == left
+    assert world.transitions.row(far, 0)[left] > 9.5
+    assert world.transitions.row(far, 1) == {right: pytest.approx(9.0)}

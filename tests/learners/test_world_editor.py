@@ -6,11 +6,13 @@ import pytest
 from tgm.config import TGMConfig
 from tgm.distributions.moments import Moments
 from tgm.learners.online import OnlineLearner
+from tgm.learners.world_editor import _Tries
 from tgm.memory.step import Step
 from tgm.perception.component_map import ComponentMap
 from tgm.perception.coordinates import Coordinates
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_WEIGHT
 from tgm.structure.revision import Refusal, Revision
+from tgm.transition.sparse import START, START_ACTION
 
 HERE = np.zeros(2)
 
@@ -25,8 +27,8 @@ def learner_of(n_states: int, n_actions: int = 2) -> OnlineLearner:
     return learner
 
 
-def split_of(part_into=None, part_from=None) -> Revision:
-    change = ComponentMap.of_split(3, 0, 1, 0.0)
+def split_of(part_into=None, part_from=None, share=0.0) -> Revision:
+    change = ComponentMap.of_split(3, 0, 1, share)
     return Revision(change, 0.0, (0, 1), {}, part_into=part_into or {}, part_from=part_from or {})
 
 
@@ -193,72 +195,61 @@ def test_a_merge_by_hand():
 # --- counts that have no kept steps ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", [0.0, 0.25, 0.75, 1.0])
-def test_counts_into_two_halves_are_divided_as_their_part_says(part):
+def test_all_tries_from_and_into_a_state_are_taken_out_but_of_where_episodes_begin():
     learner = learner_of(3)
     transitions = learner.world.transitions
-    transitions.add(2, 1, 0, 6.0, -1.0, 0.0)
-    transitions.add(2, 1, 1, 2.0, -1.0, 0.0)
-    transitions.add(2, 0, 0, 5.0, -1.0, 0.0)
-    learner.edit._attribute(split_of(part_into={(2, 1): part}))
-    row = transitions.row(2, 1)
-    assert row.get(0, 0.0) == pytest.approx(8.0 * (1.0 - part))
-    assert row.get(1, 0.0) == pytest.approx(8.0 * part)
-    assert transitions.row(2, 0) == {0: 5.0}
-    assert transitions.visits[2].tolist() == pytest.approx([5.0, 8.0])
-
-
-@pytest.mark.parametrize("part", [0.0, 0.25, 0.75, 1.0])
-def test_counts_out_of_two_halves_are_divided_as_their_part_says(part):
-    learner = learner_of(3)
-    transitions = learner.world.transitions
-    transitions.add(0, 1, 2, 6.0, -2.0, 0.0)
-    transitions.add(1, 1, 2, 2.0, -2.0, 0.0)
-    transitions.add(0, 0, 2, 5.0, -1.0, 0.0)
-    learner._log.clear()
-    learner.edit._attribute(split_of(part_from={(1, 2): part}))
-    for half, share in ((0, 1.0 - part), (1, part)):
-        assert transitions.row(half, 1).get(2, 0.0) == pytest.approx(8.0 * share)
-        assert transitions.visits[half, 1] == pytest.approx(8.0 * share)
-        assert transitions.reward_sum[half, 1] == pytest.approx(-16.0 * share)
-    assert transitions.row(0, 0) == {2: 5.0}
-    assert learner._log.rows == ({(0, 1), (1, 1)} if part != 0.25 else set())
-
-
-def test_counts_out_of_a_half_are_those_of_its_own_rows():
-    learner = learner_of(3)
-    transitions = learner.world.transitions
-    transitions.add(0, 0, 2, 6.0, 0.0, 0.0)
-    transitions.add(1, 0, 2, 2.0, 0.0, 0.0)
-    transitions.add(0, 1, 2, 4.0, 0.0, 0.0)  # action 1 in the first half, not 0 in the second
-    learner.edit._attribute(split_of(part_from={(0, 2): 0.5}))
-    assert transitions.row(0, 0) == {2: pytest.approx(4.0)}
-    assert transitions.row(1, 0) == {2: pytest.approx(4.0)}
-    assert transitions.row(0, 1) == {2: 4.0}
-
-
-def test_a_shift_takes_the_mean_reward_and_the_share_of_ends_along():
-    learner = learner_of(3)
-    transitions = learner.world.transitions
+    transitions.add(0, 0, 2, 4.0, -2.0, 0.0)
+    transitions.add(0, 1, 0, 3.0, -1.0, 0.0)
     transitions.add(2, 0, 0, 1.0, -8.0, 1.0)
     transitions.add(2, 0, 0, 3.0, 0.0, 0.0)
-    learner.edit._shift((2, 0, 0), (2, 0, 1), 2.0)
-    assert transitions.row(2, 0) == {0: 2.0, 1: 2.0}
-    assert transitions.ended == {(2, 0): {0: pytest.approx(0.5), 1: pytest.approx(0.5)}}
-    assert transitions.reward_sum[2, 0] == pytest.approx(-8.0)
-    learner.edit._shift((2, 0, 0), (2, 0, 1), -1.5)  # and back
-    assert transitions.row(2, 0) == {0: pytest.approx(3.5), 1: pytest.approx(0.5)}
+    transitions.add(2, 0, 1, 5.0, -2.0, 0.0)
+    transitions.add(START, START_ACTION, 0, 6.0, 0.0, 0.0)
+    learner._log.clear()
+    found = learner.edit._take_out(0)
+    mean_reward = pytest.approx(-18.0 / 9.0)
+    assert found == [
+        (0, 0, 2, 4.0, -2.0, 0.0),
+        (0, 1, 0, 3.0, -1.0, 0.0),
+        (2, 0, 0, 4.0, mean_reward, 0.25),
+    ]
+    left = {key: row for key, row in transitions.rows.items() if row}
+    assert left == {(2, 0): {1: 5.0}, (START, START_ACTION): {0: 6.0}}
+    assert transitions.visits[[0, 0, 2], [0, 1, 0]].tolist() == [0.0, 0.0, 5.0]
+    assert learner._log.rows == {(0, 0), (0, 1), (2, 0)}
 
 
-def test_nothing_is_shifted_out_of_a_row_that_was_never_tried():
+def test_a_row_that_does_the_same_does_not_get_back_what_no_kept_step_stands_for():
     learner = learner_of(3)
     transitions = learner.world.transitions
-    learner.edit._shift((2, 0, 0), (2, 0, 1), 2.0)
-    assert transitions.row(2, 0) == {}
-    transitions.add(2, 0, 1, 4.0, -1.0, 0.0)
-    learner.edit._shift((2, 0, 0), (2, 0, 1), 2.0)
-    assert transitions.row(2, 0) == {1: 4.0}
-    assert learner._log.rows == set()
+    transitions.add(2, 1, 1, 1.0, -1.0, 0.0)
+    learner.edit._give_back(split_of(part_into={(2, 1): 1.0}), [_Tries(2, 1, 0, 30.0, -1.0, 0.0)])
+    assert transitions.row(2, 1) == {1: 1.0}
+
+
+@pytest.mark.parametrize("part", [0.0, 0.25, 1.0])
+def test_a_random_row_gets_back_all_its_tries_for_the_half_that_kept_steps_show(part):
+    learner = learner_of(3)
+    transitions = learner.world.transitions
+    into, out_of, stays = (2, 1, 0), (0, 0, 2), (0, 1, 0)
+    transitions.is_random[:3] = True
+    split = split_of(part_into={(2, 1): part}, part_from={(0, 2): part}, share=part)
+    tries = [_Tries(*key, 8.0, -2.0, 0.5) for key in (into, out_of, stays)]
+    learner._log.clear()
+    learner.edit._give_back(split, tries)
+    for half, share in ((0, 1.0 - part), (1, part)):
+        assert transitions.row(2, 1).get(half, 0.0) == pytest.approx(8.0 * share)
+        assert transitions.row(half, 0).get(2, 0.0) == pytest.approx(8.0 * share)
+        assert transitions.row(half, 1).get(half, 0.0) == pytest.approx(8.0 * share)
+        assert transitions.reward_sum[half, 0] == pytest.approx(-16.0 * share)
+        assert transitions.end_sum[half, 0] == pytest.approx(4.0 * share)
+    assert {(2, 1)} < learner._log.rows
+
+
+def test_of_rows_that_no_kept_step_shows_each_half_gets_its_share():
+    learner = learner_of(3)
+    learner.world.transitions.is_random[:3] = True
+    learner.edit._give_back(split_of(share=0.25), [_Tries(2, 1, 0, 8.0, -1.0, 0.0)])
+    assert learner.world.transitions.row(2, 1) == {0: pytest.approx(6.0), 1: pytest.approx(2.0)}
 
 
 def test_the_newest_step_follows_a_split_before_it_is_kept():

@@ -24,6 +24,7 @@ REASSIGN_DISTANCE = 2.35  # deviations, in the plane, from its state at which a 
 REASSIGN_GROWTH = 1.4  # times the points that its state had when it was assigned
 DOUBTFUL = 7.0  # points; with fewer, all that was seen of a state may have been outliers
 LOOK_GROWTH = 1.2  # times the tries of these rows at the last look, until the next one
+LEAST_LEFT = 2.0  # points of a state from which a step is taken out: it must not vanish
 REASSIGN_POINTS = 3.0  # points of a state whose steps are
 
 
@@ -92,6 +93,7 @@ class Reviser:
                 if isinstance(split, Revision):
                     self._edit.split(split)
                     search.discount(split, n_steps)
+                    self._reassign_halves(split)
                 elif split is not None:
                     self._edit.refuse("split", split)
 
@@ -112,8 +114,18 @@ class Reviser:
                 and states.squared_distance(step.arrival, state) > far_away
             ]
             for step in far:
-                if step.kept_in == state and states.weight[state] >= 2:
+                if step.kept_in == state and states.weight[state] >= LEAST_LEFT:
                     self._reassign(step)
+
+    def _reassign_halves(self, split: Revision) -> None:
+        """Kept steps of a state that was split were shared out by where they were seen.
+
+        Now there are rows that say more of it: they are assigned again.
+        """
+        states = self._world.states
+        for step in [relabelling.step for relabelling in split.relabellings]:
+            if step.kept_in is not None and states.weight[step.kept_in] >= LEAST_LEFT:
+                self._reassign(step)
 
     def _dissolve_outliers(self) -> None:
         """States that were rarely seen are dissolved if all that was seen were outliers.

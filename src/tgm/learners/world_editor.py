@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tgm.distributions import FloatArray
 from tgm.learners.change_log import ChangeLog
 from tgm.memory.step import Step, relabel
@@ -12,7 +14,19 @@ from tgm.structure.revision import Refusal, Revision
 from tgm.structure.search import StructureSearch
 from tgm.transition.planned_rows import Key
 from tgm.transition.rows import NO_COUNT
+from tgm.transition.sparse import START
 from tgm.world_model import WorldModel
+
+
+class _Tries(NamedTuple):
+    """Tries of one transition, and what each of them brought."""
+
+    before: int
+    action: int
+    after: int
+    weight: float
+    reward: float
+    end: float
 
 
 class WorldEditor:
@@ -111,8 +125,8 @@ class WorldEditor:
     def split(self, revision: Revision) -> None:
         """Make the second state of a revision from a part of the first.
 
-        Each kept step is taken back and counted again for the right half; what is left in between
-        is only in the counts, and follows the map.
+        Each kept step is taken back and counted again for the right half. What is left in between
+        is only in the counts: a row that always does the same does not need it, see `_give_back`.
         """
         world, (state, child) = self.world, revision.states
         born = self.add_state(float(world.born[state]))
@@ -120,14 +134,15 @@ class WorldEditor:
         for relabelling in revision.relabellings:
             self._log.step(relabelling.step)
             world.count(relabelling.step, -1.0)
+        folded = self._take_out(state)
         self._log.row_keys(world.transitions.apply(revision.change))
         self._planner.apply(revision.change)
-        self._attribute(revision)
         for relabelling in revision.relabellings:
             step = relabelling.step
             world.memory.relabel(step, relabelling.before, relabelling.after)
             world.count(step, +1.0)
             self._log.step(step)
+        self._give_back(revision, folded)
         newest = world.newest
         if newest is not None and newest.kept_in is None and revision.halves is not None:
             newest.after = relabel(newest.after, {state: revision.halves(newest.arrival)})
@@ -136,32 +151,48 @@ class WorldEditor:
             self._log.state(half)
         self._log.move("split", revision.states, "two states explain it", revision.gain)
 
-    def _attribute(self, revision: Revision) -> None:
-        """Give counts that have no kept steps to the half that the kept steps of their row show."""
-        transitions, (state, child) = self.world.transitions, revision.states
-        for (before, action), part in revision.part_into.items():
-            row = transitions.row(before, action)
-            missing = part * (row.get(state, 0.0) + row.get(child, 0.0)) - row.get(child, 0.0)
-            self._shift((before, action, state), (before, action, child), missing)
-        for (action, after), part in revision.part_from.items():
-            first = transitions.row(state, action).get(after, 0.0)
-            second = transitions.row(child, action).get(after, 0.0)
-            missing = part * (first + second) - second
-            self._shift((state, action, after), (child, action, after), missing)
+    def _take_out(self, state: int) -> list[_Tries]:
+        """Take all counts from and into a state out of the rows, but of where episodes begin."""
+        transitions, found = self.world.transitions, []
+        out_of = {(state, action) for action in range(transitions.n_actions)}
+        for key in sorted(out_of | transitions.predecessors[state]):
+            row = transitions.row(*key)
+            reached = list(row.items()) if key[0] == state else [(state, row[state])]
+            for after, count in reached if key[0] != START else []:
+                visits = float(transitions.visits[key])
+                if min(visits, count) <= NO_COUNT:
+                    continue
+                reward = float(transitions.reward_sum[key]) / visits
+                end = min(1.0, transitions.ended.get(key, {}).get(after, 0.0) / count)
+                found.append(_Tries(*key, after, count, reward, end))
+                transitions.add(*key, after, -count, reward, end)
+                self._log.row_keys([key])
+        return found
 
-    def _shift(self, one: tuple[int, int, int], other: tuple[int, int, int], weight: float) -> None:
-        """Take counts from one transition and give them to another, with what they brought."""
-        if weight < 0.0:
-            one, other, weight = other, one, -weight
-        transitions, key, after = self.world.transitions, one[:2], one[2]
-        visits, tries = float(transitions.visits[key]), transitions.row(*key).get(after, 0.0)
-        if weight <= NO_COUNT or min(visits, tries) <= NO_COUNT:
-            return
-        reward = float(transitions.reward_sum[key]) / visits
-        end = min(1.0, transitions.ended.get(key, {}).get(after, 0.0) / tries)
-        transitions.add(*one, -weight, reward, end)
-        transitions.add(*other, weight, reward, end)
-        self._log.row_keys([key, other[:2]])
+    def _give_back(self, revision: Revision, folded: list[_Tries]) -> None:
+        """Count what no kept step stands for again, in random rows: for the half that these show.
+
+        From which half it is, or into which it led, is not known, and one kept step may be
+        misread. A row that always does the same is as well known without: its kept steps are one
+        for each place from which it was entered, at least.
+        """
+        transitions, (state, child) = self.world.transitions, revision.states
+        share = dict(revision.change.changed.get(state, ())).get(child, 0.0)
+        parts: list[_Tries] = []
+        for tries in folded:
+            before, action, after = tries[:3]
+            if after != state:
+                part = revision.part_from.get((action, after), share)
+            else:  # what stays is shared out as the points are
+                part = revision.part_into.get((before, action), share)
+            for half, weight in ((state, 1.0 - part), (child, part)):
+                names = {state: half}
+                source, reached = names.get(before, before), names.get(after, after)
+                if weight * tries.weight > NO_COUNT and transitions.is_random[source, action]:
+                    parts.append(_Tries(source, action, reached, weight * tries.weight, *tries[4:]))
+        for tries in parts:
+            transitions.add(*tries)
+            self._log.row_keys([tries[:2]])
 
     def refuse(self, kind: MoveKind, refusal: Refusal) -> None:
         """A change of structure was weighed and refused: that is logged too."""

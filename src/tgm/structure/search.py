@@ -143,8 +143,8 @@ class StructureSearch:
     def discount(self, split: Revision, n_steps: int) -> None:
         """A split was made: what its counts say beyond its own gain is no evidence.
 
-        It is not known from which half the counts without kept steps are. They were shared out by
-        proportion, so they say that both halves do the same, and would undo every split.
+        The rows of the halves have their kept steps alone, and random ones tries that were shared
+        out. They say less than the split was weighed by, and would undo it.
         """
         one, other = sorted(split.states)
         self._shared[one, other] = self._merge_gain(one, other, n_steps) + split.gain
