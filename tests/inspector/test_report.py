@@ -1,6 +1,7 @@
 """The report is the page with its data inside, and nothing in a run can get out of its data."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -9,8 +10,8 @@ import shutil
 import pytest
 
 from tgm.errors import RunError
-from tgm.inspector import report
-from tgm.inspector.assets import bundled, page_files
+from tgm.inspector import payload, report
+from tgm.inspector.assets import bundled, page_files, plotly_script
 from tgm.inspector.report import report_data, report_page
 from tgm.runs import Run
 
@@ -34,8 +35,8 @@ def test_the_policy_of_the_file_allows_its_own_scripts_only(run):
     page = report_page([run])
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
     scripts = SCRIPT.findall(page)
-    assert len(scripts) == 2
-    for script in scripts:
+    assert len(scripts) == 1
+    for script in (*scripts, unpacked(page, "tgm-charts")):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
     assert "default-src 'none'" in policy
@@ -44,8 +45,19 @@ def test_the_policy_of_the_file_allows_its_own_scripts_only(run):
     assert "/static/" not in SCRIPT.sub("", page).replace("tgm-data", "")
 
 
+def unpacked(page, name):
+    packed = re.search(rf'id="{name}">([A-Za-z0-9+/=]*)</script>', page)[1]
+    return gzip.decompress(base64.b64decode(packed)).decode("utf-8")
+
+
 def data_of(page):
-    return json.loads(re.search(r'id="tgm-data">(.*?)</script>', page, re.DOTALL)[1])
+    return json.loads(unpacked(page, "tgm-data"))
+
+
+def test_the_page_holds_no_number_that_is_not_packed(run):
+    page, data = report_page([run]), report_data([run])
+    assert len(page) < 0.5 * (len(json.dumps(data)) + len(plotly_script()))
+    assert unpacked(page, "tgm-charts").encode() == plotly_script()
 
 
 def test_the_data_is_what_the_server_gives(run, paper_run):
@@ -73,11 +85,8 @@ def test_hostile_content_stays_within_its_element(run, tmp_path):
     page = report_page([Run.open(folder)])
     data = data_of(page)
     assert data["runs"]["runs"][0]["agent"] == HOSTILE
-    assert len(SCRIPT.findall(page)) == 2
-    block = page[page.index('id="tgm-data">') + 14 :]
-    block = block[: block.index("</script>")]
-    assert "<" not in block
-    assert json.loads(block) == data
+    assert len(SCRIPT.findall(page)) == 1
+    assert HOSTILE not in page
 
 
 def test_a_long_history_is_thinned_and_says_so(run, monkeypatch):
@@ -91,6 +100,24 @@ def test_a_long_history_is_thinned_and_says_so(run, monkeypatch):
     assert summary["chunks_left_out"] == len(steps) - 1
     [chunks] = data["chunks"].values()
     assert list(chunks) == [str(steps[-1])]
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_part_of_the_history_that_is_damaged_is_named_and_the_rest_is_shown(place, run, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(run.folder, folder)
+    step = run.chunk_steps()[place]
+    damaged = Run.open(folder).folder / "history" / f"{step:010}.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    data = report_data([Run.open(folder)])
+    [summary], [chunks] = data["summary"].values(), data["chunks"].values()
+    [problem] = [one for one in summary["health"] if one["title"] == payload.UNREADABLE]
+    assert damaged.name in problem["text"]
+    assert str(tmp_path) not in problem["text"]
+    assert chunks.pop(str(step)) == {"error": problem["text"]}
+    assert all(len(chunk["obs.step"]) for chunk in chunks.values())
+    assert summary["plane"] is not None
+    assert summary["interface"]["n_features"] == 2
 
 
 def test_a_link_in_a_run_is_not_followed(run, tmp_path):

@@ -245,6 +245,44 @@ def test_a_one_hot_world_with_a_clock_has_as_many_states_as_cells(env_id):
     assert agent.n_states == (11 if "Lake" in env_id else 37)
 
 
+@pytest.mark.parametrize("noise", [0.15, 0.0])
+def test_of_stacked_frames_the_newest_is_enough(noise):
+    def frames():
+        maze = gym.make("tgm/Maze-v0", maze="8", noise=noise)
+        return gym.wrappers.FrameStackObservation(maze, 3)
+
+    agent = tgm.TGMAgent(frames(), seed=700).learn(400)
+    assert agent.n_states == 8
+    assert list(agent.relevance.values()) == [False] * 4 + [True] * 2
+    assert mean_return(agent, frames(), 5) == -5.0
+
+
+def test_an_older_frame_that_decides_comes_back():
+    class Twice(gym.Env):
+        """A colour is drawn at each step; the one before the newest says which arm pays."""
+
+        observation_space = gym.spaces.MultiDiscrete([3, 3])
+        action_space = gym.spaces.Discrete(3)
+
+        def _seen(self):
+            self.seen = np.array([self.seen[1], self.np_random.integers(3)])
+            return self.seen
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.seen = np.zeros(2, dtype=int)
+            return self._seen(), {}
+
+        def step(self, action):
+            reward = float(action == self.seen[0])
+            return self._seen(), reward, bool(self.np_random.random() < 0.05), False, {}
+
+    agent = tgm.TGMAgent(Twice(), seed=700)
+    assert hidden(agent.learn(30)) == ["observation[0]"]
+    agent.learn(570)
+    assert agent.relevance["observation[0]"]
+
+
 def test_laws_do_without_a_whole_clock():
     agent = tgm.TGMAgent(timed("CartPole-v1"), seed=700).learn(400)
     assert isinstance(agent.learner.inner, FlowLearner)

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from tests import oracles
 
-from tgm.perception.clocks import LEAST_STEPS, TIME_PARTS, clocks, have_same_pace, nats_of_time
+from tgm.perception.clocks import (
+    LEAST_STEPS,
+    TIME_PARTS,
+    clocks,
+    echoes,
+    have_same_pace,
+    nats_of_time,
+)
 from tgm.perception.exact_relevance import RELEVANCE_NEEDED, ExactSteps
 
 N_CELLS = 6
@@ -41,6 +48,29 @@ def test_a_pace_of_too_few_steps_or_times_is_none():
     assert clocks(twice, twice + 1.0).tolist() == [False]
     thrice = np.tile([[0.0], [1.0], [2.0]], (8, 1))
     assert clocks(thrice, thrice + 1.0).tolist() == [True]
+
+
+def stacked(values, n):
+    """Frames of values (n_steps, k), the oldest first, as they were before and after each step."""
+    frames = np.concatenate([values[i : len(values) - n + 1 + i] for i in range(n)], axis=1)
+    return frames[:-1], frames[1:]
+
+
+def test_an_echo_says_what_another_feature_was():
+    values = np.random.default_rng(0).normal(size=(20, 2))
+    assert echoes(*stacked(values, 1)).tolist() == [0, 0]
+    assert echoes(*stacked(values, 3)).tolist() == [2, 2, 1, 1, 0, 0]
+    before, after = stacked(values, 3)
+    after[5, 0] += 1e-9
+    assert echoes(before, after).tolist() == [0, 2, 1, 1, 0, 0]
+
+
+def test_what_hardly_changes_or_only_repeats_itself_is_no_echo():
+    values = np.zeros((20, 1))
+    values[-LEAST_STEPS + 1 :: 2] = 1.0  # it changes once less than is needed
+    assert echoes(*stacked(values, 2)).tolist() == [0, 0]
+    ring = np.tile(np.eye(3), (8, 1))
+    assert echoes(ring[:-1], ring[1:]).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("change", [10, 10**9])

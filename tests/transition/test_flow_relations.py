@@ -73,6 +73,29 @@ def test_a_flag_of_something_unseen_stays():
     assert find_chart(steps, N_ACTIONS).plain.tolist() == [2, 4]
 
 
+def remembered(steps, shown):
+    """The same steps, each seen by some features of an observation and of the one before."""
+    rows, last = [], None
+    for departure, arrival, ended in zip(steps.departure, steps.arrival, steps.ended, strict=True):
+        last = departure if last is None else last
+        rows.append(([*last[shown], *departure[shown]], [*departure[shown], *arrival[shown]]))
+        last = None if ended else departure
+    departure, arrival = zip(*rows, strict=True)
+    return steps._replace(departure=np.array(departure), arrival=np.array(arrival))
+
+
+def test_echoes_are_left_out_with_their_angle():
+    chart = find_chart(remembered(swing(), [0, 1, 2]), N_ACTIONS)
+    assert (chart.plain.tolist(), chart.left_out.tolist()) == ([5], [0, 1, 2])
+    assert [circle[:2] for circle in chart.circles] == [(3, 4)]
+
+
+def test_an_echo_that_tells_a_speed_stays():
+    chart = find_chart(remembered(swing(), [0, 1]), N_ACTIONS)
+    assert [circle[:2] for circle in chart.circles] == [(0, 1), (2, 3)]
+    assert not len(chart.left_out)
+
+
 @pytest.mark.parametrize(("wide", "is_whole"), [(0.05, False), (3.0, True)])
 def test_an_angle_is_a_whole_turn_where_nearly_all_of_it_was_seen(wide, is_whole):
     ((*_, middle, found),) = find_chart(swing(900, wide=wide), N_ACTIONS).circles

@@ -34,6 +34,9 @@ OUTLINE_EPISODES = 500
 PLANE_OBSERVATIONS = 5_000  # the latest ones, which set the ranges of the axes
 MOST_FEATURES_OF_PLANE = 200
 MOST_ACTIONS = 1_000
+TAIL = 2  # chunks at the end of a history, from which the page begins
+MOST_PROBLEMS = 20  # chunks that cannot be read, after which no older one is tried
+UNREADABLE = "A part of the history cannot be read"
 _NUMBERED = re.compile(r"observation(\[[0-9,]+\])+")  # a name that is nothing but a place
 
 
@@ -83,9 +86,9 @@ class _View:
         self.log = read_log(run.folder / METRICS_FILE)
         self.chunk_steps = run.chunk_steps()[-MOST_CHUNKS:]
         self.world, problem = world_of(run)
-        self.frame, self.tail, history_problem = _end_of_history(run, self.chunk_steps)
+        self.frame, self.tail, history_problems = _end_of_history(run, self.chunk_steps)
         self.last_step = max([self.log.last_step, *(chunk.last_step for chunk in self.tail)])
-        self._problems = [words for words in (problem, history_problem) if words]
+        self._problems = [*([problem] if problem else []), *history_problems]
 
     def findings(self) -> list[Finding]:
         """All findings about the run, the worst first."""
@@ -121,6 +124,14 @@ def chunk(run: Run, first_step: int) -> dict[str, Any]:
     """One chunk of the history: each array flat under its name."""
     arrays = _named_chunk(run, first_step).arrays
     return {"first_step": first_step} | {name: numbers(array) for name, array in arrays.items()}
+
+
+def chunk_or_problem(run: Run, first_step: int) -> dict[str, Any]:
+    """The same; of one that cannot be read what is wrong, as the server would answer."""
+    try:
+        return chunk(run, first_step)
+    except BROKEN as error:
+        return {"error": without_path(run, error)}
 
 
 def chunk_bytes(run: Run, first_step: int) -> bytes:
@@ -190,23 +201,23 @@ def _optimal_return(world: EnvSpec) -> float | None:
 
 def _end_of_history(
     run: Run, chunk_steps: list[int]
-) -> tuple[Frame | None, list[Chunk], tuple[str, str] | None]:
-    """The last model, the last two chunks, and a problem if the history cannot be read."""
-    if not chunk_steps:
-        return None, [], None
-    try:
-        tail = [_chunk(run, first) for first in chunk_steps[-2:]]
-        frame = next(
-            (
-                frame
-                for chunk in reversed(tail)
-                if (frame := chunk.frame_at(chunk.last_step)) is not None
-            ),
-            None,
-        )
-    except BROKEN as error:
-        return None, [], ("The history cannot be read", without_path(run, error))
-    return frame, tail, None
+) -> tuple[Frame | None, list[Chunk], list[tuple[str, str]]]:
+    """The last model, the last two chunks that can be read, and a problem for each later one."""
+    tail: list[Chunk] = []
+    problems: list[tuple[str, str]] = []
+    frame = None
+    for first in reversed(chunk_steps):
+        try:
+            last = _chunk(run, first)
+            frame = last.frame_at(last.last_step) if frame is None else frame
+            tail.insert(0, last)
+        except BROKEN as error:
+            problems.append((UNREADABLE, without_path(run, error)))
+        if len(tail) == TAIL or len(problems) == MOST_PROBLEMS:
+            break
+    if problems and not tail:
+        problems = [("The history cannot be read", problems[0][1])]
+    return frame, tail, problems
 
 
 def _named_chunk(run: Run, first_step: int) -> Chunk:

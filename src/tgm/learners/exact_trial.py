@@ -1,6 +1,7 @@
 """Do all exact features matter? The first events decide; soon, where hardly a symbol repeats.
 
-A clock does not matter as long as nothing is seen to depend on the time.
+A clock, or an echo of what was seen before, does not matter as long as nothing is seen to depend
+on it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader, Arrays
 from tgm.learners.events import Event, events_from_arrays, events_to_arrays
 from tgm.learners.learner import Learner
-from tgm.perception.clocks import clocks, nats_of_time
+from tgm.perception.clocks import clocks, echoes, nats_of_labels, nats_of_time
 from tgm.perception.coordinates import Coordinates
-from tgm.perception.exact_relevance import RELEVANCE_NEEDED, ExactSteps, noise_features
+from tgm.perception.exact_relevance import RELEVANCE_NEEDED, ExactSteps, label, noise_features
 from tgm.perception.feature_kinds import EPISODE_START, are_seldom_states
 
 CLOCKS_AT = 16  # observations after which clocks are left out, as kinds are judged then
@@ -52,21 +53,22 @@ class ExactTrial:
         self.events.append(event.kept())
         n, before = len(self.events), self.left_out
         if n == CLOCKS_AT or n in EXACT_AT or (n in RECALL_AT and before.any()):
-            is_clock = self._clocks(is_exact, learner)
-            self.left_out = is_clock
+            known = self._foreknown(is_exact, learner)
+            self.left_out = known
             if n != CLOCKS_AT:
-                self.left_out = is_clock | self._judged(is_exact & ~is_clock, before)
+                self.left_out = known | self._judged(is_exact & ~known, before)
         self.is_over = n >= (RECALL_AT if self.left_out.any() else EXACT_AT)[-1]
         return bool((self.left_out != before).any())
 
-    def _clocks(self, is_exact: BoolArray, learner: Learner) -> BoolArray:
-        """(n_features,) the clocks on which nothing depends, if anything else varies."""
+    def _foreknown(self, is_exact: BoolArray, learner: Learner) -> BoolArray:
+        """(n_features,) clocks and echoes on which nothing depends, if anything else varies."""
         points, actions = self._lived()
         lived = actions[1:] != EPISODE_START
         departure, arrival = points[:-1][lived], points[1:][lived]
-        found = clocks(departure, arrival)
+        is_clock, lag = clocks(departure, arrival), echoes(departure, arrival)
+        found = is_clock | (lag > 0)
         rest = points[:, ~found & ~self.left_out]
-        if not found.any() or not (rest != rest[0]).any():
+        if not found.any() or not (rest != rest[:1]).any():
             return np.zeros(self._n_features, dtype=bool)
         if len(points) == CLOCKS_AT:
             return found
@@ -79,9 +81,12 @@ class ExactTrial:
             return found & self.left_out
         seen = np.asarray(states, dtype=np.float64).reshape(-1, 1)
         steps = self._steps(seen, actions).chosen(lived)
-        for one in np.flatnonzero(found).tolist():
+        for one in np.flatnonzero(is_clock).tolist():
             time = departure[:, one] * np.sign(arrival[0, one] - departure[0, one])
             found[one] = nats_of_time(steps, time) <= needed
+        for one in np.unique(lag[lag > 0]).tolist():
+            heard = [label(_before(seen[:, 0], actions, one)[:-1][lived])]
+            found[lag == one] = nats_of_labels(steps, heard, steps.ended) <= needed
         return found
 
     def _judged(self, is_exact: BoolArray, before: BoolArray) -> BoolArray:
@@ -145,3 +150,10 @@ class ExactTrial:
             raise DataError("array 'exact.action' does not begin with an episode, or is too long")
         if use is not None:
             self.left_out = ~use.relevant
+
+
+def _before(states: FloatArray, actions: IntArray, lag: int) -> FloatArray:
+    """(n,) the state so many events ago; the first of its episode where there was none."""
+    at = np.arange(len(states))
+    begun = np.maximum.accumulate(np.where(actions == EPISODE_START, at, 0))
+    return np.asarray(states[np.maximum(at - lag, begun)])

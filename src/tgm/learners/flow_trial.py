@@ -148,7 +148,8 @@ class FlowTrial:
         first = max(WEIGHED_FROM, self._same_from)
         cells = np.array(self._log_densities)[is_step][first:]
         changes = sum(_log_changes(steps, int(flag), first) for flag in flags)
-        steps, relevant = _of_features(steps, ~is_exact), relevant[~is_exact]
+        used = ~is_exact | ~relevant
+        steps, relevant = _of_features(steps, used), (relevant & ~is_exact)[used]
         units = FlowUnits.of_features(steps)
         span = np.diag(units.axes)
         local = units.seen(steps)

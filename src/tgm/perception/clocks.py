@@ -1,15 +1,16 @@
-"""A clock: a feature to which every step adds the same, whatever was done.
+"""Features that are known beforehand: a clock, and an echo of what was seen before.
 
-It is left out as long as nothing is seen to depend on the time: rewards, ends and what follows
-are weighed in rows for each time, or for before and after a time, against rows without it. A time
-limit says nothing: an end later than all steps that went on is no end of a place.
+Every step adds the same to a clock, whatever was done; an echo has the value that another feature
+had a step before, as in stacked frames. They are left out as long as nothing is seen to depend on
+them: rewards, ends and what follows are weighed in rows by what they say too, against rows without.
+A time limit says nothing: an end later than all steps that went on is no end of a place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tgm.distributions import BoolArray, FloatArray
+from tgm.distributions import BoolArray, FloatArray, IntArray
 from tgm.perception.exact_relevance import (
     ExactSteps,
     evidence_by_any_strength,
@@ -41,6 +42,21 @@ def clocks(before: FloatArray, after: FloatArray) -> BoolArray:
     return found
 
 
+def echoes(before: FloatArray, after: FloatArray) -> IntArray:
+    """(n_features,) how many steps ago each feature was another one; 0 for those that are new."""
+    n_features = before.shape[1]
+    source = np.arange(n_features)
+    changes = np.sum(before != after, axis=0) >= LEAST_STEPS
+    for one in np.flatnonzero(changes).tolist():
+        same = np.flatnonzero(np.all(after[:, [one]] == before, axis=0))
+        source[one] = same[0] if len(same) else one
+    lag, at = np.zeros(n_features, dtype=np.intp), np.arange(n_features)
+    for _ in range(n_features):
+        lag, at = lag + (source[at] != at), source[at]
+    is_closed = source[at] != at  # features that only repeat each other
+    return np.where(is_closed, 0, lag)
+
+
 def nats_of_time(steps: ExactSteps, time: FloatArray) -> float:
     """Nats for rewards, ends or next states that depend on the time of departure.
 
@@ -49,15 +65,26 @@ def nats_of_time(steps: ExactSteps, time: FloatArray) -> float:
         time: (n,) of departure; it runs forwards.
     """
     late = steps.ended & (time > time[~steps.ended].max(initial=-np.inf))
-    action, goes_on = label(steps.action), ~steps.ended
-    code = joined(label(steps.before[:, 0]), action)
     borders = np.unique(np.quantile(time, np.arange(1, TIME_PARTS) / TIME_PARTS))
     times = [label(time), *(label(time >= border) for border in borders)]
-    contexts = [action, code] + [joined(one, part) for part in times for one in (action, code)]
+    return nats_of_labels(steps, times, steps.ended & ~late)
+
+
+def nats_of_labels(steps: ExactSteps, labels: list[IntArray], ended: BoolArray) -> float:
+    """Nats for rewards, ends or next states that depend on one of some labels (n,) too.
+
+    Args:
+        steps: their only feature is the state.
+        labels: what they may depend on.
+        ended: (n,) the ends that depend on something.
+    """
+    action, goes_on = label(steps.action), ~steps.ended
+    code = joined(label(steps.before[:, 0]), action)
+    contexts = [action, code] + [joined(one, part) for part in labels for one in (action, code)]
     rows, after = np.stack(contexts, axis=1), label(steps.after[:, 0])
     outcomes = [
         evidence_by_any_strength(rows, label_of_rewards(steps.reward)),
-        evidence_by_any_strength(rows, label(steps.ended & ~late)),
+        evidence_by_any_strength(rows, label(ended)),
         evidence_by_any_strength(rows[goes_on], after[goes_on]),
     ]
     return mixed(np.array([mixed(found[2:]) - mixed(found[:2]) for found in outcomes]))

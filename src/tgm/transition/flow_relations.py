@@ -1,9 +1,10 @@
-"""Which features of a world that flows are one angle, or nothing but a clock: found by evidence.
+"""Which features of a world that flows are one angle, a clock, or an echo: found by evidence.
 
 A pair of features is an angle if x^2 + y^2 does not vary, while x^2 and y^2 do. A feature is a
 clock if every step adds the same to it, and laws and rewards of the others have the higher evidence
-without it. An episode whose time is over ends nowhere: such ends say nothing of places. A feature
-of two values is a flag if thresholds on the others tell which of them it has.
+without it; so are echoes left out, which have the values that others had before, those of many
+steps ago first. An episode whose time is over ends nowhere: such ends say nothing of places. A
+feature of two values is a flag if thresholds on the others tell which of them it has.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from tgm.distributions import BoolArray, FloatArray
-from tgm.perception.clocks import have_same_pace
+from tgm.perception.clocks import echoes, have_same_pace
 from tgm.transition.flow_chart import Chart, Circle, turned
 from tgm.transition.flow_ends import region
 from tgm.transition.flow_law import best_shape, bump_centres
@@ -35,6 +36,7 @@ def find_chart(steps: Steps, n_actions: int) -> Chart | None:
     n_values = [len(np.unique(points[:, one])) for one in range(n_features)]
     few = [one for one in range(n_features) if n_values[one] <= FLAG_VALUES]
     kept = set(range(n_features)) - {one for pair in circles for one in pair[:2]}
+    lag = echoes(steps.departure, steps.arrival)
     common = np.array([points.mean(axis=0), points.var(axis=0)])
 
     def chart(left_out: list[int]) -> Chart:
@@ -42,15 +44,21 @@ def find_chart(steps: Steps, n_actions: int) -> Chart | None:
         plain = np.array(sorted(kept - set(left_out)), dtype=np.intp)
         out, is_timed = np.array(sorted(left_out), dtype=np.intp), clock in left_out
         time = (clock, moved) if is_timed else (-1, 0.0)
-        return Chart(plain, circles, out, *time, common)
+        heard = {one for one in left_out if lag[one]}
+        seen = tuple(one for one in circles if not heard.intersection(one[:2]))
+        return Chart(plain, seen, out, *time, common)
 
-    out = few if clock < 0 else [*few, clock]
+    late = [np.flatnonzero(lag >= least).tolist() for least in range(1, int(lag.max()) + 1)]
+    needless = (one for one in late if not _depends_on(steps, chart(one), one, n_actions))
+    echo = next(needless, [])
+    few = [one for one in few if one not in echo]
+    out = [*few, *echo] if clock < 0 else [*few, *echo, clock]
     least = chart(out)
     if least.n_coordinates == 0:
         return None
     local = least.local(points)
     out = [one for one in out if one not in few or are_told(points[:, one], local)]
-    if clock >= 0 and _depends_on_time(steps, chart(out), n_actions):
+    if clock >= 0 and _depends_on(steps, chart(out), [clock], n_actions):
         out.remove(clock)
     found = chart(out)
     return found if found.n_coordinates < n_features else None
@@ -92,17 +100,18 @@ def clock_of(steps: Steps) -> int:
     return int(same.argmax()) if same.any() else -1
 
 
-def _depends_on_time(steps: Steps, chart: Chart, n_actions: int) -> bool:
-    """Whether laws and rewards in the coordinates are more evident with the clock than without."""
+def _depends_on(steps: Steps, chart: Chart, others: list[int], n_actions: int) -> bool:
+    """Whether laws and rewards in the coordinates are more evident with other features too."""
     local = charted(steps, chart)
     units = FlowUnits.of_features(local)
     local, turns = units.seen(local), turns_of(units, chart)
     place, there = embedded(local.departure, turns), embedded(local.arrival, turns)
-    time = steps.departure[:, chart.clock], steps.arrival[:, chart.clock]
-    first, span = time[0].min(), max(float(np.ptp(np.concatenate(time))), 1e-300)
+    found = steps.departure[:, others], steps.arrival[:, others]
+    first = found[0].min(axis=0)
+    span = np.maximum(np.ptp(np.concatenate(found), axis=0), 1e-300)
     before, after = (
         np.column_stack([at, (one - first) / span])
-        for at, one in zip((place, there), time, strict=True)
+        for at, one in zip((place, there), found, strict=True)
     )
     goes_on, evidence = ~steps.ended, list[float]()
     for one, other in ((place, there), (before, after)):

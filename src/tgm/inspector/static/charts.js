@@ -2,27 +2,31 @@
 
 import { h } from "./dom.js";
 import { isDark } from "./format.js";
+import { unpacked } from "./packed.js";
 
 const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif";
 
 let waiting = null;
 
-// Resolves when plotly is loaded: from the end of a report, or from the server.
+// Resolves when plotly is loaded: from a report, or from the server.
 function plotly() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
-  if (!waiting) {
-    waiting = new Promise((resolve, reject) => {
-      if (document.getElementById("tgm-data")) {
-        window.addEventListener("load", () => resolve(window.Plotly));
-        return;
-      }
-      const script = h("script", { src: "/static/plotly.js" });
-      script.addEventListener("load", () => resolve(window.Plotly));
-      script.addEventListener("error", () => reject(new Error("the charts cannot be loaded")));
-      document.head.append(script);
-    });
-  }
+  waiting ??= document.getElementById("tgm-charts") ? fromReport() : fromServer();
   return waiting;
+}
+
+async function fromReport() {
+  document.head.append(h("script", {}, await unpacked("tgm-charts")));
+  return window.Plotly;
+}
+
+function fromServer() {
+  return new Promise((resolve, reject) => {
+    const script = h("script", { src: "/static/plotly.js" });
+    script.addEventListener("load", () => resolve(window.Plotly));
+    script.addEventListener("error", () => reject(new Error("the charts cannot be loaded")));
+    document.head.append(script);
+  });
 }
 
 // Plotly reads HTML in its texts; text of a run must not become HTML.

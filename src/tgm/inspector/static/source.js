@@ -1,13 +1,19 @@
 // The source of the data: the server of `tgm inspect`, or the report file itself.
 
+import { unpacked } from "./packed.js";
+
 class Embedded {
-  constructor(data) {
-    this.data = data;
+  constructor() {
     this.isLive = false;
     this.token = "";
+    this.opened = unpacked("tgm-data").then(JSON.parse);
   }
 
-  async runs() { return this.data.runs; }
+  // The first request of the page: what the report holds is known from then on.
+  async runs() {
+    this.data = await this.opened;
+    return this.data.runs;
+  }
 
   async summary(id) { return this.data.summary[id]; }
 
@@ -15,7 +21,11 @@ class Embedded {
 
   async field(id) { return this.data.field[id] ?? null; }
 
-  async chunk(id, step) { return this.data.chunks[id][step]; }
+  async chunk(id, step) {
+    const chunk = this.data.chunks[id][step];
+    if (chunk.error) throw new Error(chunk.error);
+    return chunk;
+  }
 
   hasSummary(id) { return id in this.data.summary; }
 }
@@ -70,6 +80,5 @@ export function renewToken(source) {
 }
 
 export function openSource() {
-  const embedded = document.getElementById("tgm-data");
-  return embedded ? new Embedded(JSON.parse(embedded.textContent)) : new Served(takeToken());
+  return document.getElementById("tgm-data") ? new Embedded() : new Served(takeToken());
 }
