@@ -14,9 +14,9 @@ from tgm.planning.flow_planner import CLEARLY, Plan
 from tgm.planning.imagination import AS_GOOD, imagined_returns
 from tgm.planning.linear_policy import LinearPolicy
 
-RIVALS = 32  # policies of one generation
-ELITE = 10  # of them, that say where the next ones are drawn
-GENERATIONS = 12  # at most
+RIVALS = 24  # policies of one generation
+ELITE = 8  # of them, that say where the next ones are drawn
+GENERATIONS = 16  # at most
 LEAST_SPREAD = 0.1  # deviation of each weight, in the mean size of those of an imitation
 
 
@@ -38,7 +38,8 @@ def with_policy(
     first = [_imitation(plan, lived, (mean, deviation))]
     if before is not None and before.policy is not None:
         first.append(_standardised(before.policy, mean, deviation))
-    weights = _found(plan, starts, np.array(first), (mean, deviation))
+    # The search sees half of the starts, all of them judge what it finds.
+    weights = _found(plan, starts[::2], np.array(first), (mean, deviation))
     rival = plan._replace(policy=_policy(weights, mean, deviation))
     return rival if rival.imagined_return(plan.outlook, starts, enough) > enough else plan
 
