@@ -5,6 +5,7 @@ import pytest
 from tests.transition.swing import NOISE, swung
 
 from tgm.learners.flow_laws import Laws, _of_smoothed, continued, shaped
+from tgm.transition.flow_law import FlowLaw
 from tgm.transition.flow_model import FlowModel, Wall
 from tgm.transition.flow_settling import settled
 from tgm.transition.flow_smoothing import follows
@@ -55,6 +56,7 @@ def spoilt(model):
 def test_laws_that_explain_more_are_kept_when_shapes_are_chosen(noisy, monkeypatch):
     steps, _, first = noisy
     monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 1)
+    monkeypatch.setattr("tgm.learners.flow_laws.NOISE_FIRST_ROUNDS", 0)
     worse = FlowUnits.of_features(steps), spoilt(first.model)
     monkeypatch.setattr("tgm.learners.flow_laws._of_smoothed", lambda *_: worse)
     assert shaped(steps, 2, first.units, first.model).units is first.units
@@ -67,12 +69,38 @@ def test_laws_that_explain_less_are_not(noisy, monkeypatch):
 
 
 def test_laws_that_went_astray_begin_afresh(noisy, monkeypatch):
-    steps, _, first = noisy
+    steps, true, first = noisy
     monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 1)
     astray = spoilt(first.model)
     monkeypatch.setattr("tgm.learners.flow_laws._of_smoothed", lambda *_: (first.units, astray))
-    fresh, found = shaped(steps, 2, None, None), shaped(steps, 2, first.units, astray)
-    np.testing.assert_array_equal(found.steps.departure, fresh.steps.departure)
+    found = shaped(steps, 2, first.units, astray)
+    where = found.units.observations(found.steps.departure)
+    assert (np.abs(where - true) < np.abs(steps.departure - true)).mean() > 0.7
+
+
+@pytest.mark.parametrize(("length", "n_settled"), [(0.0, 2), (0.8, 3)])
+def test_the_same_shape_is_not_learned_twice(length, n_settled, noisy, monkeypatch):
+    steps, _, first = noisy
+    assert first.model.law.shape.length == 0.0
+    assert first.units.is_plain
+    asked = []
+
+    def counted(model, *rest):
+        asked.append(model)
+        return settled(model, *rest)
+
+    def other(same, units, n_actions):
+        model, before = same.model.frozen(), same.model.law
+        shape = before.shape._replace(length=length)
+        model.law = FlowLaw(shape, np.full((1, 2), 0.5), before.unit, n_actions)
+        model.law.noise, model.total = before.noise, model.law.sums
+        return units, model
+
+    monkeypatch.setattr("tgm.learners.flow_laws.settled", counted)
+    monkeypatch.setattr("tgm.learners.flow_laws._of_smoothed", other)
+    monkeypatch.setattr("tgm.learners.flow_laws.SMOOTHING_ROUNDS", 0)
+    shaped(steps, 2, first.units, first.model)
+    assert len(asked) == n_settled
 
 
 def test_a_new_shape_is_judged_by_smoothed_steps_and_has_their_noise(noisy):

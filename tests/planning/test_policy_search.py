@@ -67,12 +67,12 @@ def test_it_acts_instead_of_the_greedy_actions(plan, better):
     np.testing.assert_array_equal(better.action_values(points)[1], plan.action_values(points)[1])
 
 
-def test_a_plan_that_cannot_be_clearly_worse_stays(plan, better):
+def test_a_plan_that_is_as_good_as_can_be_stays(plan, better):
     assert with_policy(better, STARTS, STEPS.departure) is better
 
 
-@pytest.mark.parametrize(("gain", "is_better"), [(0.04, False), (0.06, True)])
-def test_a_policy_must_be_better_by_a_twentieth_of_the_range(plan, gain, is_better, monkeypatch):
+@pytest.mark.parametrize(("gain", "is_better"), [(0.015, False), (0.025, True)])
+def test_a_policy_must_be_better_by_a_fiftieth_of_the_range(plan, gain, is_better, monkeypatch):
     worth = plan.most_imagined
     monkeypatch.setattr(
         Plan,
@@ -90,7 +90,7 @@ def test_without_noise_there_is_no_search(plan):
 
 
 def test_the_search_goes_on_from_the_policy_before(plan, better, monkeypatch):
-    monkeypatch.setattr("tgm.planning.policy_search.GENERATIONS", 1)
+    monkeypatch.setattr("tgm.planning.policy_search.GENERATIONS", 2)
     monkeypatch.setattr("tgm.planning.policy_search.ELITE", 1)
     monkeypatch.setattr("tgm.planning.policy_search.RIVALS", 2)  # none but the first ones
     again = with_policy(plan, STARTS, STEPS.departure, better)

@@ -82,7 +82,7 @@ def test_slopes_are_differences_of_displacements_and_inputs(shape):
         there[:, feature] += step
         back[:, feature] -= step
         moved = law.displacement(there, action) - law.displacement(back, action)
-        slope = law.slope(z, action)[:, :, feature]
+        slope = law.motion(z, action)[1][:, :, feature]
         np.testing.assert_allclose(slope, moved / (2 * step), rtol=1e-4, atol=1e-6)
         inputs = law.inputs(there, action) - law.inputs(back, action)
         slope = law.input_slopes(z, action)[:, :, feature]

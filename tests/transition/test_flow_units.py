@@ -119,3 +119,9 @@ def test_the_evidence_chooses_the_units():
     same = Steps(departure, np.zeros(400, int), np.zeros(400), arrival, np.zeros(400, bool))
     units, _, _ = FlowModel.in_best_units(same, 1)
     np.testing.assert_array_equal(units.axes, np.diag(np.diag(units.axes)))
+
+
+def test_units_of_features_are_plain_and_those_of_mixtures_are_not():
+    steps = linked()
+    assert FlowUnits.of_features(steps).is_plain
+    assert not FlowUnits.of_motion(mixed(steps, rotation(4))).is_plain

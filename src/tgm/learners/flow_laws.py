@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tgm.transition.flow_chart import Chart
-from tgm.transition.flow_law import JUDGED, JUDGED_IN_NOISE
+from tgm.transition.flow_law import JUDGED_IN_NOISE
 from tgm.transition.flow_model import FlowModel
-from tgm.transition.flow_noise import Denoised, with_noise
+from tgm.transition.flow_noise import NOISE_FIRST_ROUNDS, Denoised, suspected, with_noise
 from tgm.transition.flow_relations import find_chart, lasting
 from tgm.transition.flow_settling import settled
 from tgm.transition.flow_smoothing import follows
@@ -53,25 +53,44 @@ def shaped(
     chart = None if had_noise else find_chart(kept, n_actions)
     if chart is not None and (laws := _on_chart(kept, n_actions, chart)) is not None:
         return laws
-    judged = JUDGED_IN_NOISE if had_noise else JUDGED
-    new_units, model, local = FlowModel.in_best_units(kept, n_actions, judged)
+    if before is not None and units is not None and had_noise:
+        known = _shaped_despite_noise(kept, n_actions, units, before)
+        if known is not None:
+            return known
+    new_units, model, local = FlowModel.in_best_units(kept, n_actions)
     is_next = follows(kept)
     first = with_noise(model, local, is_next)
-    if first is None:
-        new = Laws(new_units, model, local)
-        if before is None or units is None or had_noise or not before.wall:
-            return new
-        old = continued(kept, n_new, units, before)
-        return new if _mean_evidence(new) >= _mean_evidence(old) else old
-    fresh = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
-    if before is None or units is None or not had_noise:
-        return Laws(new_units, fresh.model, fresh.smoothed.steps)
+    if first is not None:
+        found = settled(first[0].model, local, is_next, SMOOTHING_ROUNDS)
+        return Laws(new_units, found.model, found.smoothed.steps)
+    new = Laws(new_units, model, local)
+    if before is None or units is None or had_noise or not before.wall:
+        return new
+    old = continued(kept, n_new, units, before)
+    return new if _mean_evidence(new) >= _mean_evidence(old) else old
+
+
+def _shaped_despite_noise(
+    kept: Steps, n_actions: int, units: FlowUnits, before: FlowModel
+) -> Laws | None:
+    """The best of laws that go on, laws that begin afresh, and those of a new shape.
+
+    What few steps led to may be a place from which rounds lead no further. None if steps do not
+    look as if they had noise any more.
+    """
+    is_next = follows(kept)
+    new_units, model, local = FlowModel.in_best_units(kept, n_actions, JUDGED_IN_NOISE)
+    suspicion = suspected(model, local, is_next)
+    if suspicion is None:
+        return None
+    fresh = settled(suspicion.model, local, is_next, NOISE_FIRST_ROUNDS + SMOOTHING_ROUNDS)
     same = settled(before, units.seen(kept), is_next, SMOOTHING_ROUNDS)
     found = [(same, units), (fresh, new_units)]
     best = max(found, key=lambda one: _evidence(*one))
     new_units, model = _of_smoothed(*best, n_actions)
-    other = settled(model, new_units.seen(kept), is_next, SMOOTHING_ROUNDS)
-    best = max(best, (other, new_units), key=lambda one: _evidence(*one))
+    if model.law.shape != best[0].model.law.shape or not (new_units.is_plain and best[1].is_plain):
+        other = settled(model, new_units.seen(kept), is_next, SMOOTHING_ROUNDS)
+        best = max(best, (other, new_units), key=lambda one: _evidence(*one))
     return Laws(best[1], best[0].model, best[0].smoothed.steps)
 
 

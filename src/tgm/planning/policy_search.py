@@ -10,35 +10,37 @@ from __future__ import annotations
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.planning.flow_planner import CLEARLY, Plan
+from tgm.planning.flow_planner import Plan
 from tgm.planning.imagination import AS_GOOD, imagined_returns
 from tgm.planning.linear_policy import LinearPolicy
 
-RIVALS = 32  # policies of one generation
-ELITE = 10  # of them, that say where the next ones are drawn
-GENERATIONS = 12  # at most
+BETTER = 0.02  # of the range of values: a policy must be so much better than a plan
+RIVALS = 24  # policies of one generation
+ELITE = 8  # of them, that say where the next ones are drawn
+GENERATIONS = 16  # at most
 LEAST_SPREAD = 0.1  # deviation of each weight, in the mean size of those of an imitation
 
 
 def with_policy(
     plan: Plan, starts: FloatArray, lived: FloatArray, before: Plan | None = None
 ) -> Plan:
-    """The plan, or with a policy instead of its greedy actions if that is clearly better.
+    """The plan, or with a policy instead of its greedy actions if that is better.
 
     Imagined episodes from `starts` (n, n_features) judge. The search begins with what the plan
-    does at observations `lived` (n, n_features), and with the policy of the plan before. Without
-    noise of observations support is refined instead.
+    does at observations `lived` (n, n_features), and with the policy of the plan before, after
+    which half of the generations are enough. Without noise support is refined instead.
     """
     if not plan.model.has_noise:
         return plan
-    enough = plan.imagined_return(plan.outlook, starts) + CLEARLY * plan.range
+    enough = plan.imagined_return(plan.outlook, starts) + BETTER * plan.range
     if enough > plan.most_imagined:
         return plan
     mean, deviation = lived.mean(axis=0), np.maximum(lived.std(axis=0), 1e-9)
     first = [_imitation(plan, lived, (mean, deviation))]
     if before is not None and before.policy is not None:
         first.append(_standardised(before.policy, mean, deviation))
-    weights = _found(plan, starts, np.array(first), (mean, deviation))
+    # The search sees half of the starts, all of them judge what it finds.
+    weights = _found(plan, starts[::2], np.array(first), (mean, deviation))
     rival = plan._replace(policy=_policy(weights, mean, deviation))
     return rival if rival.imagined_return(plan.outlook, starts, enough) > enough else plan
 
@@ -53,7 +55,7 @@ def _found(
     known = first / np.sqrt(np.square(first).mean(axis=(1, 2), keepdims=True))
     rng, centre = np.random.default_rng(0), known
     spread, highest = np.ones(first.shape[1:]), -np.inf
-    for _ in range(GENERATIONS):
+    for _ in range(GENERATIONS // len(first)):
         about = centre[np.arange(RIVALS - len(known)) % len(centre)]
         rivals = np.concatenate([known, about + spread * rng.normal(size=about.shape)])
         worth = _worth(plan, starts, rivals, scale)

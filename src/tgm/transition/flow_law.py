@@ -135,22 +135,36 @@ class FlowLaw:
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_features) expected displacement of points."""
-        moved = np.asarray((_linear(z)[:, None] @ self._linear[actions])[:, 0])
+        moved = self._straight(z, actions)
         if self.shape.length:
-            bumps = self.bumps(z)
-            if self.shape.is_shared:
-                moved += bumps @ self._bumps[0]
-            else:
-                moved += (bumps @ self._bumps)[actions, np.arange(len(z))]
+            moved += self._of_sets(self.bumps(z), self._bumps, actions)
         return moved
 
-    def slope(self, z: FloatArray, actions: IntArray) -> FloatArray:
-        """(n, n_features, n_features) derivative of each displacement by the features of z."""
+    def motion(self, z: FloatArray, actions: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Displacements, and (n, n_features, n_features) their derivatives by the features of z.
+
+        A bump b of weights w about c has the derivative w b (c - z) / l^2.
+        """
+        moved = self._straight(z, actions)
         slope = self._linear[actions, 1:].transpose(0, 2, 1)
         if self.shape.length:
-            weights = self._bumps[0 if self.shape.is_shared else actions]
-            slope = slope + weights.swapaxes(-1, -2) @ self._bump_slopes(z)
-        return np.asarray(slope)
+            n_sets, n_bumps, n_features = self._bumps.shape
+            bumps, outer = self.bumps(z), self._bumps[..., None] * self.centres[:, None]
+            by_bumps = self._of_sets(bumps, self._bumps, actions)
+            away = self._of_sets(bumps, outer.reshape(n_sets, n_bumps, -1), actions)
+            away = away.reshape(len(z), n_features, -1) - by_bumps[..., None] * z[:, None]
+            moved, slope = moved + by_bumps, slope + away / self.shape.length**2
+        return moved, np.asarray(slope)
+
+    def _straight(self, z: FloatArray, actions: IntArray) -> FloatArray:
+        """(n, n_features) what (1, z) adds to the displacement of points."""
+        return np.asarray((_linear(z)[:, None] @ self._linear[actions])[:, 0])
+
+    def _of_sets(self, bumps: FloatArray, weights: FloatArray, actions: IntArray) -> FloatArray:
+        """Bumps (n, n_bumps) by the weights (n_sets, n_bumps, m) of the set of each action."""
+        if self.shape.is_shared:
+            return np.asarray(bumps @ weights[0])
+        return np.asarray((bumps @ weights)[actions, np.arange(len(actions))])
 
     def input_slopes(self, z: FloatArray, actions: IntArray) -> FloatArray:
         """(n, n_inputs, n_features) derivative of the inputs by the features of z."""

@@ -200,12 +200,11 @@ class FlowModel:
 
     def motion(self, z: FloatArray, actions: IntArray) -> tuple[FloatArray, FloatArray]:
         """Where steps arrive (n, n_features), and the slopes (n, n_features, n_features) of it."""
-        moved, slope = self.law.displacement(z, actions), self.law.slope(z, actions)
+        moved, slope = self.law.motion(z, actions)
         if self.wall is not None:
             hit = self.wall.is_hit(z + moved)
             if hit.any():
-                moved[hit] = self.wall.law.displacement(z[hit], actions[hit])
-                slope[hit] = self.wall.law.slope(z[hit], actions[hit])
+                moved[hit], slope[hit] = self.wall.law.motion(z[hit], actions[hit])
         return z + moved, slope + np.eye(z.shape[1])
 
     def displacement(self, z: FloatArray, actions: IntArray) -> FloatArray:

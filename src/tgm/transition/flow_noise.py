@@ -38,15 +38,23 @@ class Denoised(NamedTuple):
     smoothed: Smoothed
 
 
-def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Denoised, float] | None:
-    """A model with noise of observations, if it explains the steps better; else None.
+class Suspicion(NamedTuple):
+    """Observations may have noise.
+
+    Attributes:
+        model: with noise, from which rounds of expectation and maximisation begin.
+        needed: log density above which there is noise.
+    """
+
+    model: FlowModel
+    needed: float
+
+
+def suspected(model: FlowModel, steps: Steps, is_next: BoolArray) -> Suspicion | None:
+    """Whether steps look as if observations had noise.
 
     With noise R of observations what the laws leave has the covariance -R with what was left of
-    the step before. If it has, laws are learned with noise; there is noise if they predict better,
-    less what its numbers cost.
-
-    Returns:
-        what was learned, and the nats by which it predicts better.
+    the step before. There is noise if laws with it predict better, less what its numbers cost.
     """
     off = steps.arrival - steps.departure - model.displacement(steps.departure, steps.action)
     n, n_features = off.shape
@@ -64,9 +72,22 @@ def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Deno
     noisy.observation_noise = 0.5 * (1.0 - SHARE_OF_MOTION) * np.diag(variance)
     noisy.law.noise = SHARE_OF_MOTION * spread
     plain = -0.5 * n * (float(np.linalg.slogdet(2.0 * math.pi * spread)[1]) + n_features)
-    found = learn_despite_noise(noisy, steps, is_next, NOISE_FIRST_ROUNDS, plain + cost)
-    gain = found.smoothed.log_density - plain - cost
-    return (found, gain) if gain > 0.0 else None
+    return Suspicion(noisy, plain + cost)
+
+
+def with_noise(model: FlowModel, steps: Steps, is_next: BoolArray) -> tuple[Denoised, float] | None:
+    """A model with noise of observations, if it explains the steps better; else None.
+
+    Returns:
+        what was learned, and the nats by which it predicts better.
+    """
+    found = suspected(model, steps, is_next)
+    if found is None:
+        return None
+    noisy, needed = found
+    learned = learn_despite_noise(noisy, steps, is_next, NOISE_FIRST_ROUNDS, needed)
+    gain = learned.smoothed.log_density - needed
+    return (learned, gain) if gain > 0.0 else None
 
 
 def _looser(law: FlowLaw) -> FlowLaw:
@@ -132,7 +153,7 @@ def expected_sums(law: FlowLaw, found: Smoothed) -> RegressionSums:
         slopes = law.input_slopes(steps.departure[some], steps.action[some])
         rows = (slopes @ roots[some]).transpose(0, 2, 1).reshape(-1, slopes.shape[1])
         inputs += rows.T @ rows
-        products += np.einsum("nif,nft->it", slopes, found.across[some] / law.unit)
+        products += np.tensordot(slopes, found.across[some] / law.unit, ([0, 2], [0, 1]))
     targets = found.moved.sum(axis=0) / np.outer(law.unit, law.unit)
     doubt = RegressionSums(0.0, inputs, products, targets)
     return sums + doubt

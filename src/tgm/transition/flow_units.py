@@ -156,6 +156,11 @@ class FlowUnits(NamedTuple):
         )
 
     @property
+    def is_plain(self) -> bool:
+        """Whether each coordinate is one feature."""
+        return bool((self.axes == np.diag(np.diag(self.axes))).all())
+
+    @property
     def plain(self) -> FlowUnits:
         """The same for what is in the coordinates of the chart."""
         return self._replace(chart=None)
