@@ -45,7 +45,8 @@ def test_far_steps_of_a_state_that_has_grown_are_assigned_again(
     steps, again = learner.world.memory.into(state), []
     for step in steps:
         step.weight_then = n_points / growth
-    monkeypatch.setattr(learner.world.states, "squared_distance", lambda *_: deviations**2)
+    squares = learner.world.states, "squared_distances"
+    monkeypatch.setattr(*squares, lambda points, _: [deviations**2] * len(points))
     monkeypatch.setattr(learner._reviser, "_reassign", again.append)
     learner._search.touched.add(state)
     learner._reviser.revise(36)

@@ -71,8 +71,10 @@ def test_a_state_of_another_key_takes_no_room_and_is_infinitely_far():
     numbers = np.array([0.1, -0.1])
     assert states.log_repulsion(keyed(4.0, numbers), 0) == inner.log_repulsion(numbers, 0) < 0
     assert states.log_repulsion(keyed(7.0, numbers), 0) == 0
-    assert states.squared_distance(keyed(4.0, numbers), 0) == inner.squared_distance(numbers, 0)
-    assert states.squared_distance(keyed(7.0, numbers), 0) > 1e20
+    points = [keyed(4.0, numbers), keyed(7.0, numbers)]
+    same, other = states.squared_distances(points, 0)
+    assert [same] == inner.squared_distances([numbers], 0)
+    assert other > 1e20
     points = np.array([keyed(4.0, numbers), keyed(7.0, numbers)])
     chance = inner.fit(numbers[None], np.array([0]))[0]
     assert states.fit(points, np.array([0, 0])).tolist() == [chance, 0.0]

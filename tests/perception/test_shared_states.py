@@ -86,7 +86,7 @@ def test_distances_are_in_deviations():
     states.add(slot, np.ones(N), 1.0)
     off = np.arange(N) / N
     square = float((off**2 / np.diag(covariance)).sum())
-    assert states.squared_distance(1.0 + off, slot) == pytest.approx(square)
+    assert states.squared_distances([1.0 + off], slot) == pytest.approx([square])
     np.testing.assert_allclose(states.in_deviations(off), off / np.diag(covariance))
     np.testing.assert_allclose(states.covariances(np.array([slot, slot])), [covariance] * 2)
     assert states.covariance(slot) == pytest.approx(covariance.ravel().tolist())

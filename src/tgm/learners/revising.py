@@ -105,14 +105,12 @@ class Reviser:
             weight = float(states.weight[state])
             if not states.is_alive[state] or not REASSIGN_POINTS <= weight <= latest:
                 continue
-            far = [
-                step
-                for step in self._world.memory.into(state)
-                if weight > REASSIGN_GROWTH * step.weight_then
-                and states.squared_distance(step.arrival, state) > far_away
-            ]
-            for step in far:
-                if step.kept_in == state and states.weight[state] >= 2:
+            steps = self._world.memory.into(state)
+            early = [step for step in steps if weight > REASSIGN_GROWTH * step.weight_then]
+            squares = states.squared_distances([step.arrival for step in early], state)
+            for step, square in zip(early, squares, strict=True):
+                is_far = square > far_away and step.kept_in == state
+                if is_far and states.weight.item(state) >= 2:
                     self._reassign(step)
 
     def _dissolve_outliers(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -121,9 +121,13 @@ class KeyedStates:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
         return np.asarray(self.inner.fit(points[:, 1:], slots) * (self.key[slots] == points[:, 0]))
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
-        return self.inner.squared_distance(point[1:], slot) if self._is_of(slot, point) else OTHER
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
+        squares = self.inner.squared_distances([point[1:] for point in points], slot)
+        return [
+            square if self._is_of(slot, point) else OTHER
+            for square, point in zip(squares, points, strict=True)
+        ]
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the typical precision; keys do not differ in a state."""

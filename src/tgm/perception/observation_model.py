@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NewType, Protocol
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -97,8 +97,8 @@ class ObservationModel(Protocol):
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the typical precision: a product with it is a distance."""

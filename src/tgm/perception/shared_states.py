@@ -8,7 +8,7 @@ directions in which the noise of features goes together: diagonal plus low rank.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import gammaincc
@@ -121,9 +121,9 @@ class SharedGaussianStates(StateSlots):
         square = self._common.squares(points - self.mean[slots]) / (1.0 + 1.0 / self.weight[slots])
         return np.asarray(gammaincc(self.n_features / 2, square / 2))
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
-        return self._common.square(point - self.mean[slot])
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
+        return [self._common.square(point - self.mean[slot]) for point in points]
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the precision: a product with it is a distance."""
