@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from tests.oracles import share_of_narrower_half
 
-from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_evidence import (
     chance_width,

@@ -82,9 +82,9 @@ def test_a_state_of_another_key_takes_no_room_and_is_infinitely_far():
 
 def test_near_states_and_merges_are_of_one_key():
     states, inner = both()
-    assert 2 in inner.near(0)  # at the same numbers
-    assert states.near(0) == [other for other in inner.near(0) if other != 2]
-    assert states.near(2) == []
+    assert (0, 2) in inner.near([0])  # at the same numbers
+    assert states.near([0]) == [pair for pair in inner.near([0]) if pair[1] != 2]
+    assert states.near([2]) == []
     assert states.merge_gain(0, 1) == inner.merge_gain(0, 1)
     assert states.merge_gain(0, 2) < -1e200
 

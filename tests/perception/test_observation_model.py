@@ -112,7 +112,7 @@ def test_the_evidence_tells_one_place_from_two(make, look):
     for point in rng.normal(PLACES[0], 0.1, size=(12, 2)):
         model.add(twin, point, 1.0)
     assert model.merge_gain(0, twin) > 0 > model.merge_gain(0, 1)
-    assert twin in model.near(0)
+    assert (0, twin) in model.near([0])
     assert model.merge_gain(0, 1) == pytest.approx(
         -model.split_gain(model.moments(0), model.moments(1))
     )
@@ -192,7 +192,7 @@ def test_what_is_restored_is_the_same(make, look):
 def test_states_of_different_places_are_never_made_one(make, look):
     model = filled(make, look)
     assert model.merge_gain(0, 1) < -5
-    assert 1 not in model.near(0)
+    assert (0, 1) not in model.near([0])
     assert model.split_gain(model.moments(0), model.moments(1)) > 5
     assert model.fit(model.mean[[0, 1]], np.array([0, 0])) == pytest.approx([1.0, 0.0])
     assert model.squared_distances([PLACES[1]], 0)[0] > 20

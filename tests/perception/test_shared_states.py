@@ -113,7 +113,8 @@ def test_near_states_lie_within_as_many_deviations_as_five_in_the_plane(factor, 
     for place in (np.zeros(N), way, np.full(N, 99.0), np.zeros(N)):
         states.add(states.birth(), place, 1.0)
     states.remove(3)  # what is no more is not near
-    assert states.near(0) == ([1] if is_near else [])
+    assert states.near([0]) == ([(0, 1)] if is_near else [])
+    assert states.near([1, 0]) == ([(1, 0), (0, 1)] if is_near else [])
 
 
 @pytest.mark.parametrize("weight", [1.0, 16.0])

@@ -126,12 +126,12 @@ class GaussianStates(GaussianMoments):
         """(n_features,) an offset times the typical precision: a product with it is a distance."""
         return np.asarray(self.prior.precision @ offset)
 
-    def near(self, slot: int) -> list[int]:
-        """The other states whose mean lies within NEAR typical deviations."""
-        coefficients = mahalanobis_coefficients(self.prior.precision, self.mean[slot])
-        squares = self.mean_features.dot(np.array(coefficients))
-        found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
-        return [other for other in found if other != slot and self.is_alive[other]]
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with all others whose mean lies within NEAR typical deviations."""
+        precision = self.prior.precision
+        coefficients = [mahalanobis_coefficients(precision, self.mean[slot]) for slot in slots]
+        squares = np.array(coefficients) @ self.mean_features.T
+        return self._pairs_within(slots, squares, squared_radius(self.n_features, NEAR))
 
     def birth(self) -> int:
         """The slot of a new state without points."""

@@ -180,9 +180,10 @@ class KeyedStates:
         self.inner.set_moments(slot, _without_key(moments))
         self._follow(slot)
 
-    def near(self, slot: int) -> list[int]:
-        """The other states of the same key that are near enough to be worth a comparison."""
-        return [other for other in self.inner.near(slot) if self.key[other] == self.key[slot]]
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with each other one of its key that is worth a comparison."""
+        pairs = self.inner.near(slots)
+        return [(slot, other) for slot, other in pairs if self.key[slot] == self.key[other]]
 
     def merge_gain(self, one: int, other: int) -> float:
         """Nats of evidence of the observations won by making two states one."""

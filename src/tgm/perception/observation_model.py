@@ -129,8 +129,8 @@ class ObservationModel(Protocol):
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace the moments of a state."""
 
-    def near(self, slot: int) -> list[int]:
-        """The other states that are near enough to be worth a comparison."""
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with each other one that is near enough to be worth a comparison."""
 
     def merge_gain(self, one: int, other: int) -> float:
         """Nats of evidence of the observations won by making two states one."""

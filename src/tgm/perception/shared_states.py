@@ -250,11 +250,11 @@ class SharedGaussianStates(StateSlots):
         weight = self.weight[slot]
         return Moments(weight, self.mean[slot].copy(), self.expected_scatter(float(weight)))
 
-    def near(self, slot: int) -> list[int]:
-        """The other states whose mean lies within NEAR typical deviations."""
-        squares = self._common.squares(self.mean[: self.n_slots] - self.mean[slot])
-        found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
-        return [other for other in found if other != slot and self.is_alive[other]]
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with all others whose mean lies within NEAR typical deviations."""
+        means, squares = self.mean[: self.n_slots], self._common.squares
+        found = np.array([squares(means - self.mean[slot]) for slot in slots])
+        return self._pairs_within(slots, found, squared_radius(self.n_features, NEAR))
 
     def merge_gain(self, one: int, other: int) -> float:
         """Nats of evidence of the observations won by making two states one."""

@@ -144,7 +144,7 @@ class SymbolStates(StateSlots):
         self.mean[slot] = moments.mean
         self._slots[_key(self.mean[slot])] = slot
 
-    def near(self, slot: int) -> list[int]:
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
         """No other state."""
         return []
 

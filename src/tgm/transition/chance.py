@@ -192,5 +192,6 @@ def unseen_share(tries: FloatArray, seen: IntArray, each: float, hopeful: FloatA
 
 def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:
     """Probability that each row is random, by the odds of its own tries and the share of others."""
-    odds = np.clip(log_odds + math.log(share / (1.0 - share)), -700.0, 700.0)
+    odds = log_odds + math.log(share / (1.0 - share))
+    np.minimum(np.maximum(odds, -700.0, out=odds), 700.0, out=odds)
     return np.asarray(1.0 / (1.0 + np.exp(-odds)))
