@@ -135,11 +135,10 @@ class Reviser:
         # Counts without kept steps cannot be taken back.
         if world.states.weight.item(state) > len(steps) + LEAST_OUTCOME_COUNT:
             return False
-        rows, counts = set[Key](), world.transitions.rows
-        for step in steps:
-            if step.action is not None and not step.before:
-                return False
-            rows.add(row_of(step))
+        if any(step.action is not None and not step.before for step in steps):
+            return False
+        counts = world.transitions.rows
+        rows: set[Key] = {row_of(step) for step in steps}
         tries = sum([sum(counts.get(row, NO_ROW).values()) for row in rows])
         doubted_at = self._doubted.get(state, 0.0)
         if tries <= len(steps) + LEAST_OUTCOME_COUNT or tries <= LOOK_GROWTH * doubted_at:

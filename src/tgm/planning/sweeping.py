@@ -36,13 +36,15 @@ SCHEMA: Schema = {
 class _Moves(NamedTuple):
     """Which changes of a value are passed on to predecessors; see `Sweeper.sweep`.
 
-    `has_bonus` is whether any row has a bonus or a hope.
+    `has_bonus` is whether any row has a bonus or a hope, `has_set` whether the value of any is
+    given.
     """
 
     tolerance: float
     lowest: float
     least: float
     has_bonus: bool
+    has_set: bool
 
 
 class Sweeper:
@@ -153,7 +155,8 @@ class Sweeper:
                 what is left waits, and policies are improved first if there are few states.
         """
         has_bonus = bool(self.bonus.any() or self.hope.any())
-        moves = _Moves(tolerance, lowest, least, has_bonus)
+        has_set = bool(self.is_set[: int(alive[-1]) + 1].any()) if len(alive) else False
+        moves = _Moves(tolerance, lowest, least, has_bonus, has_set)
         if by_chance and len(alive) <= MOST_SOLVED and len(self.active) > FEW_STATES:
             self._improve_policy(alive, moves)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
@@ -271,7 +274,8 @@ class Sweeper:
         if moves.has_bonus:
             q *= 1.0 - self.hope[chosen]
             q += self.bonus[chosen]
-        np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
+        if moves.has_set:
+            np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
         if are_most and n < n_slots:
             q, chosen = q.take(states, axis=0), states
         self.q[chosen] = q

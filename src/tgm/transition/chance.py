@@ -34,8 +34,9 @@ LEAST_RANDOM = 1e-9  # share of random rows, and of the others
 
 def whole_tries(counts: Iterable[float]) -> tuple[int, ...]:
     """The counts in whole tries, largest first, without those of less than one."""
-    tries = sorted((int(count + ALMOST_WHOLE) for count in counts), reverse=True)
-    return tuple(count for count in tries if count)
+    tries = [int(count + ALMOST_WHOLE) for count in counts]
+    tries.sort(reverse=True)
+    return tuple([count for count in tries if count])
 
 
 @lru_cache(maxsize=100_000)
