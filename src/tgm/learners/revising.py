@@ -57,6 +57,8 @@ class Reviser:
         self._config = config
         self._most_states = most_states
         self._doubted: dict[int, float] = {}  # state: tries of the rows into it at the last look
+        # States of few points that are none, as long as these rows are not tried again.
+        self._are_none: set[int] = set()
 
     def revise(self, n_steps: int) -> None:
         """Make the changes of structure that raise the evidence."""
@@ -119,15 +121,34 @@ class Reviser:
         The more often the rows into a state lead elsewhere, the less likely it is one, and the
         more its points are outliers. Until then it keeps its name.
         """
-        states = self._world.states
+        states, transitions = self._world.states, self._world.transitions
         if not self._outliers.are_possible:
             return
+        known, self._are_none = self._are_none, set()
         for state in states.alive[states.weight[states.alive] < DOUBTFUL].tolist():
+            if transitions.counted:
+                changed = self._with_other_tries()
+                known -= changed
+                self._are_none -= changed
+            if state in known:
+                self._are_none.add(state)
+                continue
             steps = self._world.memory.into(state)
             if not steps:
                 self._edit.remove_if_empty(state)
             elif self._is_worth_a_look(state, steps) and self._outliers.log_odds(state, steps) > 0:
                 self._dissolve(state, steps)
+
+    def _with_other_tries(self) -> set[int]:
+        """The states to which rows lead that were tried, or have changed, since the last call.
+
+        They are few, while in a large world many states have few points.
+        """
+        transitions = self._world.transitions
+        counted, rows = transitions.counted, transitions.rows
+        found = {state for key in counted for state in rows.get(key, NO_ROW)}
+        counted.clear()
+        return found
 
     def _is_worth_a_look(self, state: int, steps: list[Step]) -> bool:
         """Whether rows into a state have led elsewhere, more often than at the last look."""
@@ -142,6 +163,7 @@ class Reviser:
         tries = sum([sum(counts.get(row, NO_ROW).values()) for row in rows])
         doubted_at = self._doubted.get(state, 0.0)
         if tries <= len(steps) + LEAST_OUTCOME_COUNT or tries <= LOOK_GROWTH * doubted_at:
+            self._are_none.add(state)
             return False
         # The newest step is judged with the next.
         if world.newest in steps or self._outliers.goes_on(steps):

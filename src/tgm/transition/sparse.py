@@ -104,6 +104,7 @@ class SparseTransitions(WeighedRows):
         self.reward_square[key] = self.reward_square.item(key) + brought * reward
         self.touched.add(key)
         self.unweighed.add(key)
+        self.counted.add(key)
         return True
 
     def add(
@@ -119,6 +120,7 @@ class SparseTransitions(WeighedRows):
             end: 1 if the episode terminated, 0 if not; a time limit is not an end.
         """
         key = state, action
+        self.counted.add(key)
         row = self.rows.get(key)
         if row is None:
             row = self.rows[key] = {}
@@ -292,6 +294,7 @@ class SparseTransitions(WeighedRows):
             for new, _ in changed.get(state, [(state, 1.0)])
         )
         touched = concerned | share_rows(rows, changed, self.rows)
+        self.counted |= touched
         for key in touched:
             for after in self.rows.get(key, {}):
                 self.predecessors[after].add(key)
