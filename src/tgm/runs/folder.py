@@ -62,14 +62,14 @@ class RunFolder:
                 raise RunError(f"{path / name}: leads elsewhere; nothing is written through a link")
         self.path = path
         self._lock = Lock(path)
-        self._identity: dict[Path, tuple[int, int]] = {}
+        self._name = str(path)
+        self._identity: list[tuple[int, int]] = []
         self._lines = _Lines(metrics_bytes, [])
         self._flushed_at = time.monotonic()
         self._metrics = -1
         try:
             for name in (HISTORY_FOLDER, CHECKPOINT_FOLDER):
                 (path / name).mkdir(exist_ok=True)  # empty ones get lost where runs are copied
-            self._name = str(path)
             self._identity = _identities(self._name)
             self._metrics = os.open(path / METRICS_FILE, OPEN_FLAGS, 0o644)
             size = os.fstat(self._metrics).st_size
