@@ -18,6 +18,7 @@ from tgm.distributions.small import (
     second_orders,
     shift_moments,
     shift_plane,
+    squared_distances,
     squared_length,
     squared_radius,
     well_conditioned,
@@ -34,6 +35,9 @@ def test_small_matrices_are_what_numpy_says(n_features, seed):
     np.testing.assert_allclose(inverse(matrix) @ matrix, np.eye(n_features), atol=1e-10)
     square = float((point - centre) @ matrix @ (point - centre))
     assert squared_length(point - centre, matrix) == pytest.approx(square, rel=1e-12)
+    expected = [square, squared_length(-centre, matrix)]
+    points = [point, np.zeros(n_features)]
+    assert squared_distances(points, centre, matrix) == pytest.approx(expected, rel=1e-12)
     product = np.array(mahalanobis_coefficients(matrix, centre)) @ second_order(point)
     assert product == pytest.approx(square, rel=1e-9)
 

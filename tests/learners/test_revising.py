@@ -46,7 +46,8 @@ def test_far_steps_of_a_state_that_has_grown_are_assigned_again(
     steps, again = learner.world.memory.into(state), []
     for step in steps:
         step.weight_then = n_points / growth
-    monkeypatch.setattr(learner.world.states, "squared_distance", lambda *_: deviations**2)
+    squares = learner.world.states, "squared_distances"
+    monkeypatch.setattr(*squares, lambda points, _: [deviations**2] * len(points))
     monkeypatch.setattr(learner._reviser, "_reassign", again.append)
     learner._search.touched.add(state)
     learner._reviser.revise(36)
@@ -97,6 +98,82 @@ def test_it_is_weighed_again_when_these_rows_were_tried_a_fifth_more_often(monke
     assert is_weighed(0.2)
     assert not is_weighed(2.3)  # of 12.1 tries
     assert is_weighed(0.2)
+
+
+def test_a_state_that_is_none_is_looked_at_again_when_a_row_into_it_was_tried(monkeypatch):
+    learner, state, far, _ = one_state_for_two_places(5, 0)
+    reviser, transitions, looked = learner._reviser, learner.world.transitions, []
+    is_worth_a_look = reviser._is_worth_a_look
+    monkeypatch.setattr(learner._outliers, "log_odds", lambda *_: -1.0)
+
+    def looks() -> bool:
+        looked.clear()
+        reviser.revise(36)
+        return state in looked
+
+    def is_noted(slot, steps):
+        looked.append(slot)
+        return is_worth_a_look(slot, steps)
+
+    monkeypatch.setattr(reviser, "_is_worth_a_look", is_noted)
+    assert looks()
+    assert not looks()
+    transitions.add(far, 1, far, 1.0, -1.0, 0.0)  # leads elsewhere, as always
+    assert not looks()
+    transitions.add(far, 0, far, 0.2, -1.0, 0.0)
+    assert looks()
+    assert not looks()
+    transitions.add(far, 0, far, 2.0, -1.0, 0.0)
+    assert looks()  # now it was weighed: the tries at which it will be again are others
+    assert looks()
+    assert not looks()
+
+
+def test_a_state_is_looked_at_again_if_rows_into_it_change_within_one_round(monkeypatch):
+    learner, *both, _ = one_state_for_two_places(5, 0)
+    reviser, states, transitions, looked = (
+        learner._reviser, learner.world.states, learner.world.transitions, []
+    )  # fmt: skip
+    (first, second), last = sorted(both), learner.edit.add_state(0.0)
+    states.add(last, np.array([9.0, 9.0]), 1.0)
+    states.weight[[first, second]] = 5.0
+    monkeypatch.setattr(learner.world.memory, "into", lambda _: ["a step"])
+    monkeypatch.setattr(learner._outliers, "log_odds", lambda *_: 1.0)
+
+    def is_worth_a_look(slot, _):
+        looked.append(slot)
+        if slot == first:
+            reviser._are_none.add(slot)
+        return slot == second and transitions.visits[second, 1] == 0.0
+
+    def dissolve(*_):
+        transitions.add(second, 1, first, 1.0, -1.0, 0.0)
+
+    monkeypatch.setattr(reviser, "_is_worth_a_look", is_worth_a_look)
+    monkeypatch.setattr(reviser, "_dissolve", dissolve)
+    reviser._dissolve_outliers()
+    assert looked == [first, second, last]
+    reviser._dissolve_outliers()
+    assert looked[3:] == [first, second, last]
+    reviser._dissolve_outliers()
+    assert looked[6:] == [second, last]
+
+
+def test_a_state_that_was_seen_often_and_is_not_any_more_is_looked_at(monkeypatch):
+    learner, state, _, _ = one_state_for_two_places(5, 0)
+    reviser, states, looked = learner._reviser, learner.world.states, []
+    monkeypatch.setattr(reviser, "_is_worth_a_look", lambda slot, _: looked.append(slot))
+    learner.world.transitions.counted.clear()
+    reviser._are_none = {state}
+    reviser.revise(31)
+    assert state not in looked
+    states.weight[state] = 8.0
+    reviser.revise(36)
+    assert state not in looked
+    learner.world.transitions.counted.clear()
+    states.weight[state] = 5.0
+    reviser.revise(41)
+    assert state in looked
 
 
 @pytest.mark.parametrize(("change", "n_assigned"), [(0.09, 1), (0.11, 2)])

@@ -122,6 +122,29 @@ def test_a_step_names_the_states_of_both_beliefs_and_of_its_entries():
     assert one.names == {1, 2, 3, 4, 5}
 
 
+@pytest.mark.parametrize(("entry", "after"), [((2, 3), 4), ((2, 4), 4), ((1, 3), 4)])
+def test_a_step_names_what_it_counted_where_that_is_not_what_is_believed(entry, after):
+    one = step(0)
+    one.before, one.entries, one.after = [(1, 1.0)], [(*entry, 1.0)], [(after, 1.0)]
+    memory = StepMemory(3)
+    memory.keep(one, after)
+    assert one.names == {1, *entry, after}
+
+
+def test_steps_that_led_the_same_way_share_it():
+    memory = StepMemory(9)
+    steps = [step(n) for n in range(3)]
+    steps[2].action = 7
+    for one in steps:
+        memory.keep(one, 0)
+    assert steps[0].way is steps[1].way is not steps[2].way
+    assert [one.way.n_steps for one in steps if one.way is not None] == [2, 2, 1]
+    for one in steps:
+        memory.take_out(one)
+    assert not memory._ways
+    assert [one.way for one in steps] == [None] * 3
+
+
 def test_a_step_that_is_taken_out_is_gone():
     memory = StepMemory(3)
     steps = [step(n) for n in range(3)]

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from tests.oracles import share_of_narrower_half
 
-from tgm.distributions.moments import Moments
 from tgm.perception.component_prior import ComponentPrior
 from tgm.perception.gaussian_evidence import (
     chance_width,
     pooled_covariance,
     share_of_half,
-    spread_ratio,
     two_sides,
     widest,
+    widest_spread,
 )
 from tgm.perception.gaussian_states import GaussianStates
 
@@ -106,9 +105,9 @@ def test_there_are_no_two_sides_to_one_place():
 
 def test_the_spread_of_a_component_by_hand():
     scatter = np.diag([4.0, 1.0]) * DEVIATION**2 * 10
-    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), scatter)) == pytest.approx(4)
+    assert widest_spread(PRIOR.precision, scatter) == pytest.approx(40)
     oblique = np.array([[1.0, 1.0], [1.0, 1.0]]) * DEVIATION**2 * 10  # along the diagonal: 2
-    assert spread_ratio(PRIOR, Moments(10.0, np.zeros(2), oblique)) == pytest.approx(2)
+    assert widest_spread(PRIOR.precision, oblique) == pytest.approx(20)
 
 
 @pytest.mark.parametrize("weight", [3.0, 10.0, 1000.0])
@@ -134,5 +133,18 @@ def test_the_spread_of_two_features_is_the_largest_eigenvalue(seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(6, 2)) * (1.0, 10.0**seed)
     scatter = points.T @ points
-    widest = np.linalg.eigvals(PRIOR.precision @ scatter).real.max() / 6.0
-    assert spread_ratio(PRIOR, Moments(6.0, np.zeros(2), scatter)) == pytest.approx(widest)
+    product = PRIOR.precision @ scatter
+    widest = np.linalg.eigvals(product).real.max()
+    assert widest_spread(PRIOR.precision, scatter) == pytest.approx(widest)
+    total = float(np.trace(product))
+    assert widest_spread(PRIOR.precision, scatter, 0.99 * total) == pytest.approx(widest)
+    assert widest_spread(PRIOR.precision, scatter, 1.01 * total) == 0.0
+
+
+def test_the_spread_of_more_features_is_found_in_the_same_way():
+    points = np.random.default_rng(0).normal(size=(9, 3)) * (1.0, 2.0, 3.0)
+    precision, scatter = np.diag([1.0, 4.0, 0.5]), points.T @ points
+    product = precision @ scatter
+    widest, total = np.linalg.eigvals(product).real.max(), float(np.trace(product))
+    assert widest_spread(precision, scatter, 0.99 * total) == pytest.approx(widest)
+    assert widest_spread(precision, scatter, 1.01 * total) == 0.0

@@ -215,7 +215,8 @@ def test_states_are_compared_up_to_a_distance(deviations, is_near):
     states = plain_states()
     for place in (0.0, 0.5 * deviations):
         states.add(states.birth(), np.array([place, 0.0]), 1.0)
-    assert states.near(0) == ([1] if is_near else [])
+    assert states.near([0]) == ([(0, 1)] if is_near else [])
+    assert states.near([1, 0]) == ([(1, 0), (0, 1)] if is_near else [])
 
 
 @pytest.mark.parametrize(("variance", "is_wide"), [(2.4, False), (2.6, True)])

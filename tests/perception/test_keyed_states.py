@@ -71,8 +71,10 @@ def test_a_state_of_another_key_takes_no_room_and_is_infinitely_far():
     numbers = np.array([0.1, -0.1])
     assert states.log_repulsion(keyed(4.0, numbers), 0) == inner.log_repulsion(numbers, 0) < 0
     assert states.log_repulsion(keyed(7.0, numbers), 0) == 0
-    assert states.squared_distance(keyed(4.0, numbers), 0) == inner.squared_distance(numbers, 0)
-    assert states.squared_distance(keyed(7.0, numbers), 0) > 1e20
+    points = [keyed(4.0, numbers), keyed(7.0, numbers)]
+    same, other = states.squared_distances(points, 0)
+    assert [same] == inner.squared_distances([numbers], 0)
+    assert other > 1e20
     points = np.array([keyed(4.0, numbers), keyed(7.0, numbers)])
     chance = inner.fit(numbers[None], np.array([0]))[0]
     assert states.fit(points, np.array([0, 0])).tolist() == [chance, 0.0]
@@ -80,9 +82,9 @@ def test_a_state_of_another_key_takes_no_room_and_is_infinitely_far():
 
 def test_near_states_and_merges_are_of_one_key():
     states, inner = both()
-    assert 2 in inner.near(0)  # at the same numbers
-    assert states.near(0) == [other for other in inner.near(0) if other != 2]
-    assert states.near(2) == []
+    assert (0, 2) in inner.near([0])  # at the same numbers
+    assert states.near([0]) == [pair for pair in inner.near([0]) if pair[1] != 2]
+    assert states.near([2]) == []
     assert states.merge_gain(0, 1) == inner.merge_gain(0, 1)
     assert states.merge_gain(0, 2) < -1e200
 

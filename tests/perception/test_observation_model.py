@@ -112,7 +112,7 @@ def test_the_evidence_tells_one_place_from_two(make, look):
     for point in rng.normal(PLACES[0], 0.1, size=(12, 2)):
         model.add(twin, point, 1.0)
     assert model.merge_gain(0, twin) > 0 > model.merge_gain(0, 1)
-    assert twin in model.near(0)
+    assert (0, twin) in model.near([0])
     assert model.merge_gain(0, 1) == pytest.approx(
         -model.split_gain(model.moments(0), model.moments(1))
     )
@@ -156,7 +156,7 @@ def test_how_well_a_point_fits_is_a_chance(make, look):
     fit = model.fit(points, np.zeros(3, dtype=np.intp))
     assert fit[0] == pytest.approx(1.0)
     assert 1.0 > fit[1] > fit[2] >= 0.0
-    distances = [model.squared_distance(point, 0) for point in points]
+    distances = model.squared_distances(list(points), 0)
     assert distances == sorted(distances)
     # Beside a state there is no place for another, far from it there is.
     assert model.log_repulsion(points[0], 0) < -5 < model.log_repulsion(points[2], 0)
@@ -168,7 +168,7 @@ def test_an_offset_times_itself_in_deviations_is_a_squared_distance(make, look):
     model = filled(make, look)
     offset = np.array([0.0, 0.3])
     square = float(offset @ model.in_deviations(offset))
-    assert square == pytest.approx(model.squared_distance(model.mean[0] + offset, 0))
+    assert [square] == pytest.approx(model.squared_distances([model.mean[0] + offset], 0))
     assert square > 1
 
 
@@ -192,10 +192,10 @@ def test_what_is_restored_is_the_same(make, look):
 def test_states_of_different_places_are_never_made_one(make, look):
     model = filled(make, look)
     assert model.merge_gain(0, 1) < -5
-    assert 1 not in model.near(0)
+    assert (0, 1) not in model.near([0])
     assert model.split_gain(model.moments(0), model.moments(1)) > 5
     assert model.fit(model.mean[[0, 1]], np.array([0, 0])) == pytest.approx([1.0, 0.0])
-    assert model.squared_distance(PLACES[1], 0) > 20
+    assert model.squared_distances([PLACES[1]], 0)[0] > 20
     assert not model.is_wide(0)
     assert model.log_repulsion(PLACES[0], 0) < -5
     assert np.isfinite(model.log_anywhere(PLACES[1]))

@@ -87,7 +87,7 @@ def test_distances_are_in_deviations():
     states.add(slot, np.ones(N), 1.0)
     off = np.arange(N) / N
     square = float((off**2 / np.diag(covariance)).sum())
-    assert states.squared_distance(1.0 + off, slot) == pytest.approx(square)
+    assert states.squared_distances([1.0 + off], slot) == pytest.approx([square])
     np.testing.assert_allclose(states.in_deviations(off), off / np.diag(covariance))
     np.testing.assert_allclose(states.covariances(np.array([slot, slot])), [covariance] * 2)
     assert states.covariance(slot) == pytest.approx(covariance.ravel().tolist())
@@ -114,7 +114,8 @@ def test_near_states_lie_within_as_many_deviations_as_five_in_the_plane(factor, 
     for place in (np.zeros(N), way, np.full(N, 99.0), np.zeros(N)):
         states.add(states.birth(), place, 1.0)
     states.remove(3)  # what is no more is not near
-    assert states.near(0) == ([1] if is_near else [])
+    assert states.near([0]) == ([(0, 1)] if is_near else [])
+    assert states.near([1, 0]) == ([(1, 0), (0, 1)] if is_near else [])
 
 
 @pytest.mark.parametrize("weight", [1.0, 16.0])

@@ -44,7 +44,8 @@ def test_a_point_belongs_to_its_symbol_beyond_doubt():
     assert states.split_gain(first, second) == -NO_DENSITY
     assert states.cut(np.array([one, two, one])).tolist() == [True, False, True]
     assert states.cut(np.array([one, one])) is None
-    assert states.squared_distance(one, 0) == 0.0 < states.squared_distance(two, 0)
+    same, other = states.squared_distances([one, two], 0)
+    assert same == 0.0 < other
     assert states.fit(np.array([one, two]), np.array([0, 0])).tolist() == [1, 0]
     assert np.abs(states.in_deviations(np.array([0.0, 1.0]))).max() > 1e20
     assert not states.expected_scatter(5.0).any()

@@ -41,6 +41,20 @@ def test_counts_rewards_and_ends_by_hand():
     assert model.touched == {(0, 1)}
 
 
+def test_rows_that_were_counted_are_noted_until_somebody_has_seen_them():
+    model, seen = make(), []
+    for step in [(0, 1, 3, 1.0, 3.0, 0.0)] * 3:  # the third only repeats
+        model.observe(*step)
+        seen.append(set(model.counted))
+        model.counted.clear()
+    model.add(START, START_ACTION, 2, 1.0, 0.0, 0.0)
+    seen.append(set(model.counted))
+    assert seen == [{(0, 1)}] * 3 + [{(START, START_ACTION)}]
+    model.counted.clear()
+    assert model.apply(merge_map(len(model.visits), 2, 3)) <= model.counted
+    assert (0, 1) in model.counted  # it leads to what was merged
+
+
 def test_a_start_is_counted_but_not_planned_with():
     model = make()
     model.add(START, START_ACTION, 2, 1.0, 0.0, 0.0)

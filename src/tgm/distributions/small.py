@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import gammainccinv
@@ -97,6 +98,21 @@ def squared_length(offset: FloatArray, precision: FloatArray) -> float:
         (a, b), (_, d) = precision.tolist()
         return float(a * x * x + 2.0 * b * x * y + d * y * y)
     return float(offset @ precision @ offset)
+
+
+def squared_distances(
+    points: Sequence[FloatArray], centre: FloatArray, precision: FloatArray
+) -> list[float]:
+    """`squared_length` of the way from a centre (n,) to each of some points (n,)."""
+    if len(centre) != 2:
+        return [squared_length(point - centre, precision) for point in points]
+    (centre_x, centre_y), ((a, b), (_, d)) = centre.tolist(), precision.tolist()
+    found = []
+    for point in points:
+        x, y = point.tolist()
+        x, y = x - centre_x, y - centre_y
+        found.append(a * x * x + 2.0 * b * x * y + d * y * y)
+    return found
 
 
 @functools.cache

@@ -211,7 +211,7 @@ def _check_range(label: str, array: Array, field: Field, lengths: Mapping[str, i
         high = min(high, lengths[field.below] - 1)
     if field.dtype is np.bool_ or not array.size:
         return
-    least, most = array.min(), array.max()
+    least, most = np.minimum.reduce(array, axis=None), np.maximum.reduce(array, axis=None)
     if not (low <= least and most <= high):  # not so for NaN either
         value = most if least >= low else least
         raise DataError(f"array '{label}' holds {value}; it must be from {low:g} to {high:g}")

@@ -135,7 +135,9 @@ class StepFilter:
         if share < FAST_SHARE or not self._is_beyond_doubt(log_likelihood, after, depth):
             return None
         log_density = log_likelihood.item(after) + math.log(share)
-        return StepPosterior([(state, after, probability)], [(after, 1.0)], 0.0, [], log_density)
+        # What is planned with is that belief: no other list has to be kept with the step.
+        belief = planned if share == 1.0 else [(after, 1.0)]
+        return StepPosterior([(state, after, probability)], belief, 0.0, [], log_density)
 
     def _fast_start(self, log_likelihood: FloatArray) -> StepPosterior | None:
         """An episode that begins where episodes begin."""

@@ -58,6 +58,8 @@ class Reviser:
         self._config = config
         self._most_states = most_states
         self._doubted: dict[int, float] = {}  # state: tries of the rows into it at the last look
+        # States of few points that are none, as long as these rows are not tried again.
+        self._are_none: set[int] = set()
 
     def revise(self, n_steps: int) -> None:
         """Make the changes of structure that raise the evidence."""
@@ -107,14 +109,12 @@ class Reviser:
             weight = float(states.weight[state])
             if not states.is_alive[state] or not REASSIGN_POINTS <= weight <= latest:
                 continue
-            far = [
-                step
-                for step in self._world.memory.into(state)
-                if weight > REASSIGN_GROWTH * step.weight_then
-                and states.squared_distance(step.arrival, state) > far_away
-            ]
-            for step in far:
-                if step.kept_in == state and states.weight[state] >= LEAST_LEFT:
+            steps = self._world.memory.into(state)
+            early = [step for step in steps if weight > REASSIGN_GROWTH * step.weight_then]
+            squares = states.squared_distances([step.arrival for step in early], state)
+            for step, square in zip(early, squares, strict=True):
+                is_far = square > far_away and step.kept_in == state
+                if is_far and states.weight.item(state) >= LEAST_LEFT:
                     self._reassign(step)
 
     def _reassign_halves(self, split: Revision) -> None:
@@ -133,15 +133,34 @@ class Reviser:
         The more often the rows into a state lead elsewhere, the less likely it is one, and the
         more its points are outliers. Until then it keeps its name.
         """
-        states = self._world.states
+        states, transitions = self._world.states, self._world.transitions
         if not self._outliers.are_possible:
             return
+        known, self._are_none = self._are_none, set()
         for state in states.alive[states.weight[states.alive] < DOUBTFUL].tolist():
+            if transitions.counted:
+                changed = self._with_other_tries()
+                known -= changed
+                self._are_none -= changed
+            if state in known:
+                self._are_none.add(state)
+                continue
             steps = self._world.memory.into(state)
             if not steps:
                 self._edit.remove_if_empty(state)
             elif self._is_worth_a_look(state, steps) and self._outliers.log_odds(state, steps) > 0:
                 self._dissolve(state, steps)
+
+    def _with_other_tries(self) -> set[int]:
+        """The states to which rows lead that were tried, or have changed, since the last call.
+
+        They are few, while in a large world many states have few points.
+        """
+        transitions = self._world.transitions
+        counted, rows = transitions.counted, transitions.rows
+        found = {state for key in counted for state in rows.get(key, NO_ROW)}
+        counted.clear()
+        return found
 
     def _is_worth_a_look(self, state: int, steps: list[Step]) -> bool:
         """Whether rows into a state have led elsewhere, more often than at the last look."""
@@ -149,14 +168,14 @@ class Reviser:
         # Counts without kept steps cannot be taken back.
         if world.states.weight.item(state) > len(steps) + LEAST_OUTCOME_COUNT:
             return False
-        rows, counts = set[Key](), world.transitions.rows
-        for step in steps:
-            if step.action is not None and not step.before:
-                return False
-            rows.add(row_of(step))
+        if any(step.action is not None and not step.before for step in steps):
+            return False
+        counts = world.transitions.rows
+        rows: set[Key] = {row_of(step) for step in steps}
         tries = sum([sum(counts.get(row, NO_ROW).values()) for row in rows])
         doubted_at = self._doubted.get(state, 0.0)
         if tries <= len(steps) + LEAST_OUTCOME_COUNT or tries <= LOOK_GROWTH * doubted_at:
+            self._are_none.add(state)
             return False
         # The newest step is judged with the next.
         if world.newest in steps or self._outliers.goes_on(steps):

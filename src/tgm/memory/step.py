@@ -14,6 +14,21 @@ Shares = dict[int, list[tuple[int, float]]]
 
 
 @dataclass(slots=True, eq=False)
+class Way:
+    """An action that led from one state to another; all kept steps that show it share it.
+
+    Attributes:
+        key: the state that was reached, the state before, the action.
+        states: both states.
+        n_steps: kept steps that show it.
+    """
+
+    key: tuple[int, int, int | None]
+    states: frozenset[int]
+    n_steps: int = 0
+
+
+@dataclass(slots=True, eq=False)
 class Step:
     """One step and its explanation.
 
@@ -29,7 +44,7 @@ class Step:
         weight_then: weight of its state when it was assigned.
         next: the step that followed.
         kept_in: the state under which it is kept, or None.
-        row: what it is a witness of while it is kept: that state, the state before, the action.
+        way: what it shows while it is kept: the way to that state.
         names: the states that it names while it is kept.
         retracted: its row was forgotten; it is evidence of its state, but of no transition.
         is_outlier: the observation belongs to no state; `after` is what was expected.
@@ -47,7 +62,7 @@ class Step:
     weight_then: float = 0.0
     next: Step | None = None
     kept_in: int | None = None
-    row: tuple[int, int, int | None] = (0, 0, None)
+    way: Way | None = None
     names: frozenset[int] | set[int] = frozenset()
     retracted: bool = False
     is_outlier: bool = False

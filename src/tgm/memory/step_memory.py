@@ -9,7 +9,7 @@ import numpy as np
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays, prefixed
 from tgm.memory import step_table
-from tgm.memory.step import Shares, Step
+from tgm.memory.step import Shares, Step, Way
 from tgm.perception.component_map import ComponentMap
 
 NO_SLOT = -1  # the state before a step where none is believed in
@@ -24,8 +24,7 @@ class StepMemory:
         self._steps: dict[int, deque[Step]] = {}
         # Which kept steps name a state. Dictionaries, because they keep their order.
         self._steps_by_state: dict[int, dict[Step, None]] = {}
-        # How many kept steps are witnesses of one action between two states.
-        self._witnesses: dict[tuple[int, int, int | None], int] = {}
+        self._ways: dict[tuple[int, int, int | None], Way] = {}  # that kept steps show
         self._n_steps = 0
         self.n_evicted = 0  # steps that newer ones have replaced, since the counter was read
 
@@ -50,11 +49,10 @@ class StepMemory:
         if steps is None:
             steps = self._steps[state] = deque()
         steps.append(step)
-        self._note(step, state)
-        before, entries, after = step.before, step.entries, step.after
-        if len(before) == len(entries) == len(after) == 1:  # the usual case
-            names = {before[0][0], entries[0][0], entries[0][1], after[0][0]}
-        else:
+        way, entries = self._note(step, state), step.entries
+        names: frozenset[int] | set[int] = way.states  # the usual case
+        is_usual = len(step.before) == len(entries) == len(step.after) == 1
+        if not is_usual or (entries[0][1], entries[0][0]) != way.key[:2]:
             names = _states_named(step)
         step.names = names
         for named in names:
@@ -65,18 +63,21 @@ class StepMemory:
         if len(steps) > self._limit:
             self._evict(steps)
 
-    def _note(self, step: Step, home: int) -> None:
-        before = step.before
-        row = step.row = home, before[0][0] if before else NO_SLOT, step.action
-        step.kept_in = home
-        self._witnesses[row] = self._witnesses.get(row, 0) + 1
+    def _note(self, step: Step, home: int) -> Way:
+        """A step is kept in its state; returns the way that it shows."""
+        key = home, step.before[0][0] if step.before else NO_SLOT, step.action
+        way = self._ways.get(key)
+        if way is None:
+            way = self._ways[key] = Way(key, frozenset(key[:2]))
+        way.n_steps += 1
+        step.kept_in, step.way = home, way
         self._n_steps += 1
+        return way
 
     def _evict(self, steps: deque[Step]) -> None:
-        """Drop the oldest step that is not the only witness of its row: that one may be misread."""
-        witnesses = self._witnesses
+        """Drop the oldest step that is not the only one to show its way: that may be misread."""
         for oldest in steps:
-            if witnesses[oldest.row] > 1:
+            if oldest.way is not None and oldest.way.n_steps > 1:
                 break
         else:
             oldest = steps[0]
@@ -86,18 +87,17 @@ class StepMemory:
 
     def take_out(self, step: Step) -> None:
         """Remove a kept step; what it added stays in the counts."""
-        if step.kept_in is None:
+        way = step.way
+        if step.kept_in is None or way is None:
             return
         self._steps[step.kept_in].remove(step)
-        naming, witnesses, row = self._steps_by_state, self._witnesses, step.row
+        naming = self._steps_by_state
         for named in step.names:
             naming[named].pop(step, None)
-        left = witnesses[row] - 1
-        if left:
-            witnesses[row] = left
-        else:
-            del witnesses[row]
-        step.kept_in = None
+        way.n_steps -= 1
+        if not way.n_steps:
+            del self._ways[way.key]
+        step.kept_in = step.way = None
         self._n_steps -= 1
 
     def to_arrays(self, n_features: int) -> Arrays:

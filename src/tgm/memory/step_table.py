@@ -75,26 +75,29 @@ def from_arrays(saved: ArrayReader, n_features: int, n_actions: int, n_slots: in
     """What `to_arrays` gave, checked: its states are slots below `n_slots`."""
     arrays = saved.read(SCHEMA, n_features=n_features, n_actions=n_actions, n_slots=n_slots)
     columns = {name: array.tolist() for name, array in arrays.items() if array.ndim == 1}
-    before, after = _beliefs(columns, "before"), _beliefs(columns, "after")
-    entries = _entries(columns, arrays["entry.states"])
-    actions, following = columns["action"], columns["next"]
-    steps = [
-        Step(
-            arrays["departure"][i] if columns["has_departure"][i] else None,
-            before[i],
-            None if actions[i] == NONE else actions[i],
-            columns["reward"][i],
-            columns["end"][i],
-            arrival,
-            columns["log_fade"][i],
-            entries[i],
-            after[i],
-            columns["weight_then"][i],
-            retracted=columns["retracted"][i],
+    departures = [
+        departure if has_departure else None
+        for departure, has_departure in zip(
+            arrays["departure"], columns["has_departure"], strict=True
         )
-        for i, arrival in enumerate(arrays["arrival"])
     ]
-    for step, index in zip(steps, following, strict=True):
+    actions = [None if action == NONE else action for action in columns["action"]]
+    fields = (
+        departures,
+        _beliefs(columns, "before"),
+        actions,
+        columns["reward"],
+        columns["end"],
+        arrays["arrival"],
+        columns["log_fade"],
+        _entries(columns, arrays["entry.states"]),
+        _beliefs(columns, "after"),
+        columns["weight_then"],
+    )
+    steps = [Step(*row) for row in zip(*fields, strict=True)]
+    for step, retracted in zip(steps, columns["retracted"], strict=True):
+        step.retracted = retracted
+    for step, index in zip(steps, columns["next"], strict=True):
         step.next = None if index == NONE else steps[index]
         _check_start(step)
     _check_order(steps)

@@ -29,16 +29,26 @@ def merge_gain(prior: ComponentPrior, first: Moments, second: Moments) -> float:
     return together - apart - prior.log_repulsion(first.mean - second.mean)
 
 
-def spread_ratio(prior: ComponentPrior, moments: Moments) -> float:
-    """Variance of points along their widest axis, over that which is believed of a state."""
-    product = prior.precision @ moments.scatter
-    if len(product) == 2:  # the larger root of the characteristic polynomial
-        (a, b), (c, d) = product.tolist()
+def widest_spread(precision: FloatArray, scatter: FloatArray, least: float = 0.0) -> float:
+    """Sum of squares of points along their widest axis, in the deviations believed of a state.
+
+    0 if the sum along all axes does not exceed `least`.
+
+    Args:
+        precision: (n_features, n_features) what is believed of a state.
+        scatter: (n_features, n_features) of the points about their mean.
+        least: that sum; most states are narrow, and it is found sooner.
+    """
+    if len(scatter) == 2:  # the larger root of the characteristic polynomial of the product
+        ((p, q), (_, r)), ((xx, xy), (_, yy)) = precision.tolist(), scatter.tolist()
+        a, b, c, d = p * xx + q * xy, p * xy + q * yy, q * xx + r * xy, q * xy + r * yy
+        if a + d <= least:
+            return 0.0
         apart = 0.5 * (a - d)
-        widest = 0.5 * (a + d) + math.sqrt(max(0.0, apart * apart + b * c))
-    else:
-        widest = np.linalg.eigvals(product).real.max()
-    return float(widest / moments.weight)
+        return float(0.5 * (a + d) + math.sqrt(max(0.0, apart * apart + b * c)))
+    if float(np.vdot(precision, scatter)) <= least:
+        return 0.0
+    return float(np.linalg.eigvals(precision @ scatter).real.max())
 
 
 def two_sides(points: FloatArray) -> BoolArray | None:

@@ -23,12 +23,13 @@ class GaussianMoments(StateSlots, NumberByNumber):
     """
 
     PER_SLOT = ("weight", "mean", "scatter", "peak", "_refresh_at", "_mean_features", "_theta")
-    VIEWED = ("weight", "mean", "scatter", "_refresh_at", "_mean_features", "_query")
+    VIEWED = ("weight", "mean", "scatter", "_refresh_at", "_mean_features", "_theta", "_query")
     _weight_numbers: memoryview[float]
     _mean_numbers: memoryview[float]
     _scatter_numbers: memoryview[float]
     _refresh_at_numbers: memoryview[float]
     _mean_features_numbers: memoryview[float]
+    _theta_numbers: memoryview[float]
     _query_numbers: memoryview[float]
 
     def __init__(self, n_features: int) -> None:

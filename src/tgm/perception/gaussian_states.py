@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import add
 
@@ -21,6 +21,7 @@ from tgm.distributions.small import (
     second_orders,
     shift_moments,
     shift_plane,
+    squared_distances,
     squared_radius,
     well_conditioned,
 )
@@ -34,8 +35,8 @@ from tgm.perception.gaussian_evidence import (
     log_density_anywhere,
     merge_gain,
     pooled_covariance,
-    spread_ratio,
     two_sides,
+    widest_spread,
 )
 from tgm.perception.gaussian_moments import GaussianMoments
 from tgm.perception.state_slots import LEAST_WEIGHT, NO_DENSITY, NO_WEIGHT
@@ -117,20 +118,20 @@ class GaussianStates(GaussianMoments):
         square /= 1.0 + 1.0 / self.weight[slots]  # the mean is not sure either
         return np.asarray(gammaincc(self.n_features / 2, square / 2))
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
-        return self.prior.squared_distance(point - self.mean[slot])
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
+        return squared_distances(points, self.mean[slot], self.prior.precision)
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the typical precision: a product with it is a distance."""
         return np.asarray(self.prior.precision @ offset)
 
-    def near(self, slot: int) -> list[int]:
-        """The other states whose mean lies within NEAR typical deviations."""
-        coefficients = mahalanobis_coefficients(self.prior.precision, self.mean[slot])
-        squares = self.mean_features.dot(np.array(coefficients))
-        found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
-        return [other for other in found if other != slot and self.is_alive[other]]
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with all others whose mean lies within NEAR typical deviations."""
+        precision = self.prior.precision
+        coefficients = [mahalanobis_coefficients(precision, self.mean[slot]) for slot in slots]
+        squares = np.array(coefficients) @ self.mean_features.T
+        return self._pairs_within(slots, squares, squared_radius(self.n_features, NEAR))
 
     def birth(self) -> int:
         """The slot of a new state without points."""
@@ -214,14 +215,15 @@ class GaussianStates(GaussianMoments):
 
     def refresh(self, slot: int) -> None:
         """Bring the density of a state up to date with its statistics."""
-        weight, mean = float(self.weight[slot]), self.mean[slot]
-        theta, peak, scatter = self._coefficients(weight, mean, self.scatter[slot])
+        weight = self._weight_numbers[slot]
+        theta, peak, scatter = self._coefficients(weight, self.mean[slot], self.scatter[slot])
         if scatter is not None:
             self.scatter[slot] = scatter
         self.peak[slot] = peak
-        self._theta[slot] = theta
+        for place, coefficient in enumerate(theta, slot * len(theta)):
+            self._theta_numbers[place] = coefficient
         self._moved.add(slot)
-        self._refresh_at[slot] = weight + max(0.5, REFRESH_SHARE * weight)
+        self._refresh_at_numbers[slot] = weight + max(0.5, REFRESH_SHARE * weight)
 
     def _coefficients(
         self, weight: float, mean: FloatArray, scatter: FloatArray
@@ -251,15 +253,12 @@ class GaussianStates(GaussianMoments):
 
     def is_wide(self, slot: int) -> bool:
         """Whether a state is so much wider than is believed of one that it may be two."""
-        # Not wide in all directions together: then not in one. This costs less to see.
-        n_features, weight = self.n_features, float(self.weight[slot])
+        n_features, weight = self.n_features, self._weight_numbers[slot]
         wide = min(WIDE, max(LEAST_WIDE, chance_spread(weight)))
-        spread = float(np.vdot(self.prior.precision, self.scatter[slot]))
-        if spread <= (wide + max(0, n_features - 2)) * weight:
-            return False
-        return spread_ratio(self.prior, self.moments(slot)) > wide * chance_width(
-            n_features, weight
-        )
+        # Not wide in all directions together: then not in one. This costs less to see.
+        least = (wide + max(0, n_features - 2)) * weight
+        widest = widest_spread(self.prior.precision, self.scatter[slot], least)
+        return widest > wide * chance_width(n_features, weight) * weight
 
     def cut(self, points: FloatArray) -> BoolArray | None:
         """(n,) one side of the best cut of points (n, n_features) in two, or None."""

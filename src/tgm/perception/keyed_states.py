@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -121,9 +121,13 @@ class KeyedStates:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
         return np.asarray(self.inner.fit(points[:, 1:], slots) * (self.key[slots] == points[:, 0]))
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
-        return self.inner.squared_distance(point[1:], slot) if self._is_of(slot, point) else OTHER
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
+        squares = self.inner.squared_distances([point[1:] for point in points], slot)
+        return [
+            square if self._is_of(slot, point) else OTHER
+            for square, point in zip(squares, points, strict=True)
+        ]
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the typical precision; keys do not differ in a state."""
@@ -176,9 +180,10 @@ class KeyedStates:
         self.inner.set_moments(slot, _without_key(moments))
         self._follow(slot)
 
-    def near(self, slot: int) -> list[int]:
-        """The other states of the same key that are near enough to be worth a comparison."""
-        return [other for other in self.inner.near(slot) if self.key[other] == self.key[slot]]
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with each other one of its key that is worth a comparison."""
+        pairs = self.inner.near(slots)
+        return [(slot, other) for slot, other in pairs if self.key[slot] == self.key[other]]
 
     def merge_gain(self, one: int, other: int) -> float:
         """Nats of evidence of the observations won by making two states one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NewType, Protocol
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
@@ -97,8 +97,8 @@ class ObservationModel(Protocol):
     def fit(self, points: FloatArray, slots: IntArray) -> FloatArray:
         """(n,) the chance that an observation of a state lies as far off as the point given."""
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the typical precision: a product with it is a distance."""
@@ -129,8 +129,8 @@ class ObservationModel(Protocol):
     def set_moments(self, slot: int, moments: Moments) -> None:
         """Replace the moments of a state."""
 
-    def near(self, slot: int) -> list[int]:
-        """The other states that are near enough to be worth a comparison."""
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with each other one that is near enough to be worth a comparison."""
 
     def merge_gain(self, one: int, other: int) -> float:
         """Nats of evidence of the observations won by making two states one."""

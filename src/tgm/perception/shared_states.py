@@ -8,7 +8,7 @@ directions in which the noise of features goes together: diagonal plus low rank.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import gammaincc
@@ -121,9 +121,9 @@ class SharedGaussianStates(StateSlots):
         square = self._common.squares(points - self.mean[slots]) / (1.0 + 1.0 / self.weight[slots])
         return np.asarray(gammaincc(self.n_features / 2, square / 2))
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """Squared distance of a point from a state, in typical standard deviations."""
-        return self._common.square(point - self.mean[slot])
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """Squared distances of points from a state, in typical standard deviations."""
+        return [self._common.square(point - self.mean[slot]) for point in points]
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) an offset times the precision: a product with it is a distance."""
@@ -250,11 +250,11 @@ class SharedGaussianStates(StateSlots):
         weight = self.weight[slot]
         return Moments(weight, self.mean[slot].copy(), self.expected_scatter(float(weight)))
 
-    def near(self, slot: int) -> list[int]:
-        """The other states whose mean lies within NEAR typical deviations."""
-        squares = self._common.squares(self.mean[: self.n_slots] - self.mean[slot])
-        found = np.flatnonzero(squares < squared_radius(self.n_features, NEAR)).tolist()
-        return [other for other in found if other != slot and self.is_alive[other]]
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
+        """Each of some states with all others whose mean lies within NEAR typical deviations."""
+        means, squares = self.mean[: self.n_slots], self._common.squares
+        found = np.array([squares(means - self.mean[slot]) for slot in slots])
+        return self._pairs_within(slots, found, squared_radius(self.n_features, NEAR))
 
     def merge_gain(self, one: int, other: int) -> float:
         """Nats of evidence of the observations won by making two states one."""

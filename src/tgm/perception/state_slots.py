@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from tgm.distributions import FloatArray
 from tgm.errors import DataError
 from tgm.files.arrays import ANY, ArrayReader, Arrays
 
@@ -67,6 +69,21 @@ class StateSlots:
         self.ids[slot] = -1
         self._free.append(slot)
         self.alive = np.flatnonzero(self.is_alive[: self.n_slots])
+
+    def _pairs_within(
+        self, slots: Sequence[int], squares: FloatArray, highest: float
+    ) -> list[tuple[int, int]]:
+        """Each of some slots with each other state within a squared distance.
+
+        `squares` (n, n_slots) are the squared distances of the n slots from all.
+        """
+        rows, others = (squares < highest).nonzero()
+        pairs = zip(rows.tolist(), others.tolist(), strict=True)
+        return [
+            (slots[row], other)
+            for row, other in pairs
+            if other != slots[row] and self.is_alive.item(other)
+        ]
 
     def _grow(self) -> None:
         """Have twice as many slots."""

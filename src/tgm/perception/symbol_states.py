@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -89,9 +89,9 @@ class SymbolStates(StateSlots):
         is_same: BoolArray = np.all(points == self.mean[slots], axis=1)
         return is_same.astype(np.float64)
 
-    def squared_distance(self, point: FloatArray, slot: int) -> float:
-        """0 for the point of the state, and very much for any other."""
-        return 0.0 if self.slot_of(point) == slot else OTHER
+    def squared_distances(self, points: Sequence[FloatArray], slot: int) -> list[float]:
+        """0 for points of the state, and very much for any other."""
+        return [0.0 if self.slot_of(point) == slot else OTHER for point in points]
 
     def in_deviations(self, offset: FloatArray) -> FloatArray:
         """(n_features,) any offset is far."""
@@ -144,7 +144,7 @@ class SymbolStates(StateSlots):
         self.mean[slot] = moments.mean
         self._slots[_key(self.mean[slot])] = slot
 
-    def near(self, slot: int) -> list[int]:
+    def near(self, slots: Sequence[int]) -> list[tuple[int, int]]:
         """No other state."""
         return []
 

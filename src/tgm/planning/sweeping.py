@@ -34,11 +34,17 @@ SCHEMA: Schema = {
 
 
 class _Moves(NamedTuple):
-    """The changes of a value that are passed on to predecessors; see `Sweeper.sweep`."""
+    """Which changes of a value are passed on to predecessors; see `Sweeper.sweep`.
+
+    `has_bonus` is whether any row has a bonus or a hope, `has_set` whether the value of any is
+    given.
+    """
 
     tolerance: float
     lowest: float
     least: float
+    has_bonus: bool
+    has_set: bool
 
 
 class Sweeper:
@@ -148,7 +154,9 @@ class Sweeper:
             by_chance: whether most rows are random. Then every try moves most values a little:
                 what is left waits, and policies are improved first if there are few states.
         """
-        moves = _Moves(tolerance, lowest, least)
+        has_bonus = bool(self.bonus.any() or self.hope.any())
+        has_set = bool(self.is_set[: int(alive[-1]) + 1].any()) if len(alive) else False
+        moves = _Moves(tolerance, lowest, least, has_bonus, has_set)
         if by_chance and len(alive) <= MOST_SOLVED and len(self.active) > FEW_STATES:
             self._improve_policy(alive, moves)
         self._sweep(alive, moves, ROUNDS_PER_STEP)
@@ -263,9 +271,11 @@ class Sweeper:
         after = self.value.take(model.successor[chosen])
         q = np.einsum("sab,sab->sa", model.discounted[chosen], after)
         q += model.reward[chosen]
-        q *= 1.0 - self.hope[chosen]
-        q += self.bonus[chosen]
-        np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
+        if moves.has_bonus:
+            q *= 1.0 - self.hope[chosen]
+            q += self.bonus[chosen]
+        if moves.has_set:
+            np.copyto(q, self.set_to[chosen], where=self.is_set[chosen])
         if are_most and n < n_slots:
             q, chosen = q.take(states, axis=0), states
         self.q[chosen] = q

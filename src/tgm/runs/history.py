@@ -185,10 +185,10 @@ class HistoryWriter:
         n_components, n_rows = len(components) // self._component_width, len(rows) // _ROW_WIDTH
         counts = n_components, len(removed), n_rows
         tables["frame"].append(_packed((step, self.n_observations, is_full, *counts)))
-        tables["component"].append(_packed(components))
-        tables["removed"].append(_packed(removed))
-        tables["row"].append(_packed(rows))
-        tables["next"].append(_packed(next_states))
+        numbers = {"component": components, "removed": removed, "row": rows, "next": next_states}
+        for name, values in numbers.items():
+            if len(values):
+                tables[name].append(_packed(values))
         self.n_frames += 1
         self._n_numbers += len(components) + len(rows) + len(next_states)
         if self.n_frames == 1:

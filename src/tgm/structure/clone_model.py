@@ -15,7 +15,7 @@ from tgm.structure.foresight import Foresight
 from tgm.structure.reckoned_map import filtered_folding, reckoned_folding
 from tgm.structure.reckoning import Reckoning
 from tgm.transition.automaton import BEGIN, END, Automaton, Episode, Outcome, Row
-from tgm.transition.clone_evidence import OutcomeBase, log_chance, log_mixed, log_same
+from tgm.transition.clone_evidence import Kind, OutcomeBase, log_chance, log_mixed, log_same
 
 
 class Setting(NamedTuple):
@@ -170,13 +170,10 @@ def _cued_evidence(folding: Folding) -> float:
         if action == BEGIN:
             continue
         kind, joined = (symbol, action), together[symbol, action, place]
-        one, apart = _Tally(base.strength), _Tally(base.strength)
-        for outcome, n in base.counts.get(kind, {}).items():
-            one.expect(kind, outcome, n)
-            apart.expect(kind, outcome, n)
-        one.add(kind, joined)
-        for row in rows:
-            apart.add(kind, row)
+        expected = base.counts.get(kind, {})
+        one = apart = _tally(kind, [joined], expected, base.strength)
+        if len(rows) > 1:  # otherwise there is nothing to join
+            apart = _tally(kind, rows, expected, base.strength)
         base.add_row(kind, joined)
         kinds.append((one, apart))
     return sure - math.log(MODELS) + max(_log_cued(kinds, chance) for chance in CHANCES)
@@ -238,6 +235,18 @@ def _plain(episodes: Sequence[Episode]) -> Folding:
     return labelled_folding(episodes, labels, BASE_STRENGTHS[0])
 
 
+def _tally(
+    kind: Kind, rows: Sequence[Row], expected: dict[Outcome, int], strength: float
+) -> _Tally:
+    """Of rows of one kind, where so many other places show the outcomes that are expected."""
+    tally = _Tally(strength)
+    for outcome, n in expected.items():
+        tally.expect(kind, outcome, n)
+    for row in rows:
+        tally.add(kind, row)
+    return tally
+
+
 class _Tally:
     """Evidence of rows in turn, each expected by those before; the share of chance is learned."""
 
@@ -247,11 +256,11 @@ class _Tally:
         self._rows: list[tuple[float, float]] = []  # ln evidence if it is the same, or chance
         self._sure = 0.0
 
-    def expect(self, kind: tuple[int, int], outcome: Outcome, n: int) -> None:
+    def expect(self, kind: Kind, outcome: Outcome, n: int) -> None:
         """So many places show an outcome, whose rows are not counted here."""
         self.base.add(kind, outcome, n)
 
-    def add(self, kind: tuple[int, int], row: Row) -> None:
+    def add(self, kind: Kind, row: Row) -> None:
         """One more row."""
         same = log_same(row, kind, self.base)
         if len(row) == 1:

@@ -31,15 +31,15 @@ class _OwnLaws(NamedTuple):
 
     Attributes:
         mean: (n_dims, n_candidates, 1)
-        precision: (n_dims, n_candidates, 1) of each feature: the variances are learned one by one,
-            so that the number of features does not count here.
-        half_log_volume: (n_candidates, 1) half of ln of the determinant of 2 pi the covariance.
+        half_precision: (n_dims, n_candidates, 1) half of that of each feature, below zero: the
+            variances are learned one by one, so that the number of features does not count here.
+        log_peak: (n_candidates, 1) ln of the share of the law, and of its density at the mean.
         is_known: (n_candidates, 1) whether the action has moved anything; None if it always has.
     """
 
     mean: FloatArray
-    precision: FloatArray
-    half_log_volume: FloatArray
+    half_precision: FloatArray
+    log_peak: FloatArray
     is_known: BoolArray | None
 
 
@@ -53,13 +53,13 @@ class FirstLaws:
     def __init__(self, reach: FloatArray, n_actions: int) -> None:
         """Nothing has moved; reach (n_dims, n_candidates) in deviations."""
         n_dims, n_candidates = reach.shape
-        self._reach = reach[..., None]
+        self._broad_precision = 1.0 / (BROAD_DOF * np.square(reach[..., None]))
         self._prior_scatter = PRIOR_WEIGHT * reach**2
         self._weight = np.zeros((n_actions, n_candidates))
         self._mean = np.zeros((n_actions, n_dims, n_candidates))
         self._scatter = np.zeros((n_actions, n_dims, n_candidates))
         self._own: dict[int, _OwnLaws | None] = {}  # of the actions that have moved anything
-        self._broad_exponent = 0.5 * (BROAD_DOF + n_dims)
+        self._broad_exponent = -0.5 * (BROAD_DOF + n_dims)
         broad_peak = -np.log(reach).sum(axis=0) + float(
             gammaln((BROAD_DOF + n_dims) / 2)
             - gammaln(BROAD_DOF / 2)
@@ -69,12 +69,12 @@ class FirstLaws:
 
     def log_densities(self, displacements: FloatArray, action: int) -> FloatArray:
         """(n_candidates, n) ln densities of displacements (n_dims, n_candidates, n)."""
-        broad = displacements / self._reach
-        log_broad = over_dims(np.square(broad, out=broad))
-        log_broad /= BROAD_DOF
+        broad = np.square(displacements)
+        broad *= self._broad_precision
+        log_broad = over_dims(broad)
         np.log1p(log_broad, out=log_broad)
         log_broad *= self._broad_exponent
-        np.subtract(self._broad_peak, log_broad, out=log_broad)
+        log_broad += self._broad_peak
         if action == EPISODE_START or action not in self._own:
             return np.asarray(log_broad)
         own = self._own[action]
@@ -82,11 +82,9 @@ class FirstLaws:
             own = self._own[action] = self._refreshed(action)
         off = displacements - own.mean
         np.square(off, out=off)
-        off *= own.precision
+        off *= own.half_precision
         log_own = over_dims(off)
-        log_own *= -0.5
-        log_own -= own.half_log_volume
-        log_own += LOG_OWN_SHARE
+        log_own += own.log_peak
         log_rest = log_broad + LOG_BROAD_SHARE
         np.maximum(log_own, log_rest - NEGLIGIBLE, out=log_own)
         np.logaddexp(log_own, log_rest, out=log_own)
@@ -105,8 +103,8 @@ class FirstLaws:
         is_known = weight > 0
         return _OwnLaws(
             self._mean[action, ..., None],
-            1.0 / variance[..., None],
-            0.5 * log_volume[:, None],
+            -0.5 / variance[..., None],
+            LOG_OWN_SHARE - 0.5 * log_volume[:, None],
             None if is_known.all() else is_known[:, None],
         )
 

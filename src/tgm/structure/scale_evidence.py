@@ -187,9 +187,11 @@ def evidence_of(steps: FirstSteps, deviation: FloatArray, relevant: BoolArray) -
     """
     deviation = deviation[:, relevant].T
     points = steps.points[:, relevant, None] / deviation
-    common = np.array([
-        values[:, ~relevant].sum(axis=1) for values in (steps.common, steps.common_outlier)
-    ])  # fmt: skip
+    common = None
+    if not relevant.all():
+        common = np.array([
+            values[:, ~relevant].sum(axis=1) for values in (steps.common, steps.common_outlier)
+        ])  # fmt: skip
     reach = steps.typical_step[relevant, None] / deviation
     return _run(points, deviation, reach, steps.actions, common)
 

@@ -69,8 +69,8 @@ class StructureSearch:
 
     def neighbours(self, states: list[int]) -> list[tuple[int, int]]:
         """Pairs of near states, one of which is in `states`."""
-        near = self._world.states.near
-        return sorted({(min(s, t), max(s, t)) for s in states for t in near(s)})
+        pairs = self._world.states.near(states) if states else []
+        return sorted({(one, other) if one < other else (other, one) for one, other in pairs})
 
     # --- merging ----------------------------------------------------------------------------------
 

@@ -34,8 +34,9 @@ LEAST_RANDOM = 1e-9  # share of random rows, and of the others
 
 def whole_tries(counts: Iterable[float]) -> tuple[int, ...]:
     """The counts in whole tries, largest first, without those of less than one."""
-    tries = sorted((int(count + ALMOST_WHOLE) for count in counts), reverse=True)
-    return tuple(count for count in tries if count)
+    tries = [int(count + ALMOST_WHOLE) for count in counts]
+    tries.sort(reverse=True)
+    return tuple([count for count in tries if count])
 
 
 @lru_cache(maxsize=100_000)
@@ -192,5 +193,6 @@ def unseen_share(tries: FloatArray, seen: IntArray, each: float, hopeful: FloatA
 
 def probability_of_chance(log_odds: FloatArray, share: float) -> FloatArray:
     """Probability that each row is random, by the odds of its own tries and the share of others."""
-    odds = np.clip(log_odds + math.log(share / (1.0 - share)), -700.0, 700.0)
+    odds = log_odds + math.log(share / (1.0 - share))
+    np.minimum(np.maximum(odds, -700.0, out=odds), 700.0, out=odds)
     return np.asarray(1.0 / (1.0 + np.exp(-odds)))

@@ -104,6 +104,7 @@ class SparseTransitions(WeighedRows):
         self.reward_square[key] = self.reward_square.item(key) + brought * reward
         self.touched.add(key)
         self.unweighed.add(key)
+        self.counted.add(key)
         return True
 
     def add(
@@ -119,6 +120,7 @@ class SparseTransitions(WeighedRows):
             end: 1 if the episode terminated, 0 if not; a time limit is not an end.
         """
         key = state, action
+        self.counted.add(key)
         row = self.rows.get(key)
         if row is None:
             row = self.rows[key] = {}
@@ -156,6 +158,8 @@ class SparseTransitions(WeighedRows):
         """Whether a row does what is planned with, as always: then only its tries have changed."""
         if len(row) != 1 or key in self.runs or key in self.retries or visits <= NO_COUNT:
             return False
+        if self.share_random >= WORLD_OF_CHANCE:
+            return False
         planned = self.planned.get(key)
         if planned is None or len(planned) != 1 or planned[0] != (next(iter(row)), 1.0):
             return False
@@ -165,8 +169,8 @@ class SparseTransitions(WeighedRows):
             if not is_end or self.noise is not None:
                 return False
         reward, before = reward_sum / visits, self.reward.item(key)
-        is_same = abs(reward - before) <= CHANGED * max(abs(reward), abs(before))
-        return is_same and self.share_random < WORLD_OF_CHANCE
+        # Equal in most worlds, where the rest need not be computed.
+        return reward == before or abs(reward - before) <= CHANGED * max(abs(reward), abs(before))
 
     def row(self, state: int, action: int) -> Row:
         """The counts of one row; empty if it was never tried."""
@@ -290,6 +294,7 @@ class SparseTransitions(WeighedRows):
             for new, _ in changed.get(state, [(state, 1.0)])
         )
         touched = concerned | share_rows(rows, changed, self.rows)
+        self.counted |= touched
         for key in touched:
             for after in self.rows.get(key, {}):
                 self.predecessors[after].add(key)

@@ -46,6 +46,7 @@ class WeighedRows(NoisyRows):
         retries: rows that wait for one more try.
         runs: of rows that fail, the unusual outcomes since the usual one was seen last.
         unweighed: rows that always did the same, whose tries since were not weighed yet.
+        counted: rows whose tries have changed since somebody cleared it.
         share_random: share of the rows that are random.
         evenness: tries by which each outcome of a random row is worth more.
         favour: tries by which its usual outcome is worth more than that.
@@ -61,6 +62,7 @@ class WeighedRows(NoisyRows):
         self.retries: set[Key] = set()
         self.runs: dict[Key, list[int]] = {}
         self.unweighed: set[Key] = set()
+        self.counted: set[Key] = set()
         self.share_random = RANDOM_ROWS
         self.evenness = self.favour = 0.0
 

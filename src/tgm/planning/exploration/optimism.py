@@ -60,22 +60,27 @@ class Optimism(ExplorationStrategy):
         rng: np.random.Generator,
     ) -> FloatArray:
         """(n_actions,) optimistic values of the actions in a belief."""
-        return np.array(level_ties(self._options(planner, belief, alive, n_steps), planner.lowest))
+        options, _ = self._options(planner, belief, alive, n_steps)
+        return np.array(level_ties(options, planner.lowest))
 
     def _options(
         self, planner: ModelPlanner, belief: Belief, alive: IntArray, n_steps: int
-    ) -> list[float]:
-        """The same with ties as they are, as plain numbers, which are faster for few actions."""
+    ) -> tuple[list[float], float]:
+        """The same with ties as they are, and the best of them.
+
+        As plain numbers, which are faster for few actions.
+        """
         if not belief:
-            return [0.0] * planner.model.n_actions
+            return [0.0] * planner.model.n_actions, 0.0
         self._update(planner, n_steps, alive)
         sweeper = planner.sweeper
         q = sweeper.q
         values = q[belief[0][0]] if len(belief) == 1 else expected_values(q, belief)
         options: list[float] = values.tolist()
+        top = max(options)
         if not sweeper.active:  # otherwise the values are not final
-            self._note_best(planner, max(options), n_steps)
-        return options
+            self._note_best(planner, top, n_steps)
+        return options, top
 
     def act(
         self,
@@ -86,8 +91,7 @@ class Optimism(ExplorationStrategy):
         rng: np.random.Generator,
     ) -> int:
         """One of the best actions; defined here so that an ordinary step stays in this module."""
-        options = self._options(planner, belief, alive, n_steps)
-        top = max(options)
+        options, top = self._options(planner, belief, alive, n_steps)
         return one_of_the_best(options, rng, top - TIES * abs(top - planner.lowest))
 
     def choose(self, values: FloatArray, n_steps: int, rng: np.random.Generator) -> int:
