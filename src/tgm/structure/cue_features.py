@@ -13,7 +13,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.perception.exact_relevance import MOST_VARYING, evidence_of_rows, joined, label
+from tgm.perception.exact_relevance import (
+    MOST_VARYING,
+    RELEVANCE_NEEDED,
+    evidence_by_any_strength,
+    joined,
+    label,
+)
 from tgm.structure.cue_model import MOST_CUES
 from tgm.transition.automaton import Episode
 
@@ -74,7 +80,7 @@ def find_cue(episodes: Sequence[Episode], points: Sequence[Sequence[FloatArray]]
         *of_each, of_whole = _gains(later, look, values)
         gain = float(logsumexp(of_each) - np.log(len(of_each)))
         nats, nats_of_whole = nats + _asking(gain), nats_of_whole + _asking(of_whole)
-        if gain > 0.0:
+        if gain > RELEVANCE_NEEDED:
             found[look] = int(varying[int(np.argmax(of_each))])
     is_by_whole = whole.max() < MOST_CUES and nats_of_whole > nats
     is_needed = min(nats, nats + _gain_of_one_place(begun)) > CUE_NEEDED
@@ -120,7 +126,7 @@ def _gains(later: _Steps, look: int, values: Sequence[IntArray]) -> FloatArray:
     at = later.look == look
     action, outcome, episode = later.action[at], label(later.outcome[at]), later.episode[at]
     contexts = [label(action)] + [joined(label(action), one[episode]) for one in values]
-    evidence = evidence_of_rows(np.stack(contexts, axis=1), outcome)
+    evidence = evidence_by_any_strength(np.stack(contexts, axis=1), outcome)
     return np.asarray(evidence[1:] - evidence[0])
 
 
@@ -128,7 +134,7 @@ def _gain_of_one_place(begun: _Steps) -> float:
     """Nats for rows by action from all first looks together, against those of each of them."""
     action, outcome = label(begun.action), label(begun.outcome)
     contexts = np.stack([action, joined(action, label(begun.look))], axis=1)
-    together, apart = evidence_of_rows(contexts, outcome)
+    together, apart = evidence_by_any_strength(contexts, outcome)
     return float(together - apart)
 
 
