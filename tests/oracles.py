@@ -1176,7 +1176,7 @@ def best_gain_in_doubt(
 
 
 def nats_for_a_cue(
-    episodes: list[list[tuple]], n_features: int, strengths: Sequence[float]
+    episodes: list[list[tuple]], features: Sequence[int], strengths: Sequence[float]
 ) -> float:
     """Nats for looks that ask for one feature of the first look, by urns and a plain loop.
 
@@ -1203,7 +1203,7 @@ def nats_for_a_cue(
                 rows_like_the_common_one([(a, f[i]) for f, a, _ in steps], outcomes, strengths)
                 - common
             )
-            for i in range(n_features)
+            for i in features
         ]
         nats += math.log(0.5 + 0.5 * sum(odds) / len(odds))
     return nats
