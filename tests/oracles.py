@@ -1298,7 +1298,9 @@ def best_gain_in_doubt(
     return gains
 
 
-def nats_for_a_cue(episodes: list[list[tuple]], n_features: int) -> float:
+def nats_for_a_cue(
+    episodes: list[list[tuple]], features: Sequence[int], strengths: Sequence[float]
+) -> float:
     """Nats for looks that ask for one feature of the first look, by urns and a plain loop.
 
     Episodes are (look, action, outcome) of each step, where looks are tuples; a first look that
@@ -1318,13 +1320,24 @@ def nats_for_a_cue(episodes: list[list[tuple]], n_features: int) -> float:
             continue
         names = sorted({outcome for _, _, outcome in steps})
         outcomes = [names.index(outcome) for _, _, outcome in steps]
-        base = np.full(len(names), 1.0 / len(names))
-        common = rows_log_probability([a for _, a, _ in steps], outcomes, base)
+        common = rows_like_the_common_one([a for _, a, _ in steps], outcomes, strengths)
         odds = [
             math.exp(
-                rows_log_probability([(a, f[i]) for f, a, _ in steps], outcomes, base) - common
+                rows_like_the_common_one([(a, f[i]) for f, a, _ in steps], outcomes, strengths)
+                - common
             )
-            for i in range(n_features)
+            for i in features
         ]
         nats += math.log(0.5 + 0.5 * sum(odds) / len(odds))
     return nats
+
+
+def rows_like_the_common_one(
+    contexts: list, outcomes: list[int], strengths: Sequence[float]
+) -> float:
+    """ln probability by urns that begin like the common one; how firmly is not known."""
+    n_values = max(outcomes) + 1
+    counts = np.array([outcomes.count(value) for value in range(n_values)])
+    base = (counts + 1.0 / n_values) / (len(outcomes) + 1.0)
+    found = [math.exp(rows_log_probability(contexts, outcomes, one * base)) for one in strengths]
+    return math.log(sum(found) / len(found))

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 import tgm
+from tgm.inspector.payload import summary
 from tgm.learners.coded import CodedLearner
 from tgm.learners.cued import CuedLearner
+from tgm.runs import Run, RunRecorder, resume
 
 N_BITS = 6
 
@@ -94,6 +96,23 @@ def test_saved_it_goes_on_to_the_bit(agent, tmp_path):
     assert first.keys() == second.keys()
     for name, array in first.items():
         np.testing.assert_array_equal(array, second[name], err_msg=name)
+
+
+def test_a_run_is_recorded_and_resumed_to_the_bit(tmp_path):
+    whole = tgm.TGMAgent(Questions(), seed=0).learn(900, run_dir=tmp_path / "whole")
+    assert isinstance(whole.learner.inner, CuedLearner)
+    frame = Run.open(tmp_path / "whole").frame_at(900)
+    assert sorted(frame.ids) == sorted(whole.state_ids.tolist())
+    assert summary(Run.open(tmp_path / "whole"))["health"]
+    half = tgm.TGMAgent(Questions(), seed=0)
+    half.learn(600, run_dir=RunRecorder.begin(half, tmp_path / "half", 900))
+    assert isinstance(half.learner.inner, CuedLearner)
+    again, _ = resume(tmp_path / "half", Questions())
+    again.learn(900 - again.n_steps, run_dir=tmp_path / "half")
+    ours, theirs = whole.learner.to_arrays(), again.learner.to_arrays()
+    assert ours.keys() == theirs.keys()
+    for name, array in ours.items():
+        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 def test_what_looks_ask_for_is_found_again(monkeypatch):

@@ -13,7 +13,13 @@ import numpy as np
 from scipy.special import logsumexp
 
 from tgm.distributions import FloatArray, IntArray
-from tgm.perception.exact_relevance import MOST_VARYING, evidence_of_rows, joined, label
+from tgm.perception.exact_relevance import (
+    MOST_VARYING,
+    RELEVANCE_NEEDED,
+    evidence_by_any_strength,
+    joined,
+    label,
+)
 from tgm.structure.cue_model import MOST_CUES
 from tgm.transition.automaton import Episode
 
@@ -50,15 +56,15 @@ class _Steps(NamedTuple):
 
 
 def find_cue(episodes: Sequence[Episode], points: Sequence[Sequence[FloatArray]]) -> Cue | None:
-    """The cue, if the evidence is for it; None too where first looks have few values.
+    """The cue, if the evidence is for it.
 
-    Two hypotheses compete: with a cue all first looks are one place, and each later look may ask
-    for one of their features; without one each look is a place.
+    With a cue all first looks are one place, and each later look may ask for one of their features;
+    without one each look is a place. Where first looks have few values, clones may remember which
+    it was as a whole: then later looks that ask for all of it are a third hypothesis.
     """
     first = np.array([one[0] for one in points])
     varying = np.flatnonzero(np.any(first != first[0], axis=0))
-    n_values = len(np.unique(first, axis=0))
-    if n_values <= MOST_CUES or len(varying) > MOST_VARYING:
+    if not 1 < len(varying) <= MOST_VARYING:
         return None
     lengths = [len(one) for one in points]
     every = np.array([point for one in points for point in one])
@@ -67,14 +73,18 @@ def find_cue(episodes: Sequence[Episode], points: Sequence[Sequence[FloatArray]]
     begins = np.repeat(names[np.cumsum([0, *lengths[:-1]])], lengths)
     is_first = names == begins
     begun, later = _steps(episodes, np.where(is_first, len(looks), names), begins)
-    values = [label(first[:, i]) for i in varying]
-    nats, found = 0.0, dict[int, int]()
+    whole = np.unique(first, axis=0, return_inverse=True)[1].ravel()
+    values = [*(label(first[:, i]) for i in varying), whole]
+    nats, nats_of_whole, found = 0.0, 0.0, dict[int, int]()
     for look in _with_several_outcomes(later):
-        gains = _gains(later, look, values)
-        nats += float(np.logaddexp(np.log1p(-ASKING), np.log(ASKING) + _mean(gains)))
-        if _mean(gains) > 0.0:
-            found[look] = int(varying[int(gains.argmax())])
-    if not found or nats < CUE_NEEDED or nats + _gain_of_one_place(begun) < CUE_NEEDED:
+        *of_each, of_whole = _gains(later, look, values)
+        gain = float(logsumexp(of_each) - np.log(len(of_each)))
+        nats, nats_of_whole = nats + _asking(gain), nats_of_whole + _asking(of_whole)
+        if gain > RELEVANCE_NEEDED:
+            found[look] = int(varying[int(np.argmax(of_each))])
+    is_by_whole = whole.max() < MOST_CUES and nats_of_whole > nats
+    is_needed = min(nats, nats + _gain_of_one_place(begun)) > CUE_NEEDED
+    if is_by_whole or not is_needed or not found:
         return None
     chosen = np.array(list(found), dtype=np.intp)
     return Cue(looks[chosen], np.array(list(found.values()), dtype=np.intp))
@@ -116,7 +126,7 @@ def _gains(later: _Steps, look: int, values: Sequence[IntArray]) -> FloatArray:
     at = later.look == look
     action, outcome, episode = later.action[at], label(later.outcome[at]), later.episode[at]
     contexts = [label(action)] + [joined(label(action), one[episode]) for one in values]
-    evidence = evidence_of_rows(np.stack(contexts, axis=1), outcome)
+    evidence = evidence_by_any_strength(np.stack(contexts, axis=1), outcome)
     return np.asarray(evidence[1:] - evidence[0])
 
 
@@ -124,10 +134,10 @@ def _gain_of_one_place(begun: _Steps) -> float:
     """Nats for rows by action from all first looks together, against those of each of them."""
     action, outcome = label(begun.action), label(begun.outcome)
     contexts = np.stack([action, joined(action, label(begun.look))], axis=1)
-    together, apart = evidence_of_rows(contexts, outcome)
+    together, apart = evidence_by_any_strength(contexts, outcome)
     return float(together - apart)
 
 
-def _mean(gains: FloatArray) -> float:
-    """ln of the mean of what is given by its logarithms."""
-    return float(logsumexp(gains) - np.log(len(gains)))
+def _asking(gain: float) -> float:
+    """Nats for a look that may ask, given those for one that does."""
+    return float(np.logaddexp(np.log1p(-ASKING), np.log(ASKING) + gain))
