@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from tgm.structure.reckoning import Axes, Place, Reckoning, beyond, steps_of
+from tgm.structure.reckoning import Axes, Place, Reckoning, Step, beyond, steps_of
 from tgm.transition.automaton import END, Episode
 from tgm.transition.clone_evidence import MISREAD
 
@@ -60,6 +60,16 @@ class _Map:
             (place, beyond(axes, place, action)) for (place, action), is_move in ways if is_move
         ]
         return n_walls, sum(self.looks[one] == self.looks[other] for one, other in ends)
+
+
+    def exceptions(self, axes: Axes) -> set[Step]:
+        """Looks at which an action mostly moves to the same look: so it will at other places."""
+        votes = Counter[Step]()
+        for (place, action), is_move in self.moves.items():
+            look = self.looks.get(place)
+            if look is not None and self.looks.get(beyond(axes, place, action), look) == look:
+                votes[look, action, look] += 1 if is_move else -1
+        return {step for step, n in votes.items() if n > 0}
 
 
 class PlaceFilter:
@@ -164,7 +174,10 @@ def filtered_reckoning(episodes: Sequence[Episode], axes: Axes) -> Reckoning | N
             if places.best.n_wonders > 1 + MOST_WONDERS * n_steps:
                 return None
     best = places.best
-    return _with_starts(plain._replace(moves=best.moves, n_alike=best.n_alike(axes)), episodes)
+    found = plain._replace(
+        exceptions=best.exceptions(axes), moves=best.moves, n_alike=best.n_alike(axes)
+    )
+    return _with_starts(found, episodes)
 
 
 def _with_starts(found: Reckoning, episodes: Sequence[Episode]) -> Reckoning:

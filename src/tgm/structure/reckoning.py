@@ -37,7 +37,7 @@ class Reckoning(NamedTuple):
         steps: all that were taken.
         exceptions: those of them that move though the look is the same, or do not though it is not.
         moves: whether an action moves at a place, where that is known of the place itself; then
-            there are no exceptions.
+            exceptions are only for places of which it is not.
         starts: where pieces of episodes begin: a symbol, and the number of the piece.
         n_alike: then, ways between places that look the same: those with a wall, those without.
     """
