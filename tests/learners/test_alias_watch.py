@@ -330,6 +330,24 @@ def test_clones_win_by_five_nats_or_by_four_where_nothing_is_misread(folds, gain
     assert (surprised(100).watch.won(Reader(), is_certain=is_certain) is not None) == wins
 
 
+@pytest.mark.parametrize(
+    ("gain", "is_certain", "wins"),
+    [(4.9, False, False), (5.1, False, True), (3.9, True, False), (4.1, True, True)],
+)
+def test_a_map_that_nothing_contradicts_wins_though_history_predicts_nothing(
+    folds, monkeypatch, gain, is_certain, wins
+):
+    monkeypatch.setattr(alias_watch, "sure_map", lambda _: ("a map", gain))
+    watched = surprised(100)
+    assert (watched.watch.won(Reader(), is_certain=is_certain) is not None) == wins
+    assert folds.n_folds == int(wins)
+
+
+def test_no_map_is_made_of_looks_that_may_be_misread(folds, monkeypatch):
+    monkeypatch.setattr(alias_watch, "sure_map", lambda _: ("a map", 99.0))
+    assert surprised(1001).watch.won(Reader(doubt=0.02), is_certain=False) is None
+
+
 # --- clones in doubt ------------------------------------------------------------------------------
 
 

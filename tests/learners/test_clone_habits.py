@@ -5,7 +5,9 @@ import pytest
 
 from tgm.files.arrays import ArrayReader
 from tgm.learners.clone_habits import Habits
-from tgm.transition.automaton import END, Outcome
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import END, Automaton, Outcome
+from tgm.transition.clone_evidence import OutcomeBase
 
 PATH = [0, 1, 2, 0, 1, 2]
 
@@ -186,6 +188,27 @@ def test_walks_become_rare_after_the_last_surprise(since, probability):
     assert habits.restlessness_below == 0.1
 
 
+# --- doubt ----------------------------------------------------------------------------------------
+
+
+def test_a_folding_that_denies_chance_is_believed_a_quarter_of_the_steps_later():
+    habits, folded = Habits(), Folding(Automaton(), OutcomeBase(0.5))
+    labelled = Folding(Automaton(), OutcomeBase(0.5))
+    labelled.is_cued = True
+    assert not habits.doubts(folded, 1)
+    habits.sees_chance = True
+    habits.see(0, Outcome(0, 0.0, False), 100)
+    assert habits.doubts(folded, 100)
+    assert habits.doubts(labelled, 100)
+    habits.sees_chance = False
+    habits.see(0, Outcome(0, 0.0, False), 101)
+    assert [habits.doubts(folded, n) for n in (101, 124, 125)] == [True, True, False]
+    assert not habits.doubts(labelled, 101)
+    copy = Habits()
+    copy.restore(ArrayReader(habits.to_arrays()), 3)
+    assert [copy.doubts(folded, n) for n in (124, 125)] == [True, False]
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -212,6 +235,6 @@ def test_habits_survive_a_file():
 @pytest.mark.parametrize(("action", "walked"), [(0, 0), (2, 2), (3, 2), (99, 2)])
 def test_no_walk_of_a_file_takes_an_action_that_is_not_there(action, walked):
     habits, arrays = Habits(), Habits().to_arrays()
-    habits.restore(ArrayReader(arrays | {"counts": np.array([0, 0, 0, 5, action])}), 3)
+    habits.restore(ArrayReader(arrays | {"counts": np.array([0, 0, 0, 0, 5, action])}), 3)
     assert habits.is_walking
     assert habits._walk_action == walked

@@ -1,5 +1,7 @@
 """Life among clones: what is chosen, when episodes are folded again, and what is forgotten."""
 
+import math
+
 import numpy as np
 import pytest
 from tests.learners.test_clone_habits import gained
@@ -271,6 +273,22 @@ def test_a_path_that_is_repeated_comes_before_everything():
     assert [life.choose(Dice(0.0)), life.choose(Dice())] == [1, 0]
 
 
+def test_the_plan_is_revised_when_doubt_ends():
+    life = cued_life()
+    life.habits.sees_chance, life.habits.chance_at = False, life.n_steps
+    at = []
+    begin(life, 0)
+    for _ in range(life.n_steps):
+        before = life.revision
+        life.folded_at = life.reckoner._at = life.n_steps  # nothing else is done
+        step(life, 1, seen(2))
+        if life.revision != before and not life.habits.doubts(life.folding, life.n_steps):
+            at.append(life.n_steps)
+            break
+    assert at
+    assert at[0] == math.ceil(1.25 * life.habits.chance_at)
+
+
 def test_while_rows_look_random_the_best_episode_is_a_way_of_its_own():
     """It was repeated twice; who is greedy goes on it, though the clones know a shorter one."""
     life = cued_life()
@@ -282,6 +300,12 @@ def test_while_rows_look_random_the_best_episode_is_a_way_of_its_own():
     assert life.habits.kept
     assert [happening.action for happening in life.path[1:]] == list(life.habits.kept)
     life.habits.sees_chance = False
+    life._revise()
+    assert life.greedy_planner is life.planner
+    life.habits.chance_at = life.n_steps  # a folding that has just denied it may be wrong
+    life._revise()
+    assert life.greedy_planner is not life.planner
+    life.n_steps = 5 * life.n_steps // 4 + 1
     life._revise()
     assert life.greedy_planner is life.planner
     life.habits.sees_chance = True

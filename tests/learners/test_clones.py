@@ -6,7 +6,8 @@ import pytest
 
 import tgm
 from tgm.envs import Maze
-from tgm.experiments.hidden_worlds.environments import room
+from tgm.experiments.hidden_worlds.environments import ColourRoom, room
+from tgm.experiments.hidden_worlds.sweep import walk
 from tgm.inspector.payload import summary
 from tgm.learners import clone_knowledge
 from tgm.learners.alias_watch import IDLE, LEAST_IDLE, QUIET, AliasWatch
@@ -339,3 +340,11 @@ def test_a_clone_with_several_outcomes_makes_the_world_look_random():
         life.history.add(0, Outcome(END, float(k % 5 == 4), True), np.zeros(1))
         life.observe(0, life.history.newest)
     assert life.habits.sees_chance
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_room_of_three_colours_is_mapped_in_a_walk_without_resets(seed):
+    env = ColourRoom(4, 5, 3, seed)
+    agent = tgm.TGMAgent(env, seed=seed)
+    walk(agent, env, 1200, np.random.default_rng(seed))
+    assert env.is_mapped(agent.means[:, 0], agent.transition_matrix)

@@ -156,7 +156,7 @@ class AliasWatch:
         needed = CERTAIN_NEEDED if is_certain else CLONES_NEEDED
         if is_clear and (found := sure_map(self.history.episodes)) and found[1] >= needed:
             life = self._new_life()
-            life.recall_map(found[0])
+            life.recall(found[0])
             return life
         if is_worth_it and is_clear:
             life = self._new_life()

@@ -6,11 +6,13 @@ A repetition tests chance: a random outcome differs when the same actions are do
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
 from tgm.files.arrays import ANY, ArrayReader, Arrays, number
-from tgm.transition.automaton import Outcome
+from tgm.structure.folding import Folding
+from tgm.transition.automaton import Episode, Outcome
 
 MOST_FAILURES = 2  # repetitions with another return, after which a path is not repeated again
 REPETITIONS = 2  # repetitions with the same return: then parts of it are left out
@@ -19,6 +21,7 @@ KEEPS_GOING = 0.6  # probability that a walk goes on with the same action
 LEAST_WALK, MOST_WALK = 5, 25  # steps of a walk
 RESTLESS = 0.1  # probability of a walk at each step where nothing is unknown, at first
 CALM_AFTER = 1000  # steps after a surprise in which that probability falls by half
+BELIEVED_AFTER = 1.25  # times the steps at which rows last looked random, until they do not
 LEAST_RESTLESS = 0.1  # share of RESTLESS that the probability never falls below
 
 
@@ -28,12 +31,13 @@ class Habits:
     Attributes:
         sees_chance: whether rows of clones look random: only then is a path worth repeating.
         surprised_at: the step of the last contradiction.
+        chance_at: the last step at which rows looked random.
     """
 
     def __init__(self) -> None:
         """Nothing to repeat."""
         self.sees_chance = False
-        self.surprised_at = 0
+        self.surprised_at = self.chance_at = 0
         self._rewards: Counter[float] = Counter()
         self._best: list[int] = []  # the actions of the best episode that ended well
         self._best_return = -np.inf
@@ -43,14 +47,26 @@ class Habits:
         self._script: list[int] | None = None  # None: not chosen yet
         self._walk_left = self._walk_action = 0
 
+    @classmethod
+    def of(cls, episodes: Iterable[Episode]) -> Habits:
+        """Those that come from episodes."""
+        habits = cls()
+        for episode in episodes:
+            habits.begin()
+            for action, outcome in episode[1:]:
+                habits.see(action, outcome)
+        return habits
+
     # --- what happened ----------------------------------------------------------------------------
 
     def begin(self) -> None:
         """An episode begins."""
         self._acts, self._return, self._script = [], 0.0, None
 
-    def see(self, action: int, outcome: Outcome) -> None:
-        """A step was taken."""
+    def see(self, action: int, outcome: Outcome, n_steps: int = 0) -> None:
+        """A step was taken, the last of so many."""
+        if self.sees_chance:
+            self.chance_at = n_steps
         self._rewards[outcome.reward] += 1
         self._acts.append(action)
         self._return += outcome.reward
@@ -87,6 +103,11 @@ class Habits:
         """The actions of the best episode if it is as good as it was whenever it is repeated."""
         is_sure = self.may_repeat and self._n_confirmed >= REPETITIONS
         return tuple(self._best) if is_sure else ()
+
+    def doubts(self, folding: Folding, n_steps: int) -> bool:
+        """Whether rows look random; or did a short while ago, by a folding that now denies it."""
+        is_late = n_steps >= BELIEVED_AFTER * self.chance_at
+        return self.sees_chance or not (is_late or folding.is_labelled)
 
     @property
     def may_repeat(self) -> bool:
@@ -159,7 +180,7 @@ class Habits:
             "best": np.array(self._best, dtype=np.intp),
             "best_return": number(self._best_return),
             "counts": np.array([
-                self.surprised_at, self._n_confirmed, self._n_failed,
+                self.surprised_at, self.chance_at, self._n_confirmed, self._n_failed,
                 self._walk_left, self._walk_action,
             ]),
         }  # fmt: skip
@@ -172,7 +193,6 @@ class Habits:
         self._rewards = Counter(dict(zip(rewards, n_rewards, strict=True)))
         self._best = saved.whole("best", ANY, high=n_actions - 1).tolist()
         self._best_return = saved.number("best_return", infinite=-np.inf)
-        self.surprised_at, self._n_confirmed, self._n_failed, *walk = saved.whole(
-            "counts", 5
-        ).tolist()
+        self.surprised_at, self.chance_at, *counts = saved.whole("counts", 6).tolist()
+        self._n_confirmed, self._n_failed, *walk = counts
         self._walk_left, self._walk_action = walk[0], min(walk[1], n_actions - 1)

@@ -84,24 +84,15 @@ class CloneLife:
 
     # --- learning ---------------------------------------------------------------------------------
 
-    def recall(self, *, is_trial: bool = False) -> bool:
-        """Learn from all kept episodes; returns what `fold_again` does."""
-        self._recall_habits()
-        return self.fold_again(is_trial=is_trial)
-
-    def recall_map(self, found: Folding) -> None:
-        """Learn from all kept episodes by a map of them."""
-        self._recall_habits()
+    def recall(self, found: Folding | None = None, *, is_trial: bool = False) -> bool:
+        """Learn from all kept episodes, by a map if one is given; else as `fold_again` does."""
+        self.habits = Habits.of(self.history.episodes)
+        self.n_steps = max(self.n_steps, self.history.n_steps)
+        if found is None:
+            return self.fold_again(is_trial=is_trial)
         self.folded_at = self.n_steps
         self._adopt(found, is_searched=False)
-
-    def _recall_habits(self) -> None:
-        self.habits = Habits()
-        for episode in self.history.episodes:
-            self.habits.begin()
-            for action, outcome in episode[1:]:
-                self.habits.see(action, outcome)
-        self.n_steps = max(self.n_steps, self.history.n_steps)
+        return True
 
     def forget(self) -> None:
         """Begin again with the newest episode alone."""
@@ -126,10 +117,10 @@ class CloneLife:
 
     def observe(self, action: int, outcome: Outcome) -> None:
         """A step was taken; the history has it already."""
+        kept = self.habits.kept, self.habits.doubts(self.folding, self.n_steps)
         self.n_steps += 1
-        kept = self.habits.kept
-        self.habits.see(action, outcome)
-        if kept != self.habits.kept:
+        self.habits.see(action, outcome, self.n_steps)
+        if kept != (self.habits.kept, self.habits.doubts(self.folding, self.n_steps)):
             self._revise()
         self._learn(action, outcome)
 
@@ -313,21 +304,18 @@ class CloneLife:
             return habits.walk(rng, self.n_actions)
         if rng.random() < habits.restlessness(self.n_steps):
             habits.start_walk(rng, self.n_actions)
-        return self._greedy()
+        values = self.planner.greedy_values(track.node)
+        return 0 if values is None else int(values.argmax())
 
     @property
     def greedy_planner(self) -> ClonePlanner:
         """Greedy plans: while rows look random, the best episode is one of the ways."""
         if self._greedy_planner is None:
             self._greedy_planner = self.planner
-            if self.path and self.habits.sees_chance:
+            if self.path and self.habits.doubts(self.folding, self.n_steps):
                 folding = with_path(self.folding, self.path)
                 self._greedy_planner = ClonePlanner(folding, self.n_actions, self.gamma)
         return self._greedy_planner
-
-    def _greedy(self) -> int:
-        values = self.planner.greedy_values(self.track.node)
-        return 0 if values is None else int(values.argmax())
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -61,7 +61,6 @@ class _Map:
         ]
         return n_walls, sum(self.looks[one] == self.looks[other] for one, other in ends)
 
-
     def exceptions(self, axes: Axes) -> set[Step]:
         """Looks at which an action mostly moves to the same look: so it will at other places."""
         votes = Counter[Step]()
