@@ -19,6 +19,7 @@ from tgm.memory import symbol_history
 from tgm.memory.symbol_history import SymbolHistory
 from tgm.perception.observation_model import StateId
 from tgm.runs import Run, RunRecorder, resume
+from tgm.structure import reckoned_map
 from tgm.transition.automaton import END, Outcome
 
 
@@ -277,7 +278,13 @@ class ColouredRoom(gym.Env):
         return self.colours[self.y][self.x], 0.0, False, False, {}
 
 
-def test_a_room_without_resets_is_mapped_while_somebody_walks_at_random(tmp_path):
+@pytest.mark.parametrize("is_reckoned", [True, False])
+def test_a_room_without_resets_is_mapped_while_somebody_walks_at_random(
+    tmp_path, monkeypatch, is_reckoned
+):
+    """By dead reckoning; or, where there is none, by surplus clones."""
+    if not is_reckoned:
+        monkeypatch.setattr(reckoned_map, "filtered_reckoning", lambda *_: None)
     env, rng = ColouredRoom(), np.random.default_rng(3)
     agent = tgm.TGMAgent(env, seed=0)
     agent.start_episode(env.reset()[0])
@@ -289,7 +296,9 @@ def test_a_room_without_resets_is_mapped_while_somebody_walks_at_random(tmp_path
     agent.save(tmp_path / "agent")
     again = tgm.TGMAgent.load(tmp_path / "agent")
     ours, theirs = agent._learner.inner.life, again._learner.inner.life
-    assert theirs.is_searched
+    assert theirs.is_searched == (not is_reckoned)
+    assert (theirs.folding.reckoning is not None) == is_reckoned
+    assert theirs.folding.reckoning == ours.folding.reckoning
     assert theirs.search_at == ours.search_at
 
 
