@@ -19,7 +19,6 @@ from tgm.transition.clone_evidence import MISREAD
 MOST_MAPS = 256  # that are kept
 HOPELESS = 25.0  # nats behind the likeliest map, from which one is not kept
 MOST_WONDERS = 0.01  # share of steps that a map may leave unexplained, and one more
-PRIOR = 1.0  # tries that staying and moving are worth each
 
 
 class _Map:
@@ -40,7 +39,8 @@ class _Map:
     def __init__(self, place: Place, looks: dict[Place, int]) -> None:
         self.place, self.looks = place, looks
         self.moves: dict[tuple[Place, int], bool] = {}
-        self.n_stays, self.n_moves, self.n_wonders, self.nats = PRIOR, PRIOR, 0, 0.0
+        self.n_stays = self.n_moves = 1.0  # any share of walls is as likely
+        self.n_wonders, self.nats = 0, 0.0
 
     def copy(self) -> _Map:
         other = _Map(self.place, dict(self.looks))
