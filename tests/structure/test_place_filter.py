@@ -119,6 +119,8 @@ def test_a_later_piece_of_an_episode_goes_on_where_it_was():
     start = reckoning.starts[last[0].outcome.symbol, 1]
     places = places_of(reckoning, first) + places_of(reckoning, last, start)[1:]
     assert same_up_to_a_shift(places, cells)
+    begin = (first[0].outcome.symbol, 0)
+    assert {place[:2] for place, _ in reckoning.moves} == {begin}  # no places of its own
     alone = filtered_reckoning([last], AXES)  # what came before it was let go
     assert not alone.starts
     assert same_up_to_a_shift(places_of(alone, last), cells[300:])
@@ -136,3 +138,14 @@ def test_an_action_without_an_axis_stays():
     assert filtered_reckoning([episode] * 2, AXES) is not None
     other = [*episode, Happening(9, seen(0))]
     assert filtered_reckoning([other] * 2, AXES) is None
+
+
+def test_a_new_place_is_expected_to_do_as_most_that_look_alike():
+    episodes, _ = walled(40, 30, 0, 5, 4)
+    reckoning = filtered_reckoning(episodes, axes_of(episodes))
+    inside, top = 0, 1  # no wall around; a wall where action 0 leads
+    nowhere = (9, 9, 9, 9)
+    for action in range(4):
+        assert reckoning.after(nowhere, inside, action, seen(inside)) != nowhere
+    assert reckoning.after(nowhere, top, 0, seen(top)) == nowhere
+    assert reckoning.after(nowhere, top, 2, seen(top)) != nowhere

@@ -101,3 +101,11 @@ def test_all_sets_of_exceptions_are_one_in_all(n_same, n_other):
 
 def test_an_end_is_no_place():
     assert END not in {step[2] for step in steps_of([corridor(0, 1, ends=True)])}
+
+
+def test_places_with_answers_of_their_own_cost_any_share_of_walls():
+    reckoning = Reckoning({0: (0, 1), 2: (0, -1)}, {(3, 0, 3), (3, 2, 3)}, set())
+    axes = -math.log(2)  # the two actions are a pair, or not
+    assert reckoning.log_probability == pytest.approx(axes - math.log(3))
+    of_places = reckoning._replace(moves={((3, 0, 0), 0): True}, n_alike=(3, 2))
+    assert of_places.log_probability == pytest.approx(axes - math.log(6 * math.comb(5, 3)))

@@ -88,6 +88,7 @@ WORLDS: dict[str, HiddenWorld] = {
     "tree-32": _maze(random_maze("perfect", 4, 8, seed=0), walls, 5000),
     "tree-48": _maze(random_maze("perfect", 6, 8, seed=0), walls, 5000),
     "colours-6x8": _colours(6, 8, 4, 6000),
+    "colours-10x10": _colours(10, 10, 4, 9000),
     "x-26": _maze("26", column, 3000, is_exact=False),
     "x-27": _maze("27", column, 5000, is_exact=False),
     "cue-1": _cue(1, 300, 15),  # looked at every 10 steps, about 3 episodes
