@@ -19,6 +19,7 @@ class ShamPlan:
     promises: bool
     highest: float = 100.0  # the value of a reward of 1 for ever
     range: float = 100.0
+    gamma: float = 0.99
 
     def action_values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(4)[[self.greedy] * len(points)], np.eye(4)[[self.hopeful] * len(points)]

@@ -1,9 +1,11 @@
 """What is done by habit, and when it is given up."""
 
 import numpy as np
+import pytest
 
+from tgm.errors import DataError
 from tgm.learners.flow_forecast import Place
-from tgm.learners.flow_habit import DISTRUST, Habit
+from tgm.learners.flow_habit import DISTRUST, WIDTHS, Habit
 from tgm.planning.flow_planner import IMAGINED
 from tgm.planning.policy_table import PolicyTable
 
@@ -13,7 +15,7 @@ TABLE = PolicyTable(np.zeros((1, 1)), np.array([[0.0, 1.0]]), np.zeros((1, 2, 1)
 
 def made(monkeypatch, *, is_good=True):
     """Every table is `TABLE`, and as good in imagination or not."""
-    monkeypatch.setattr("tgm.learners.flow_habit.PolicyTable.of", lambda plan: TABLE)
+    monkeypatch.setattr("tgm.learners.flow_habit.PolicyTable.of", lambda *_: TABLE)
     monkeypatch.setattr(PolicyTable, "loses_nothing", lambda *_: is_good)
 
 
@@ -24,7 +26,31 @@ def formed(monkeypatch):
     return habit
 
 
-def test_a_table_that_loses_in_imagination_is_tried_again_after_ten_times_the_steps(monkeypatch):
+def test_the_first_width_that_loses_nothing_is_taken_and_restored(monkeypatch):
+    monkeypatch.setattr("tgm.learners.flow_habit.PolicyTable.of", lambda plan, width: Sham(width))
+    habit, again = Habit(), Habit()
+    habit.form(None, None, 0.0, IMAGINED)
+    assert habit.table.width == WIDTHS[1]
+    again.restore(habit.to_numbers(), None)
+    assert again.table.width == WIDTHS[1]
+
+
+def test_a_width_that_is_none_is_refused():
+    with pytest.raises(DataError, match="width 3"):
+        Habit().restore(np.array([1, 3, IMAGINED]), None)
+
+
+class Sham:
+    """A table that only one width makes good."""
+
+    def __init__(self, width):
+        self.width = width
+
+    def loses_nothing(self, *_):
+        return self.width == WIDTHS[1]
+
+
+def test_a_table_that_loses_in_imagination_is_tried_again_later(monkeypatch):
     habit = Habit()
     made(monkeypatch, is_good=False)
     habit.form(None, None, 0.0, IMAGINED)

@@ -346,4 +346,4 @@ class FlowLearner(FlowKnowledge):
         if plans is not None:
             self.best, self._density = plans[0], FlowDensity(plans[0])
             self._follow(plans[1])
-            self._habit.restore(saved.whole("habit", 2), plans[0])
+            self._habit.restore(saved.whole("habit", 3), plans[0])

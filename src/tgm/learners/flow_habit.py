@@ -6,12 +6,14 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.distributions.threads import one_thread
+from tgm.errors import DataError
 from tgm.learners.flow_forecast import Place
 from tgm.planning.flow_planner import Plan
 from tgm.planning.imagination import IMAGINED
 from tgm.planning.policy_table import PolicyTable
 
-DISTRUST = 10  # times as many good steps are wanted after each that was worse, lived or imagined
+DISTRUST = 3  # times as many good steps are wanted after each that was worse, lived or imagined
+WIDTHS = (1.0, 0.5, 1.5)  # of slopes, in the finest spacings: the first that loses nothing is taken
 
 
 class Habit:
@@ -19,13 +21,14 @@ class Habit:
 
     Attributes:
         table: None if there is none.
+        width: of its slopes, a number of WIDTHS.
         wanted: steps for which life must have been as good as can be before the table acts.
     """
 
     def __init__(self) -> None:
         """No habit yet."""
         self.table: PolicyTable | None = None
-        self.wanted = IMAGINED
+        self.width, self.wanted = 0, IMAGINED
         self._acts = False  # whether the last action was its
 
     def form(self, plan: Plan, starts: FloatArray, least: float, lived_well: int) -> None:
@@ -39,11 +42,12 @@ class Habit:
         """
         if self.table is None and lived_well >= self.wanted:
             with one_thread():
-                table = PolicyTable.of(plan)
-                if table.loses_nothing(plan, starts, least):
-                    self.table = table
-                else:
-                    self.wanted *= DISTRUST
+                for self.width, width in enumerate(WIDTHS):
+                    table = PolicyTable.of(plan, width)
+                    if table.loses_nothing(plan, starts, least):
+                        self.table = table
+                        return
+            self.wanted *= DISTRUST
 
     def choose(self, place: Place, lived_well: int) -> int | None:
         """The action of the table; None if the plan is to be asked.
@@ -60,12 +64,14 @@ class Habit:
         return self.table.action(place.nearest, place.local[0])
 
     def to_numbers(self) -> IntArray:
-        """(2,) whether there is a table, and how many steps are wanted: the plan tells the rest."""
-        return np.array([self.table is not None, self.wanted])
+        """(3,) whether there is a table, its width, and how many steps are wanted."""
+        return np.array([self.table is not None, self.width, self.wanted])
 
     def restore(self, saved: IntArray, plan: Plan) -> None:
         """Take over what `to_numbers` gave, with the greedy plan."""
-        is_formed, self.wanted = saved.tolist()
+        is_formed, self.width, self.wanted = saved.tolist()
+        if self.width >= len(WIDTHS):
+            raise DataError(f"array 'habit' names width {self.width} of {len(WIDTHS)}")
         if is_formed:
             with one_thread():
-                self.table = PolicyTable.of(plan)
+                self.table = PolicyTable.of(plan, WIDTHS[self.width])

@@ -30,9 +30,9 @@ class PolicyTable(NamedTuple):
     slopes: FloatArray
 
     @classmethod
-    def of(cls, plan: Plan) -> PolicyTable:
-        """Slopes are differences across a spacing to each side: narrower ones are rough."""
-        points, aside = plan.support.points, plan.support.finest
+    def of(cls, plan: Plan, width: float = 1.0) -> PolicyTable:
+        """Slopes are differences across so many of the finest spacings to each side."""
+        points, aside = plan.support.points, width * plan.support.finest
 
         def greedy(z: FloatArray) -> FloatArray:
             return plan.action_values(plan.units.observations(z))[0]
