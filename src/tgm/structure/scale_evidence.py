@@ -182,16 +182,14 @@ def evidence_of(steps: FirstSteps, deviation: FloatArray, relevant: BoolArray) -
     Args:
         steps: what was seen.
         deviation: (n_candidates, n_features) standard deviations of observations within a state.
-        relevant: (n_features,) the features by which states are told apart; the others have one
-            common density.
+        relevant: (n_features,) those that tell states apart; the others have one common density.
     """
     deviation = deviation[:, relevant].T
     points = steps.points[:, relevant, None] / deviation
     common = None
     if not relevant.all():
-        common = np.array([
-            values[:, ~relevant].sum(axis=1) for values in (steps.common, steps.common_outlier)
-        ])  # fmt: skip
+        densities = steps.common, steps.common_outlier
+        common = np.array([values[:, ~relevant].sum(axis=1) for values in densities])
     reach = steps.typical_step[relevant, None] / deviation
     return _run(points, deviation, reach, steps.actions, common)
 
