@@ -1,5 +1,7 @@
 """What is done of what the search for structure proposes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.structure.test_search import FAR, one_state_for_two_places
@@ -271,3 +273,22 @@ def test_kept_steps_of_a_state_that_was_split_go_where_their_rows_say():
     assert misread.after[0][0] == left
     assert world.transitions.row(far, 0)[left] > 9.5
     assert world.transitions.row(far, 1) == {right: pytest.approx(9.0)}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"filtering": False}, {"reassign_steps": False}],
+    ids=["default", "raw", "kept"],
+)
+def test_kept_steps_of_a_split_are_assigned_again_if_settings_let_rows_say_more(
+    settings, monkeypatch
+):
+    learner, state, _, _ = one_state_for_two_places(9, 9)
+    reviser, again = learner._reviser, []
+    reviser._config = replace(reviser._config, **settings)
+    monkeypatch.setattr(reviser, "_reassign", again.append)
+    monkeypatch.setattr(reviser, "_reassign_far_steps", lambda _: None)
+    learner._search.touched.add(state)
+    reviser.revise(36)
+    assert learner.world.states.n_alive == 3
+    assert bool(again) == (not settings)

@@ -78,7 +78,7 @@ def with_other_axes(point, rng):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_shape_of_the_noise_is_learned_where_neighbours_overlap(seed):
     cells = load_maze("25").cells
-    agent = tgm.TGMAgent(Seen(with_other_axes, 2, "25"), AUTO, seed=seed).learn(700)
+    agent = tgm.TGMAgent(Seen(with_other_axes, 2, "25"), AUTO, seed=seed).learn(2000)
     assert len(cells) - 1 <= agent.n_states <= len(cells) + 1
     learned = np.sqrt(np.diag(agent.learner.world.states.prior_covariance))
     np.testing.assert_allclose(learned, (0.3, 0.02), rtol=0.25)

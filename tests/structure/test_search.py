@@ -121,7 +121,7 @@ def test_the_parts_of_a_split_are_those_of_rows_from_other_states_and_to_them():
     assert leaving == {(0, 3): pytest.approx(0.75)}
 
 
-def test_a_split_that_is_taken_back_leaves_no_trace():
+def test_a_split_that_is_taken_back_leaves_the_points_and_the_kept_tries():
     learner, state, far, _ = one_state_for_two_places(25, 12, limit=20)
     online = learner.world
     moments = online.states.moments(state)

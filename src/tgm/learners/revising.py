@@ -120,9 +120,12 @@ class Reviser:
     def _reassign_halves(self, split: Revision) -> None:
         """Kept steps of a state that was split were shared out by where they were seen.
 
-        Now there are rows that say more of it: they are assigned again.
+        Now there are rows that say more of it, if rows say what is expected: they are assigned
+        again.
         """
-        states = self._world.states
+        states, config = self._world.states, self._config
+        if not (config.reassign_steps and config.filtering):
+            return
         for step in [relabelling.step for relabelling in split.relabellings]:
             if step.kept_in is not None and states.weight[step.kept_in] >= LEAST_LEFT:
                 self._reassign(step)
