@@ -1,13 +1,16 @@
 """The trial of laws against cells: what is compared, what cannot be, and its file."""
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from scipy.special import betaln
 
+import tgm
 from tgm.config import TGMConfig
 from tgm.errors import DataError
 from tgm.files.arrays import ArrayReader
 from tgm.learners.events import Event
+from tgm.learners.flow import FlowLearner
 from tgm.learners.flow_trial import LAWS_AT, FlowTrial, may_flow
 
 BOTH = np.ones(2, dtype=bool)
@@ -187,13 +190,68 @@ def test_laws_win_beside_a_flag_that_amounts_tell():
 @pytest.mark.parametrize(
     ("flag_of", "point_of"),
     [
-        (lambda step: (-1.0) ** (step // 7), lambda step: np.sin(0.3 * step)),  # of nothing seen
         (lambda step: float(step // 10), lambda step: np.sin(0.3 * step)),  # of many values
         (lambda step: 1.0 if step > 5 else -1.0, lambda step: 0.1 * step),  # told by a clock
     ],
 )
 def test_laws_lose_where_amounts_do_not_tell_a_flag(flag_of, point_of):
     assert flagged(flag_of, point_of=point_of).gain(BOTH) == (-np.inf, 0)
+
+
+def switched(flag_of):
+    """An amount that moves as a switch says; one of two actions toggles it in some steps."""
+    rng, trial = np.random.default_rng(0), FlowTrial(2, 2)
+    point, flag = 0.0, -1.0
+    trial.add(Event(np.array([point, flag])), 0.0, BOTH, FLAGGED)
+    for _ in range(LAWS_AT[0]):
+        action = int(rng.integers(2))
+        flag = flag_of(flag, action, rng)
+        point += 0.1 * flag - 0.05 * point
+        trial.add(Event(np.array([point, flag]), action), 0.0, BOTH, FLAGGED)
+    return trial
+
+
+def test_a_flag_that_an_action_toggles_is_a_coordinate_and_changes_by_action_and_value():
+    trial = switched(lambda flag, action, _: -flag if action else flag)
+    steps, later = trial.steps(), 0.0
+    for action in (0, 1):
+        for value in (-1.0, 1.0):
+            chosen = (steps.action == action) & (steps.departure[:, 1] == value)
+            n_first, n = chosen[:32].sum(), chosen.sum()
+            n_before, n_after = action * n_first, action * n
+            later += betaln(0.5 + n_after, 0.5 + n - n_after)
+            later -= betaln(0.5 + n_before, 0.5 + n_first - n_before)
+    assert later > -2.0
+    found, without = trial.gain(BOTH)[0], trial.gain(np.array([True, False]))[0]
+    assert found > 30.0
+    assert found == pytest.approx(without + later)  # beside one that is left out it is an input too
+
+
+def test_a_flag_that_changes_by_chance_speaks_against_laws():
+    toggled = switched(lambda flag, action, _: -flag if action else flag)
+    drawn = switched(lambda _flag, _action, rng: float(rng.choice([-1.0, 1.0])))
+    assert drawn.gain(BOTH)[0] < toggled.gain(BOTH)[0] - 5.0
+
+
+def test_laws_win_where_an_action_switches_the_direction_of_others():
+    class Gear(gym.Wrapper):
+        """CartPole is pushed to one side until action 1 turns to the other."""
+
+        observation_space = gym.spaces.Box(-np.inf, np.inf, (5,), np.float64)
+
+        def reset(self, **options):
+            self.side = 0
+            seen, info = self.env.reset(**options)
+            return np.array([*seen, self.side]), info
+
+        def step(self, action):
+            self.side ^= int(action)
+            seen, *rest = self.env.step(self.side)
+            return np.array([*seen, self.side]), *rest
+
+    agent = tgm.TGMAgent(Gear(gym.make("CartPole-v1")), seed=700).learn(200)
+    assert isinstance(agent.learner.inner, FlowLearner)
+    assert agent.relevance["observation[4]"]
 
 
 def test_where_every_feature_is_exact_there_is_no_look():

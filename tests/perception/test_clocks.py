@@ -69,7 +69,10 @@ def test_what_hardly_changes_or_only_repeats_itself_is_no_echo():
     values = np.zeros((20, 1))
     values[-LEAST_STEPS + 1 :: 2] = 1.0  # it changes once less than is needed
     assert echoes(*stacked(values, 2)).tolist() == [0, 0]
-    ring = np.tile(np.eye(3), (8, 1))
+    start = np.zeros((40, 2))  # a pixel that is lit where episodes begin, and one that never is
+    start[::4, 0] = 1.0
+    assert echoes(start, np.zeros((40, 2))).tolist() == [0, 0]
+    ring = np.tile(np.eye(3), (16, 1))
     assert echoes(ring[:-1], ring[1:]).tolist() == [0, 0, 0]
 
 

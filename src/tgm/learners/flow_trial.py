@@ -25,7 +25,7 @@ from tgm.transition.flow_law import (
 )
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_noise import with_noise
-from tgm.transition.flow_relations import are_told, clock_of
+from tgm.transition.flow_relations import FLAG_VALUES, are_told, clock_of
 from tgm.transition.flow_smoothing import follows
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -137,18 +137,23 @@ class FlowTrial:
     def gain(self, relevant: BoolArray) -> tuple[float, int]:
         """Nats by which laws predict better, and the number of steps that are compared.
 
-        Beside laws an exact feature is a flag that seldom changes; they lose where the amounts do
-        not tell all flags.
+        Beside laws an exact feature is a flag that seldom changes. One of two values that amounts
+        do not tell is a coordinate too, and changes as actions and its value say.
         """
         steps, is_exact = self.steps(), self._is_exact
         flags = np.flatnonzero(is_exact & relevant & (np.ptp(steps.points, axis=0) > 0.0))
-        if (is_exact & relevant).any() and not _tell(steps, ~is_exact, flags):
+        untold = _untold(steps, ~is_exact, flags)
+        if len(flags) and untold is None:
             return -np.inf, 0
         is_step = np.array([event.action is not None for event in self.events])
         first = max(WEIGHED_FROM, self._same_from)
         cells = np.array(self._log_densities)[is_step][first:]
-        changes = sum(_log_changes(steps, int(flag), first) for flag in flags)
-        used = ~is_exact | ~relevant
+        nothing = np.zeros(len(steps.action), dtype=np.intp)
+        changes = 0.0
+        for flag in flags.tolist():
+            rows = _rows_of(steps, flag) if flag in (untold or ()) else nothing
+            changes += sum(_log_changes(steps, flag, first, rows == row) for row in np.unique(rows))
+        used = ~is_exact | ~relevant | np.isin(np.arange(len(is_exact)), untold or ())
         steps, relevant = _of_features(steps, used), (relevant & ~is_exact)[used]
         units = FlowUnits.of_features(steps)
         span = np.diag(units.axes)
@@ -213,11 +218,23 @@ def _evidence(gram: FloatArray, targets: FloatArray, n: int | None = None) -> fl
     return log_evidence_of_points(gram[:n, :n], targets[:n], scale, dof)
 
 
-def _tell(steps: Steps, amounts: BoolArray, flags: IntArray) -> bool:
-    """Whether amounts (n_features,) tell all flags; a clock alone makes no world that flows."""
+def _untold(steps: Steps, amounts: BoolArray, flags: IntArray) -> list[int] | None:
+    """The flags that amounts (n_features,) do not tell; None if one of them is no coordinate.
+
+    A clock alone makes no world that flows.
+    """
     amounts = amounts & (np.arange(len(amounts)) != clock_of(steps))
     seen = steps.points
-    return bool(amounts.any()) and all(are_told(seen[:, one], seen[:, amounts]) for one in flags)
+    if not amounts.any():
+        return None
+    found = [one for one in flags.tolist() if not are_told(seen[:, one], seen[:, amounts])]
+    return found if all(len(np.unique(seen[:, one])) <= FLAG_VALUES for one in found) else None
+
+
+def _rows_of(steps: Steps, flag: int) -> IntArray:
+    """(n,) a number for each combination of action and value of a flag."""
+    value = steps.departure[:, flag]
+    return np.asarray(2 * steps.action + (value == value.max()), dtype=np.intp)
 
 
 def _of_features(steps: Steps, which: BoolArray) -> Steps:
@@ -225,11 +242,12 @@ def _of_features(steps: Steps, which: BoolArray) -> Steps:
     return steps._replace(departure=steps.departure[:, which], arrival=steps.arrival[:, which])
 
 
-def _log_changes(steps: Steps, flag: int, first: int) -> float:
-    """ln evidence of whether a flag changed, and to what, at the steps after the first ones."""
-    changed = steps.departure[:, flag] != steps.arrival[:, flag]
+def _log_changes(steps: Steps, flag: int, first: int, chosen: BoolArray) -> float:
+    """ln evidence of whether a flag changed, and to what, at chosen steps after the first ones."""
+    changed = (steps.departure[:, flag] != steps.arrival[:, flag])[chosen]
     n_values = len(np.unique(steps.points[:, flag]))
-    n_before, n_after = changed[:first].sum(), changed.sum()
+    n_first = int(chosen[:first].sum())
+    n_before, n_after = changed[:n_first].sum(), changed.sum()
     found = betaln(0.5 + n_after, 0.5 + len(changed) - n_after)
-    found -= betaln(0.5 + n_before, 0.5 + min(first, len(changed)) - n_before)
+    found -= betaln(0.5 + n_before, 0.5 + n_first - n_before)
     return float(found - (n_after - n_before) * np.log(max(1, n_values - 1)))

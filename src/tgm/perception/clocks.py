@@ -48,6 +48,8 @@ def echoes(before: FloatArray, after: FloatArray) -> IntArray:
     source = np.arange(n_features)
     changes = np.sum(before != after, axis=0) >= LEAST_STEPS
     for one in np.flatnonzero(changes).tolist():
+        if len(after) - np.unique(after[:, one], return_counts=True)[1].max() < LEAST_STEPS:
+            continue  # nearly always one value: others that hardly vary say the same
         same = np.flatnonzero(np.all(after[:, [one]] == before, axis=0))
         source[one] = same[0] if len(same) else one
     lag, at = np.zeros(n_features, dtype=np.intp), np.arange(n_features)
