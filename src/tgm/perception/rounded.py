@@ -12,17 +12,10 @@ from scipy.special import logsumexp
 
 from tgm.distributions import BoolArray, FloatArray, IntArray
 
-WIDTHS_TRIED = (
-    0.03,
-    0.06,
-    0.12,
-    0.25,
-    0.5,
-)  # what is near and what is alike, in deviations of a feature
+WIDTHS_TRIED = (0.03, 0.06, 0.12, 0.25, 0.5)  # deviations of a feature: what is near, or alike
 BASE_COUNTS = (0.25, 1.0, 4.0)  # counts that what the action did anywhere is worth
 SURPRISE = (0.5, 0.05, 0.005)  # share of steps that may lead to any values that were seen
 SAME_CHANGE = 1e-9  # of the largest number, up to which two differences are one
-
 TABLE = 512  # points at which the sum of a bell over the values is computed
 
 
@@ -83,15 +76,11 @@ def _bells(
 ) -> tuple[FloatArray, FloatArray]:
     """(n, n) shares of a bell at the value after each step: about where others led; or moved to."""
     moved = before[:, None] + (after - before)
-    table = np.linspace(moved.min(), moved.max(), TABLE)
+    table, tiny = np.linspace(moved.min(), moved.max(), TABLE), np.finfo(np.float64).tiny
     sums = np.exp(-0.5 * np.square((table[:, None] - values) / width)).sum(axis=1)
     found = []
     for centre in (np.broadcast_to(after, moved.shape), moved):
         bell = np.exp(-0.5 * np.square((after[:, None] - centre) / width))
-        found.append(
-            bell
-            / np.maximum(
-                np.interp(centre, table, sums), np.maximum(bell, np.finfo(np.float64).tiny)
-            )
-        )
+        all_values = np.interp(centre, table, sums)
+        found.append(bell / np.maximum(all_values, np.maximum(bell, tiny)))
     return found[0], found[1]
