@@ -162,8 +162,8 @@ def test_plans_become_rare_when_nothing_is_left_to_gain():
             now = 0.0
             learner.begin(np.zeros(1))
     plan = learner.newest
-    assert plan.most_imagined == pytest.approx(10.0, rel=1e-6)
-    assert learner._best_return == pytest.approx(plan.most_imagined, rel=1e-3)
+    assert plan.most_imagined() == pytest.approx(10.0, rel=1e-6)
+    assert learner._best_return == pytest.approx(plan.most_imagined(), rel=1e-3)
     assert learner._growth == SLOWER * LATE_PLAN_GROWTH
     # An end that no imagined episode had: a new plan as soon as there may be one.
     before = learner.n_steps

@@ -167,7 +167,7 @@ def test_imagination_stops_when_it_cannot_be_enough(plan, too_much):
 def test_imagination_does_not_begin_where_nothing_is_enough(plan, monkeypatch):
     monkeypatch.setattr(type(plan), "action_values", None)
     starts = np.zeros((3, 2))
-    assert plan.imagined_return(plan.outlook, starts, plan.most_imagined + 1e-9) == 0.0
+    assert plan.imagined_return(plan.outlook, starts, plan.most_imagined() + 1e-9) == 0.0
 
 
 def test_support_is_closed_and_bounded(plan):

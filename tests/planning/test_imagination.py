@@ -33,13 +33,13 @@ def pushes(points, rival):
     return np.where(rival == 0, 1, np.where(rival == 1, 0, away))
 
 
-def returns_by_loop(outlook: Outlook, rival: int) -> float:
+def returns_by_loop(outlook: Outlook, rival: int, n_steps: int = IMAGINED) -> float:
     """The mean over starts, one episode after the other, with the numbers that all share."""
     model, units, totals = outlook.model, outlook.units, []
-    news = np.random.default_rng(0).normal(size=(IMAGINED, *STARTS.shape))
+    news = np.random.default_rng(0).normal(size=(n_steps, *STARTS.shape))
     for index, start in enumerate(STARTS):
         total, discount, now, action = 0.0, 1.0, start[None], None
-        for step in range(IMAGINED):
+        for step in range(n_steps):
             if step % 2 == 0:
                 action = pushes(now, np.array([rival]))
             arrival, p_end, reward = model.advance(units.local(now), action)
@@ -65,6 +65,12 @@ def test_returns_of_rivals_are_those_of_a_loop(which, request):
     found = imagined_returns(outlook, STARTS, GAMMA, pushes, 3)
     np.testing.assert_allclose(found, [returns_by_loop(outlook, k) for k in range(3)], rtol=1e-9)
     assert len(set(found.tolist())) == 3
+
+
+def test_episodes_have_as_many_steps_as_are_asked_for(noisy):
+    found = imagined_returns(noisy, STARTS, GAMMA, pushes, 3, n_steps=7)
+    np.testing.assert_allclose(found, [returns_by_loop(noisy, k, 7) for k in range(3)], rtol=1e-9)
+    assert (found != imagined_returns(noisy, STARTS, GAMMA, pushes, 3)).all()
 
 
 def test_the_same_numbers_serve_all_rivals(noisy):

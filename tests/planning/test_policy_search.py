@@ -51,8 +51,8 @@ def better(plan) -> Plan:
 def test_the_policy_of_a_linear_world_is_found(plan, better):
     best = plan._replace(policy=LinearPolicy(np.array([[0.0, 1.0, 1.0], [0.0, -1.0, -1.0]])))
     known, found = (one.imagined_return(plan.outlook, STARTS) for one in (best, better))
-    assert known == pytest.approx(plan.most_imagined, abs=1e-3 * plan.range)
-    assert found == pytest.approx(plan.most_imagined, abs=1e-3 * plan.range)
+    assert known == pytest.approx(plan.most_imagined(), abs=1e-3 * plan.range)
+    assert found == pytest.approx(plan.most_imagined(), abs=1e-3 * plan.range)
     assert plan.imagined_return(plan.outlook, STARTS) < 0.5 * found
     weights = better.policy.weights[1] - better.policy.weights[0]
     assert weights[1] < 0.0
@@ -73,13 +73,51 @@ def test_a_plan_that_is_as_good_as_can_be_stays(plan, better):
 
 @pytest.mark.parametrize(("gain", "is_better"), [(0.015, False), (0.025, True)])
 def test_a_policy_must_be_better_by_a_fiftieth_of_the_range(plan, gain, is_better, monkeypatch):
-    worth = plan.most_imagined
+    worth = plan.most_imagined()
     monkeypatch.setattr(
         Plan,
         "imagined_return",
-        lambda self, *_: worth if self.policy is not None else worth - gain * self.range,
+        lambda self, *_, **__: worth if self.policy is not None else worth - gain * self.range,
     )
     assert (with_policy(plan, STARTS, STEPS.departure).policy is not None) == is_better
+
+
+def sliding(n: int = 600) -> Steps:
+    """A point slides 0.0045 ahead and earns 1, or back and earns 0.9; it must stay within 1."""
+    rng = np.random.default_rng(3)
+    x, action = rng.uniform(-1.0, 1.0, size=(n, 1)), rng.integers(2, size=n)
+    x[::4] = np.sign(x[::4]) * rng.uniform(0.99, 1.0, size=(n // 4, 1))
+    arrival = x + 0.0045 * (2 * action[:, None] - 1)
+    return Steps(x, action, 0.9 + 0.1 * action, arrival, np.abs(arrival[:, 0]) > 1.0)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "turn", "is_better"), [(0.97, 10.0, True), (0.99, 10.0, False), (0.99, 0.5, True)]
+)
+def test_what_comes_after_the_steps_of_the_search_counts(gamma, turn, is_better, monkeypatch):
+    """To slide ahead is lost after 222 steps: what is left is worth 0.1 % or 11 % of the range."""
+    steps, starts = sliding(), np.linspace(-0.05, 0.05, 16)[:, None]
+    units = FlowUnits.of_features(steps)
+    local = units.seen(steps)
+    model = FlowModel.of(local, 2)
+    model.observation_noise = model.news = units.inverse.T @ np.array([[1e-8]]) @ units.inverse
+    made = make_plan(model, units, local, gamma)
+    steady, ahead = (  # ahead only from below the middle, or from below `turn`
+        made._replace(policy=LinearPolicy(np.array([[0.0, 1.0], [below, 0.0]])))
+        for below in (0.0, turn)
+    )
+    worth = [
+        [one.imagined_return(made.outlook, starts, n_steps=n) for one in (steady, ahead)]
+        for n in (200, 1000)
+    ]
+    assert worth[0][1] - worth[0][0] > 0.02 * made.range
+    assert (worth[1][1] > worth[1][0]) == is_better
+    monkeypatch.setattr("tgm.planning.policy_search.GENERATIONS", 2)
+    monkeypatch.setattr("tgm.planning.policy_search.ELITE", 1)
+    monkeypatch.setattr("tgm.planning.policy_search.RIVALS", 2)  # none but the first ones
+    found = with_policy(steady, starts, steps.departure, ahead)
+    wanted = ahead if is_better else steady
+    assert (found.best_actions(steps.departure) == wanted.best_actions(steps.departure)).all()
 
 
 def test_without_noise_there_is_no_search(plan):

@@ -86,7 +86,7 @@ class FlowActing:
 
 def enough_of(best: Plan) -> float:
     """What imagined episodes of a plan are worth from which no other is better."""
-    return best.most_imagined - AS_GOOD * best.range
+    return best.most_imagined() - AS_GOOD * best.range
 
 
 def least_of(best: Plan) -> float:

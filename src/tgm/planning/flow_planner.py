@@ -126,10 +126,9 @@ class Plan(NamedTuple):
         """How far values may be apart."""
         return self.highest - self.lowest
 
-    @property
-    def most_imagined(self) -> float:
+    def most_imagined(self, n_steps: int = IMAGINED) -> float:
         """No imagined episode is worth more."""
-        return self.highest * (1.0 - self.gamma**IMAGINED)
+        return self.highest * (1.0 - self.gamma**n_steps)
 
     @property
     def outlook(self) -> Outlook:
@@ -154,15 +153,21 @@ class Plan(NamedTuple):
         return np.concatenate(found)
 
     def imagined_return(
-        self, outlook: Outlook, starts: FloatArray, enough: float = -np.inf
+        self,
+        outlook: Outlook,
+        starts: FloatArray,
+        enough: float = -np.inf,
+        n_steps: int = IMAGINED,
     ) -> float:
         """Mean discounted reward of greedy episodes from observations, by the laws of an outlook.
 
         If it is below `enough`, something from it to `enough`.
         """
-        found = imagined_returns(
-            outlook, starts, self.gamma, lambda now, _: self.best_actions(now), 1, enough
-        )
+
+        def choose(points: FloatArray, _: IntArray) -> IntArray:
+            return self.best_actions(points)
+
+        found = imagined_returns(outlook, starts, self.gamma, choose, 1, enough, n_steps)
         return float(found[0])
 
 

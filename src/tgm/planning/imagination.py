@@ -61,6 +61,7 @@ def imagined_returns(
     choose: Choice,
     n_rivals: int = 1,
     enough: float = -np.inf,
+    n_steps: int = IMAGINED,
 ) -> FloatArray:
     """(n_rivals,) mean discounted rewards of episodes from observations (n, n_features).
 
@@ -75,8 +76,8 @@ def imagined_returns(
     now, gone_on, total = np.tile(starts, (n_rivals, 1)), np.ones(len(rival)), np.zeros(n_rivals)
     rng, actions = np.random.default_rng(0), np.zeros(len(rival), dtype=np.intp)
     root = np.linalg.cholesky(model.news) if model.news.any() else None
-    for step in range(IMAGINED):
-        most = outlook.highest * (1.0 - gamma ** (IMAGINED - step))
+    for step in range(n_steps):
+        most = outlook.highest * (1.0 - gamma ** (n_steps - step))
         left = np.bincount(rival, gone_on, n_rivals)
         if len(now) == 0 or (total + left * most < enough * n).all():
             break

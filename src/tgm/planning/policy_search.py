@@ -7,11 +7,13 @@ most say where the next ones are drawn.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.planning.flow_planner import Plan
-from tgm.planning.imagination import AS_GOOD, imagined_returns
+from tgm.planning.imagination import AS_GOOD, IMAGINED, imagined_returns
 from tgm.planning.linear_policy import LinearPolicy
 
 BETTER = 0.02  # of the range of values: a policy must be so much better than a plan
@@ -26,14 +28,16 @@ def with_policy(
 ) -> Plan:
     """The plan, or with a policy instead of its greedy actions if that is better.
 
-    Imagined episodes from `starts` (n, n_features) judge. The search begins with what the plan
-    does at observations `lived` (n, n_features), and with the policy of the plan before, after
-    which half of the generations are enough. Without noise support is refined instead.
+    Imagined episodes from `starts` (n, n_features) judge, longer ones than in the search: after
+    these a policy may drift. The search begins with what the plan does at observations `lived`
+    (n, n_features), and with the policy of the plan before, after which half of the generations
+    are enough. Without noise support is refined instead.
     """
     if not plan.model.has_noise:
         return plan
-    enough = plan.imagined_return(plan.outlook, starts) + BETTER * plan.range
-    if enough > plan.most_imagined:
+    n_steps = _long_enough(plan.gamma)
+    enough = plan.imagined_return(plan.outlook, starts, n_steps=n_steps) + BETTER * plan.range
+    if enough > plan.most_imagined(n_steps):
         return plan
     mean, deviation = lived.mean(axis=0), np.maximum(lived.std(axis=0), 1e-9)
     first = [_imitation(plan, lived, (mean, deviation))]
@@ -42,7 +46,15 @@ def with_policy(
     # The search sees half of the starts, all of them judge what it finds.
     weights = _found(plan, starts[::2], np.array(first), (mean, deviation))
     rival = plan._replace(policy=_policy(weights, mean, deviation))
-    return rival if rival.imagined_return(plan.outlook, starts, enough) > enough else plan
+    worth = rival.imagined_return(plan.outlook, starts, enough, n_steps)
+    return rival if worth > enough else plan
+
+
+def _long_enough(gamma: float) -> int:
+    """Steps of an episode after which nothing is worth BETTER of the range of values any more."""
+    if gamma**IMAGINED <= BETTER:
+        return IMAGINED
+    return math.ceil(math.log(BETTER) / math.log(gamma))
 
 
 def _found(
@@ -61,7 +73,7 @@ def _found(
         worth = _worth(plan, starts, rivals, scale)
         order = np.argsort(-worth, kind="stable")[:ELITE]
         centre = rivals[order].mean(axis=0, keepdims=True)
-        if worth[order[-1]] > plan.most_imagined - AS_GOOD * plan.range:
+        if worth[order[-1]] > plan.most_imagined() - AS_GOOD * plan.range:
             break
         spread = 0.5 * (spread + rivals[order].std(axis=0)) + LEAST_SPREAD
         if worth[order[0]] > highest:
