@@ -5,7 +5,7 @@ import pytest
 
 from tgm.planning.flow_planner import Plan, make_plan
 from tgm.planning.linear_policy import LinearPolicy
-from tgm.planning.policy_search import with_policy
+from tgm.planning.policy_search import _long_enough, with_policy
 from tgm.transition.flow_model import FlowModel
 from tgm.transition.flow_units import FlowUnits, Steps
 
@@ -133,3 +133,10 @@ def test_the_search_goes_on_from_the_policy_before(plan, better, monkeypatch):
     monkeypatch.setattr("tgm.planning.policy_search.RIVALS", 2)  # none but the first ones
     again = with_policy(plan, STARTS, STEPS.departure, better)
     assert (again.best_actions(STEPS.departure) == better.best_actions(STEPS.departure)).all()
+
+
+@pytest.mark.parametrize(
+    ("gamma", "n_steps"), [(0.0, 200), (0.9, 200), (0.99, 390), (0.999, 1000), (1.0 - 1e-9, 1000)]
+)
+def test_policies_are_judged_by_bounded_episodes(gamma, n_steps):
+    assert _long_enough(gamma) == n_steps

@@ -18,6 +18,7 @@ SURE_END = 0.5  # probability of an end from which a point is known to be one
 HELD_IN_ACTING = 2  # steps for which an action is held in acting
 WORTH_COSTS = 10.0  # dearest actions for ever, that anything is worth while nothing was found
 IMAGINED = 200  # steps of an imagined episode
+LONG_IMAGINED = 1000  # steps of a long one, which shows where a way to act leads in the end
 AS_GOOD = 1e-3  # of the range of values: a smaller difference between two plans is none
 
 

@@ -11,9 +11,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.planning.flow_planner import Plan
-from tgm.planning.imagination import SURE_END
-
-LONG_IMAGINED = 1000  # imagined steps without a loss, after which a table is trusted
+from tgm.planning.imagination import LONG_IMAGINED, SURE_END
 
 
 class PolicyTable(NamedTuple):
