@@ -1,5 +1,7 @@
 """Places that look alike: told apart by what happens next, by evidence, and only where needed."""
 
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -158,13 +160,13 @@ def test_a_room_seen_by_its_walls_is_mapped_by_moves_and_goes_on_to_the_bit(tmp_
         agent.learn(1)
     agent.save(tmp_path / "model")
     again = tgm.TGMAgent.load(tmp_path / "model", SeenByWalls(room(6, 4)))
-    for one in (agent, again):
-        one.learn(100)
-    ours = agent.learner.to_arrays()
-    theirs = again.learner.to_arrays()
-    assert ours.keys() == theirs.keys()
-    for name, array in ours.items():
-        np.testing.assert_array_equal(array, theirs[name], err_msg=name)
+    copied = pickle.loads(pickle.dumps(agent))
+    ours = agent.learn(100).learner.to_arrays()
+    for other in (again, copied):
+        theirs = other.learn(100).learner.to_arrays()
+        assert ours.keys() == theirs.keys()
+        for name, array in ours.items():
+            np.testing.assert_array_equal(array, theirs[name], err_msg=name)
 
 
 @pytest.mark.parametrize(

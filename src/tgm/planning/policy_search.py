@@ -16,7 +16,7 @@ from tgm.planning.flow_planner import Plan
 from tgm.planning.imagination import AS_GOOD, IMAGINED, LONG_IMAGINED, imagined_returns
 from tgm.planning.linear_policy import LinearPolicy
 
-MARGIN = 0.02  # of the range of values: a policy must be so much better than a plan
+POLICY_MARGIN = 0.02  # of the range of values: a policy must be so much better than a plan
 RIVALS = 24  # policies of one generation
 ELITE = 8  # of them, that say where the next ones are drawn
 GENERATIONS = 16  # at most
@@ -36,7 +36,9 @@ def with_policy(
     if not plan.model.has_noise:
         return plan
     n_steps = _long_enough(plan.gamma)
-    enough = plan.imagined_return(plan.outlook, starts, n_steps=n_steps) + MARGIN * plan.range
+    enough = (
+        plan.imagined_return(plan.outlook, starts, n_steps=n_steps) + POLICY_MARGIN * plan.range
+    )
     if enough > plan.most_imagined(n_steps):
         return plan
     mean, deviation = lived.mean(axis=0), np.maximum(lived.std(axis=0), 1e-9)
@@ -52,9 +54,9 @@ def with_policy(
 
 def _long_enough(gamma: float) -> int:
     """Steps of an episode after which nothing is worth the margin, if they are not many."""
-    if gamma**IMAGINED <= MARGIN:
+    if gamma**IMAGINED <= POLICY_MARGIN:
         return IMAGINED
-    return min(LONG_IMAGINED, math.ceil(math.log(MARGIN) / math.log(gamma)))
+    return min(LONG_IMAGINED, math.ceil(math.log(POLICY_MARGIN) / math.log(gamma)))
 
 
 def _found(

@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tgm.transition.automaton import Episode, Outcome
@@ -25,8 +24,8 @@ Axes = dict[int, tuple[int, int]]
 """The axis of an action and the direction in which it moves on it, 1 or -1."""
 Step = tuple[int, int, int]
 """A look, an action, and the look after it."""
-EMPTY: Mapping[Any, Any] = MappingProxyType({})
-"""Nothing is known."""
+EMPTY: Mapping[Any, Any] = {}
+"""Nothing is known. It is never written to; a read-only view could not be copied with an agent."""
 
 
 class Reckoning(NamedTuple):
