@@ -77,21 +77,23 @@ class Terminal(io.StringIO):
 
 
 class Slow(gym.Env):
-    """A world with one step that takes long."""
+    """A world with one step that takes until the bar has moved; ten seconds on a busy machine."""
 
     observation_space = gym.spaces.Discrete(2)
     action_space = gym.spaces.Discrete(2)
 
     def __init__(self, terminal):
-        self.terminal, self.frames = terminal, None
+        self.terminal, self.frames = terminal, []
 
     def reset(self, *, seed=None, options=None):
         return 0, {}
 
     def step(self, action):
-        before = self.terminal.tell()
-        time.sleep(0.7)
-        self.frames = self.terminal.getvalue()[before:].split("learning")
+        before, until = self.terminal.tell(), time.monotonic() + 10.0
+        self.frames = []
+        while len(set(self.frames[1:-1])) < 3 and time.monotonic() < until:
+            time.sleep(0.1)
+            self.frames = self.terminal.getvalue()[before:].split("learning")
         return 1, 0.0, True, False, {}
 
 
