@@ -463,12 +463,15 @@ def nats_for_noise(before: list, actions: list, after: list[int]) -> float:
 def nats_of_time(
     states: list, actions: list, outcomes: list[list[int]], times: list[float], parts: int
 ) -> float:
-    """Nats for outcomes that depend on the time too: on each time, or on one border of the parts.
+    """Nats for outcomes that depend on the time too: on each time, or on one border.
+
+    Borders are those of the parts, behind the first time, and before the last one.
 
     Each part of `outcomes` has one outcome for each step; None where there is none.
     """
     codes = list(zip(states, actions, strict=True))
-    borders = sorted({float(np.quantile(times, k / parts)) for k in range(1, parts)})
+    inner = {float(np.quantile(times, k / parts)) for k in range(1, parts)}
+    borders = sorted(inner | {sorted(set(times))[1], max(times)})
     clocks = [times, *([time >= border for time in times] for border in borders)]
     timed = [list(zip(rows, one, strict=True)) for one in clocks for rows in (actions, codes)]
 

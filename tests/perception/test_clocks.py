@@ -120,3 +120,15 @@ def test_an_end_before_the_last_time_depends_on_it(seed):
     steps, times = walk(300, seed)
     ended = (times == 10.0) & (np.random.default_rng(seed).random(300) < 0.5)
     assert nats_of_time(steps._replace(ended=ended), times) > RELEVANCE_NEEDED
+
+
+def test_what_can_be_done_at_the_first_time_alone_depends_on_the_time():
+    """A chain of 60 steps, as bsuite's umbrella: only the first action decides what is carried."""
+    rng = np.random.default_rng(0)
+    times = np.tile(np.arange(60.0), 8)
+    actions = rng.integers(2, size=len(times))
+    carried = np.repeat(actions.reshape(8, 60)[:, 0], 60).astype(float)
+    before, after = np.where(times == 0.0, 0.0, carried), carried
+    ended, reward = times == 59.0, rng.integers(2, size=len(times)).astype(float)
+    steps = ExactSteps(before[:, None], actions, reward, after[:, None], ended)
+    assert nats_of_time(steps, times) > 10.0

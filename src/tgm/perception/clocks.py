@@ -67,7 +67,9 @@ def nats_of_time(steps: ExactSteps, time: FloatArray) -> float:
         time: (n,) of departure; it runs forwards.
     """
     late = steps.ended & (time > time[~steps.ended].max(initial=-np.inf))
-    borders = np.unique(np.quantile(time, np.arange(1, TIME_PARTS) / TIME_PARTS))
+    quantiles = np.quantile(time, np.arange(1, TIME_PARTS) / TIME_PARTS)
+    ends = np.unique(time)[[1, -1]]  # apart are the first time, and the last one
+    borders = np.unique([*ends, *quantiles])
     times = [label(time), *(label(time >= border) for border in borders)]
     return nats_of_labels(steps, times, steps.ended & ~late)
 
