@@ -17,9 +17,7 @@ class ShamPlan:
     greedy: int
     hopeful: int
     promises: bool
-    highest: float = 100.0  # the value of a reward of 1 for ever
-    range: float = 100.0
-    gamma: float = 0.99
+    least_reward: float = 0.999
 
     def action_values(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(4)[[self.greedy] * len(points)], np.eye(4)[[self.hopeful] * len(points)]

@@ -246,3 +246,9 @@ def test_hope_must_promise_a_twentieth_of_the_range_of_values(plan, gain, is_cle
     bounded = plan._replace(lowest=-15.0, highest=5.0)
     greedy, hopeful = np.array([-7.0, -3.0]), np.array([-3.0 + gain, -9.0])
     assert bounded.promises_more(greedy, hopeful) == is_clear
+
+
+def test_what_is_as_good_as_can_be_is_a_thousandth_of_the_range_below_it(plan):
+    best = plan._replace(highest=100.0, lowest=0.0, gamma=0.99)  # a reward of 1 for ever
+    assert best.least_reward == pytest.approx(0.999)
+    assert best.enough == pytest.approx(100.0 * (1.0 - 0.99**200) - 0.1)

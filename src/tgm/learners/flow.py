@@ -13,7 +13,7 @@ from tgm.distributions.threads import one_thread
 from tgm.files.arrays import ArrayReader, Arrays, number, prefixed
 from tgm.inference.flow_filter import FlowFilter
 from tgm.learners.events import Event
-from tgm.learners.flow_acting import FlowActing, enough_of, least_of
+from tgm.learners.flow_acting import FlowActing
 from tgm.learners.flow_forecast import FlowDensity
 from tgm.learners.flow_habit import Habit
 from tgm.learners.flow_knowledge import FlowKnowledge
@@ -113,7 +113,7 @@ class FlowLearner(FlowKnowledge):
         if self._is_settled:
             n_gone, self._planned_at = self.memory.let_new_go(), self.n_steps
             if self.best is not None and self.filter is None:
-                least, lived = least_of(self.best), self._lived_well
+                least, lived = self.best.least_reward, self._lived_well
                 self._habit.form(self.best, self.memory.places(), least, lived)
             return self._info(log_density)._replace(n_evicted=n_gone)
         return self._planned(observation, log_density)
@@ -145,7 +145,7 @@ class FlowLearner(FlowKnowledge):
         point = self._seen[None] if self._now is None else self._now.mean
         # While there are few steps, laws may imagine what is not so.
         best, n_steps, lived = self.best, self.n_steps, self._lived_well
-        enough = enough_of(best) if n_steps >= FEW_PLANS else math.inf
+        enough = best.enough if n_steps >= FEW_PLANS else math.inf
         return self._acting.choose(
             best, self.newest, point, n_steps, enough=enough, lived_well=lived
         )
@@ -225,7 +225,7 @@ class FlowLearner(FlowKnowledge):
     @property
     def _is_content(self) -> bool:
         """Whether nothing is left to gain: imagined episodes cannot be better."""
-        return self.best is not None and self._best_return > enough_of(self.best)
+        return self.best is not None and self._best_return > self.best.enough
 
     @property
     def _is_settled(self) -> bool:
@@ -268,7 +268,7 @@ class FlowLearner(FlowKnowledge):
     def _live(self, reward: float, *, terminated: bool) -> None:
         """Count the steps with the greedy plan that went on with the highest reward."""
         if self.best is not None:
-            least = least_of(self.best)
+            least = self.best.least_reward
             if self._model is not None:
                 least -= REWARD_DEVIATIONS * self._model.rewards.noise
             is_best = not terminated and reward >= least

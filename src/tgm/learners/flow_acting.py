@@ -6,7 +6,7 @@ import math
 
 from tgm.distributions import FloatArray
 from tgm.planning.flow_planner import Plan
-from tgm.planning.imagination import AS_GOOD, IMAGINED
+from tgm.planning.imagination import IMAGINED
 
 LOOK_FOR_HOPE = 5  # steps between two looks, where the newest plan is not the greedy one
 
@@ -82,13 +82,3 @@ class FlowActing:
                 return False
             self.best_until = n_steps + max(IMAGINED // 2, lived_well)
         return True
-
-
-def enough_of(best: Plan) -> float:
-    """What imagined episodes of a plan are worth from which no other is better."""
-    return best.most_imagined() - AS_GOOD * best.range
-
-
-def least_of(best: Plan) -> float:
-    """A reward that is as good as the highest one of a plan."""
-    return (1.0 - best.gamma) * (best.highest - AS_GOOD * best.range)

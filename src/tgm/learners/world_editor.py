@@ -155,10 +155,11 @@ class WorldEditor:
         """Take all counts from and into a state out of the rows, but of where episodes begin."""
         transitions, found = self.world.transitions, []
         out_of = {(state, action) for action in range(transitions.n_actions)}
-        for key in sorted(out_of | transitions.predecessors[state]):
+        rows = out_of | transitions.predecessors[state]
+        for key in sorted(key for key in rows if key[0] != START):
             row = transitions.row(*key)
             reached = list(row.items()) if key[0] == state else [(state, row[state])]
-            for after, count in reached if key[0] != START else []:
+            for after, count in reached:
                 visits = float(transitions.visits[key])
                 if min(visits, count) <= NO_COUNT:
                     continue

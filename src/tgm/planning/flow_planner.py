@@ -26,6 +26,7 @@ from tgm.planning.flow_support import (
     refined,
 )
 from tgm.planning.imagination import (
+    AS_GOOD,
     HELD_IN_ACTING,
     IMAGINED,
     SURE_END,
@@ -129,6 +130,16 @@ class Plan(NamedTuple):
     def most_imagined(self, n_steps: int = IMAGINED) -> float:
         """No imagined episode is worth more."""
         return self.highest * (1.0 - self.gamma**n_steps)
+
+    @property
+    def enough(self) -> float:
+        """What imagined episodes are worth from which no other plan is better."""
+        return self.most_imagined() - AS_GOOD * self.range
+
+    @property
+    def least_reward(self) -> float:
+        """A reward that is as good as the highest one."""
+        return (1.0 - self.gamma) * (self.highest - AS_GOOD * self.range)
 
     @property
     def outlook(self) -> Outlook:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tgm.distributions import FloatArray, IntArray
 from tgm.planning.flow_planner import Plan
-from tgm.planning.imagination import AS_GOOD, IMAGINED, LONG_IMAGINED, imagined_returns
+from tgm.planning.imagination import IMAGINED, LONG_IMAGINED, imagined_returns
 from tgm.planning.linear_policy import LinearPolicy
 
 POLICY_MARGIN = 0.02  # of the range of values: a policy must be so much better than a plan
@@ -75,7 +75,7 @@ def _found(
         worth = _worth(plan, starts, rivals, scale)
         order = np.argsort(-worth, kind="stable")[:ELITE]
         centre = rivals[order].mean(axis=0, keepdims=True)
-        if worth[order[-1]] > plan.most_imagined() - AS_GOOD * plan.range:
+        if worth[order[-1]] > plan.enough:
             break
         spread = 0.5 * (spread + rivals[order].std(axis=0)) + LEAST_SPREAD
         if worth[order[0]] > highest:
